@@ -1,9 +1,17 @@
 /** Storages that fail: nothing is lost, nothing is doubled. */
-import { createFaultyStorage, type FaultyStorage } from "@sessions/conformance/faults"
-import { createSessions, type Sessions } from "@sessions/core"
+import { isDeepStrictEqual } from "node:util"
+import { OutputGuardrailTripwireTriggered } from "@openai/agents-core"
+import { functionCall } from "@openai/agents-core/testing"
+import { createFaultyStorage, type Fault, type FaultyStorage } from "@sessions/conformance/faults"
+import { createSessions, hasCode, type Sessions } from "@sessions/core"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
-import { createAgentSession } from "@sessions/openai-agents"
+import { type AgentSession, createAgentSession } from "@sessions/openai-agents"
 import { expect, test } from "vitest"
+import { guardedAgent, runner } from "./agents.ts"
+import { call, historiesAfter, isAdding, isRepeatable } from "./calls.ts"
+
+/** Two rounds of the calls. */
+const CALLS = 16
 
 const TURN = [
   { type: "message", role: "user", content: "question" },
@@ -65,4 +73,69 @@ test("an addItems whose outcome was unknown is added once by a repeated call, wh
     while (faulty.late > 0) await faulty.deliver()
     expect(await createAgentSession({ sessions: other(), sessionId: "s" }).getItems()).toEqual([...OLD, ...TURN])
   }
+})
+
+test.each(["unavailable", "request lost", "response lost", "prefix"] as const)(
+  "if any call of the storage answers `%s`, each change is in the history once or not at all, and repeated ones count once",
+  async (fault) => {
+    const histories = await historiesAfter(CALLS)
+    let isPast = false
+    for (let failing = 0; !isPast; failing++) {
+      const location = createMemoryLocation()
+      let made = 0
+      const decide = (): Fault | undefined => (made++ === failing ? fault : undefined)
+      const faulty = createFaultyStorage(createMemoryStorage({ location }), {
+        capabilities: { atomicBatch: "prefix" },
+        decide,
+      })
+      const open = (): Sessions => createSessions({ storage: createMemoryStorage({ location }) })
+      const session = createAgentSession<object>({ sessions: createSessions({ storage: faulty }), sessionId: "s" })
+      for (let n = 0; n < CALLS; n++) {
+        let isDone = await settles(call(session, n))
+        const items = await createAgentSession({ sessions: open(), sessionId: "s" }).getItems()
+        if (isDone) expect(items).toEqual(histories[n + 1])
+        else expect([histories[n], histories[n + 1]]).toContainEqual(items)
+        // A transaction may be repeated at any time, an `addItems` whose outcome was unknown too; others only if they were not applied.
+        const isUndone = !isDone && (isAdding(n) || isDeepStrictEqual(items, histories[n]))
+        if (isRepeatable(n) || isUndone) isDone = (await settles(call(session, n))) || (await settles(call(session, n)))
+        if (isRepeatable(n) || isUndone) expect(isDone).toBe(true)
+        expect(await createAgentSession({ sessions: open(), sessionId: "s" }).getItems()).toEqual(histories[n + 1])
+      }
+      isPast = made <= failing
+      expect(failing).toBeLessThan(1_000)
+    }
+  },
+)
+
+/** Whether the call resolves; other errors than those of the storage fail the test. */
+async function settles(call: Promise<unknown>): Promise<boolean> {
+  try {
+    await call
+    return true
+  } catch (error) {
+    if (hasCode(error, "indeterminate") || hasCode(error, "unavailable")) return false
+    throw error
+  }
+}
+
+test("a blocked output whose transaction was not answered is in the history once when the run goes on", async () => {
+  const { faulty, sessions, other } = writers()
+  const open = (opened = sessions): AgentSession => createAgentSession({ sessions: opened, sessionId: "s" })
+  const asking = guardedAgent([functionCall("look_up", { place: "a secret" }, { callId: "c1" })])
+  const { state } = await runner.run(asking, "Where is it?", { session: open() })
+  for (const interruption of state.getInterruptions()) state.approve(interruption)
+  // The transaction is the next append. That it took effect cannot be found out.
+  const down = Array.from({ length: 20 }, () => "unavailable" as const)
+  const loseResponse = (): Fault => {
+    for (const operation of ["append", "read", "head"] as const) faulty.fail(operation, ...down)
+    return "response lost"
+  }
+  faulty.fail("append", loseResponse)
+  await expect(runner.run(asking, state, { session: open() })).rejects.toThrow(OutputGuardrailTripwireTriggered)
+  expect(state.toJSON()).toMatchObject({ pendingSessionHistoryTransaction: { transactionKind: "blocked_append" } })
+  const { finalOutput } = await runner.run(asking, state, { session: open(other()) })
+  expect(finalOutput).not.toContain("secret")
+  const items = await open(other()).getItems()
+  expect(items.map(({ type, role }) => role ?? type)).toEqual(["user", "function_call", "function_call_result"])
+  expect(JSON.stringify(items[2])).not.toContain("secret")
 })

@@ -5,13 +5,12 @@ import { join } from "node:path"
 import { PGlite } from "@electric-sql/pglite"
 import { createSessions, type Sessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
-import { createFileStorage } from "@sessions/fs"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { createPostgresStorage } from "@sessions/postgres"
 import { createObjectStorage } from "@sessions/s3"
-import { createSqliteStorage } from "@sessions/sqlite"
 import { FakeBucket } from "../../s3/test/fake-bucket.ts"
 import { createFakeStore } from "../../s3/test/fake-store.ts"
+import { openInFolder } from "./folder-storages.ts"
 
 export interface Location {
   /** Another writer. */
@@ -52,16 +51,8 @@ const openers: Readonly<Record<(typeof STORAGES)[number], () => Promise<Opener>>
     const location = createMemoryLocation()
     return { open: () => createMemoryStorage({ location }), release: nothing }
   },
-  async files() {
-    const root = await mkdtemp(join(tmpdir(), "openai-agents-"))
-    return { open: () => createFileStorage({ root }), release: () => rm(root, { recursive: true, force: true }) }
-  },
-  async sqlite() {
-    const root = await mkdtemp(join(tmpdir(), "openai-agents-"))
-    const path = join(root, "sessions.db")
-    const release = (): Promise<void> => rm(root, { recursive: true, force: true })
-    return { open: () => createSqliteStorage({ path, durability: "os" }), release }
-  },
+  files: () => inFolder("files"),
+  sqlite: () => inFolder("sqlite"),
   async postgres() {
     database ??= await PGlite.create()
     const client = database
@@ -74,4 +65,12 @@ const openers: Readonly<Record<(typeof STORAGES)[number], () => Promise<Opener>>
       createObjectStorage({ store: createFakeStore(bucket), name: "s3:test", etags: "quoted" })
     return { open, release: nothing }
   },
+}
+
+async function inFolder(name: "files" | "sqlite"): Promise<Opener> {
+  const folder = await mkdtemp(join(tmpdir(), "openai-agents-"))
+  return {
+    open: () => openInFolder(name, folder),
+    release: () => rm(folder, { recursive: true, force: true }),
+  }
 }

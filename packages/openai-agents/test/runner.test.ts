@@ -4,44 +4,20 @@ import {
   type AgentInputItem,
   MemorySession,
   OutputGuardrailTripwireTriggered,
-  Runner,
   RunState,
   type Session,
-  tool,
 } from "@openai/agents-core"
-import {
-  assistantMessage,
-  functionCall,
-  modelError,
-  ScriptedModel,
-  type ScriptedModelInput,
-} from "@openai/agents-core/testing"
+import { assistantMessage, functionCall, modelError, ScriptedModel } from "@openai/agents-core/testing"
 import { createAgentSession } from "@sessions/openai-agents"
 import { afterEach, expect, test } from "vitest"
-import { z } from "zod"
+import { agentWith, askingAgent, guardedAgent, runner } from "./agents.ts"
 import { type Location, openLocation, STORAGES } from "./open-storages.ts"
-
-const runner = new Runner({ tracingDisabled: true })
 
 let location: Location | undefined
 afterEach(async () => {
   await location?.close()
   location = undefined
 })
-
-function agentWith(...steps: ScriptedModelInput[]): Agent {
-  return new Agent({ name: "guide", model: new ScriptedModel(steps), tools: [lookUp(false)] })
-}
-
-function lookUp(needsApproval: boolean): ReturnType<typeof tool> {
-  return tool({
-    name: "look_up",
-    description: "Looks a place up",
-    parameters: z.object({ place: z.string() }),
-    needsApproval,
-    execute: async ({ place }) => `${place} is in France`,
-  }) as ReturnType<typeof tool>
-}
 
 /** The flow over a session of ours, each run in another writer, and over the SDK's own session: both must have the same items. */
 async function bothWays(
@@ -102,14 +78,12 @@ test("a streamed run adds the same items", async () => {
 
 test.each(STORAGES)("a run that waits for approval is resumed by another process, on %s", async (name) => {
   const items = await bothWays(name, async (open) => {
-    const model = (...steps: ScriptedModelInput[]): Agent =>
-      new Agent({ name: "guide", model: new ScriptedModel(steps), tools: [lookUp(true)] })
-    const asking = model([functionCall("look_up", { place: "Paris" }, { callId: "c1" })])
+    const asking = askingAgent([functionCall("look_up", { place: "Paris" }, { callId: "c1" })])
     const waiting = await runner.run(asking, "Where is Paris?", { session: open() })
     expect(waiting.interruptions).toHaveLength(1)
     const text = waiting.state.toString()
 
-    const resumed = model([assistantMessage("In France.")])
+    const resumed = askingAgent([assistantMessage("In France.")])
     const state = await RunState.fromString(resumed, text)
     for (const interruption of state.getInterruptions()) state.approve(interruption)
     const result = await runner.run(resumed, state, { session: open() })
@@ -137,6 +111,24 @@ test("a tripped output guardrail leaves what the SDK's own session has", async (
   })
   expect(items).toMatchObject([{ role: "user" }])
 })
+
+test.each(STORAGES)(
+  "a tool output that a guardrail blocks is replaced in the history by one transaction, on %s",
+  async (name) => {
+    const items = await bothWays(name, async (open) => {
+      const asking = guardedAgent([functionCall("look_up", { place: "a secret" }, { callId: "c1" })])
+      const waiting = await runner.run(asking, "Where is it?", { session: open() })
+      const resumed = guardedAgent()
+      const state = await RunState.fromString(resumed, waiting.state.toString())
+      for (const interruption of state.getInterruptions()) state.approve(interruption)
+      const blocked = runner.run(resumed, state, { session: open() })
+      await expect(blocked).rejects.toThrow(OutputGuardrailTripwireTriggered)
+    })
+    expect(items).toHaveLength(3)
+    expect(items[2]).toMatchObject({ type: "function_call_result", callId: "c1" })
+    expect(JSON.stringify(items[2])).not.toContain("secret")
+  },
+)
 
 test.each(STORAGES)("a compaction in the model's output replaces the history in one append, on %s", async (name) => {
   const items = await bothWays(name, async (open) => {
