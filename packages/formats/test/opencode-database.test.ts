@@ -52,8 +52,8 @@ async function textOf(id: string): Promise<string> {
 test("the sessions of the database are listed, the latest first", () => {
   fill()
   expect(opencodeSessions(db)).toEqual([
-    { id: "ses_2", title: "Second", cwd: "/work", updatedAt: "1970-01-01T00:00:06.000Z", parentId: "ses_1" },
-    { id: "ses_1", title: "First", cwd: "/work", updatedAt: "1970-01-01T00:00:05.000Z" },
+    { id: "ses_2", title: "Second", cwd: "/work", updatedAt: "1970-01-01T00:00:06.000Z", parentId: "ses_1", bytes: 39 },
+    { id: "ses_1", title: "First", cwd: "/work", updatedAt: "1970-01-01T00:00:05.000Z", bytes: 208 },
   ])
 })
 

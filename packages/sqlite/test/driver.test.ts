@@ -1,7 +1,7 @@
 /** The entry `@sessions/sqlite/driver`. */
-import { existsSync, statSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { connect, retryWhileLocked, transaction } from "@sessions/sqlite/driver"
+import { connect, connectReadOnly, retryWhileLocked, transaction } from "@sessions/sqlite/driver"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { connectTo, newPath } from "./helpers.ts"
 
@@ -85,4 +85,25 @@ test("an attempt is repeated until the file is unlocked, and `unavailable` after
   await expect.poll(() => attempts).toBeGreaterThan(2)
   other.exec("ROLLBACK")
   expect(await waiting).toBe(1)
+})
+
+test("a connection that only reads sees the commits of a program that was killed, and leaves its files as they are", () => {
+  const [path, copy] = [newPath(), newPath()]
+  const writer = opened(path)
+  writer.exec("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+  // The files as a crash leaves them: the last connection, when it is closed, would move the commits from the log into the file.
+  for (const part of ["", "-wal"]) copyFileSync(path + part, copy + part)
+  const before = readFileSync(copy)
+  const db = connectReadOnly(copy)
+  expect(db.query("SELECT a FROM t").all()).toEqual([{ a: 1 }])
+  expect(() => db.run("DELETE FROM t")).toThrow("readonly")
+  db.close()
+  expect(readFileSync(copy)).toEqual(before)
+  expect(readFileSync(`${copy}-wal`)).toEqual(readFileSync(`${path}-wal`))
+})
+
+test("a connection that only reads makes no file", () => {
+  const path = newPath()
+  expect(() => connectReadOnly(path)).toThrow(expect.objectContaining({ code: "unavailable" }))
+  expect(existsSync(path)).toBe(false)
 })

@@ -1,18 +1,36 @@
 /** Claude Code: `projects/<folder>/<id>.jsonl`, subagents in `<id>/subagents`. The agent replaces all but letters and digits of a folder by `-`. */
 import { join } from "node:path"
 import { claudeCode } from "@sessions/formats/claude-code"
-import { type Agent, shellWord } from "./agent.ts"
+import { type Agent, type AgentSystem, shellWord, type Target } from "./agent.ts"
+import { sessionFiles } from "./session-files.ts"
 
 export const claudeCodeAgent: Agent = {
   format: claudeCode,
-  folder: ({ env, home }) => join(env["CLAUDE_CONFIG_DIR"] || join(home, ".claude"), "projects"),
-  isSession: (path) => /^[^/]+\/[^/]+\.jsonl$/.test(path) && !/\/agent-[^/]*$/.test(path),
+  sessions: (system) =>
+    sessionFiles(folderOf(system), (path) => /^[^/]+\/[^/]+\.jsonl$/.test(path) && !/\/agent-[^/]*$/.test(path)),
   subagents: (file) => join(file.replace(/\.jsonl$/, ""), "subagents"),
-  place: ({ folder, id, cwd }) => ({
-    file: join(folder, folderNameOf(cwd), `${id}.jsonl`),
+}
+
+export const claudeCodeTarget: Target = {
+  format: claudeCode,
+  place: ({ id, cwd }, system) => ({
+    file: join(folderOf(system), namedFolder(system) ?? folderNameOf(cwd), `${id}.jsonl`),
     resume: `cd ${shellWord(cwd)} && claude --resume ${id}`,
   }),
 }
+
+function folderOf({ env, home }: AgentSystem): string {
+  return join(env["CLAUDE_CONFIG_DIR"] || join(home, ".claude"), "projects")
+}
+
+/** The agent takes this name for every folder, if its own folder is given as well, and if it is a safe name on every system. */
+function namedFolder({ env }: AgentSystem): string | undefined {
+  const { CLAUDE_CONFIG_DIR: given, CLAUDE_CODE_PROJECT_DIR_NAME: name = "" } = env
+  return given && /^[\w-]{1,64}$/.test(name) && !DEVICE.test(name) ? name : undefined
+}
+
+/** Names of devices on Windows. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)$/i
 
 /** A longer name is cut, and gets a hash of the folder. */
 const MAX_NAME = 200

@@ -5,9 +5,8 @@ import { shellWord, type Target } from "./agent.ts"
 
 export const piTarget: Target = {
   format: pi,
-  folder: ({ env, home }) => env["PI_CODING_AGENT_DIR"] || join(home, ".pi", "agent"),
-  place: ({ folder, id, cwd, createdAt }) => ({
-    file: join(folder, piPathOf(id, cwd, createdAt)),
+  place: ({ id, cwd, createdAt }, { env, home }) => ({
+    file: join(env["PI_CODING_AGENT_DIR"] || join(home, ".pi", "agent"), piPathOf(id, cwd, createdAt)),
     resume: `cd ${shellWord(cwd)} && pi --session ${id}`,
   }),
 }

@@ -1,31 +1,19 @@
-/** The session files of an agent on this machine, with what a list shows of them. */
+/** The session files of agents, with what a list shows of them. */
 import { createReadStream } from "node:fs"
 import { open, stat } from "node:fs/promises"
 import { join } from "node:path"
 import type { Entry, Header } from "@sessions/core"
 import type { Format } from "@sessions/formats"
-import type { Agent, AgentSystem } from "./agent.ts"
+import { besideFile } from "../files/beside.ts"
 import { decompressed, isZstd } from "../files/zstd.ts"
+import type { Described, FoundSession } from "./agent.ts"
 import { filesBelow } from "./files-below.ts"
 
-export interface SessionFile {
-  readonly agent: string
-  readonly file: string
-  readonly bytes: number
-  /** ISO 8601. */
-  readonly modifiedAt: string
-  /** The id of the session in the agent. */
-  readonly id?: string
-  readonly cwd?: string
-  readonly title?: string
-}
-
-/** Paths, the newest file first. An agent that is not installed has none. */
+/** The files below a folder that are sessions, the newest first. `isSession` gets paths from there, with `/`. */
 export async function sessionFiles(
-  { folder, isSession }: Agent,
-  system: AgentSystem,
-): Promise<readonly { readonly file: string; readonly bytes: number; readonly modifiedAt: string }[]> {
-  const root = folder(system)
+  root: string,
+  isSession: (path: string) => boolean,
+): Promise<readonly FoundSession[]> {
   const found: { readonly file: string; readonly bytes: number; readonly time: number }[] = []
   for (const name of await filesBelow(root)) {
     if (!isSession(name)) continue
@@ -38,18 +26,16 @@ export async function sessionFiles(
   return found.map(({ file, bytes, time }) => ({ file, bytes, modifiedAt: new Date(time).toISOString() }))
 }
 
-/** What the beginning and the end of a file say of its session; undefined for a file that is none. */
-export async function describeFile(
-  { format }: Pick<Agent, "format">,
-  file: string,
-): Promise<Pick<SessionFile, "id" | "cwd" | "title"> | undefined> {
+/** What the agent, or the beginning and the end of the file say of a session; undefined for a file that is none. */
+export async function describe(format: Format, { file, described }: FoundSession): Promise<Described | undefined> {
+  if (described !== undefined) return described
   const text = await endsOf(file)
   if (!format.identify(text)) return undefined
   let header: Header | undefined
   let title: string | undefined
   let prompt: string | undefined
   try {
-    for await (const record of readText(format, text)) {
+    for await (const record of readText(format, text, file)) {
       if (record.type === "session") header = record as Header
       else if (record.type === "title_change")
         title = (record as Entry & { readonly title: string | null }).title ?? title
@@ -66,11 +52,11 @@ export async function describeFile(
   }
 }
 
-function readText(format: Format, text: string): AsyncIterable<{ readonly type: string }> {
+function readText(format: Format, text: string, file: string): AsyncIterable<{ readonly type: string }> {
   const main = (async function* () {
     yield text
   })()
-  return format.read({ main, beside: () => undefined }, { note: () => undefined })
+  return format.read({ main, beside: besideFile(file) }, { note: () => undefined })
 }
 
 function promptOf(entry: Entry): string | undefined {

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as zlib from "node:zlib"
+import { connect } from "@sessions/sqlite/driver"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { type Cli, createCli } from "../../test/harness.ts"
 import { decompress } from "../files/zstd.ts"
@@ -30,6 +31,9 @@ const MKFIFO = "mkfifo"
 
 /** Missing before Node 22.15. */
 const { zstdCompressSync } = zlib as { readonly zstdCompressSync?: (text: string) => Buffer }
+
+const hasSqlite = process.getBuiltinModule?.("Bun" in globalThis ? "bun:sqlite" : "node:sqlite") !== undefined
+if (!hasSqlite) console.log("The database of opencode is left out: this runtime has no SQLite.")
 
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`
 
@@ -308,6 +312,113 @@ test("the sessions of Copilot and Gemini CLI are found in their places", async (
   write(".gemini/tmp/p/chats/session-2026-01-01T00-00-1.jsonl", { sessionId: "g1", projectHash: "p" })
   const { sessions } = (await cli.json("discover")) as { sessions: { agent: string; id: string }[] }
   expect(sessions.map(({ agent, id }) => `${agent} ${id}`).sort()).toEqual(["copilot s1", "gemini g1"])
+})
+
+/** A database with the tables of opencode, of which only the columns are there that are read. */
+function writeDatabase(file: string): void {
+  mkdirSync(join(file, ".."), { recursive: true })
+  const db = connect(file)
+  db.exec(`PRAGMA journal_mode = WAL;
+    CREATE TABLE session (id text, parent_id text, directory text, title text, time_created integer, time_updated integer);
+    CREATE TABLE message (id text, session_id text, time_created integer, data text);
+    CREATE TABLE part (id text, message_id text, session_id text, data text)`)
+  const add = (n: number, parent: string | null, cwd: string) => {
+    db.run("INSERT INTO session VALUES (?, ?, ?, ?, ?, ?)", `ses_${n}`, parent, cwd, `Title ${n}`, n * 1000, n * 1000)
+    const info = { role: "user", time: { created: n * 1000 } }
+    db.run("INSERT INTO message VALUES (?, ?, ?, ?)", `msg_${n}`, `ses_${n}`, n * 1000, JSON.stringify(info))
+    const part = JSON.stringify({ type: "text", text: `question ${n}` })
+    db.run("INSERT INTO part VALUES (?, ?, ?, ?)", `prt_${n}`, `msg_${n}`, `ses_${n}`, part)
+  }
+  add(1, null, "/one")
+  add(2, "ses_1", "/one")
+  add(3, null, "/two")
+  db.close()
+}
+
+test.skipIf(!hasSqlite)(
+  "the sessions in the database of opencode are listed and imported, and it is only read",
+  async () => {
+    const file = join(home, ".local", "share", "opencode", "opencode.db")
+    writeDatabase(file)
+    const before = readFileSync(file)
+    expect(await cli.json("discover")).toEqual({
+      sessions: [3, 1].map((n) => ({
+        agent: "opencode",
+        file: `${file}#ses_${n}`,
+        bytes: 74,
+        modifiedAt: `1970-01-01T00:00:0${n}.000Z`,
+        id: `ses_${n}`,
+        cwd: n === 3 ? "/two" : "/one",
+        title: `Title ${n}`,
+      })),
+    })
+    const one = (await cli.json("import", "--from", "opencode", "--all", "--cwd", "/one")) as { imported: object[] }
+    expect(one.imported).toMatchObject([{ file: `${file}#ses_2` }, { file: `${file}#ses_1`, diagnostics: [] }])
+    expect((await cli("import", "--from", "opencode", "--all")).stdout).toContain(
+      "imported 1 session; 2 were there already, 0 failed",
+    )
+    const { sessions } = (await cli.json("list", "--kind", "subagent")) as { sessions: object[] }
+    expect(sessions).toMatchObject([{ title: "Title 2", cwd: "/one" }])
+    expect(readFileSync(file)).toEqual(before)
+    const elsewhere = { HOME: home, OPENCODE_DB: "other.db" }
+    writeFileSync(join(file, "..", "other.db"), "no database")
+    const unreadable = await cli.with({ env: elsewhere }, "discover")
+    expect(unreadable).toMatchObject({ exit: 0, stdout: expect.stringContaining("unreadable opencode:") as string })
+  },
+)
+
+test("Claude Code's folder has the name of CLAUDE_CODE_PROJECT_DIR_NAME if its own folder is given, too", async () => {
+  const id = await cli.use(async (sessions) => (await sessions.create({ cwd: "/work" })).id)
+  const folderOf = async (env: Record<string, string>) => {
+    const { stdout } = await cli.with(
+      { env: { HOME: home, ...env } },
+      "handoff",
+      id,
+      "--to",
+      "claude-code",
+      "--dry-run",
+    )
+    return /\/projects\/([^/]*)\//.exec(stdout)?.[1]
+  }
+  const own = { CLAUDE_CONFIG_DIR: join(home, "claude") }
+  const names = [
+    { ...own, CLAUDE_CODE_PROJECT_DIR_NAME: "mine" },
+    { CLAUDE_CODE_PROJECT_DIR_NAME: "mine" },
+    { ...own, CLAUDE_CODE_PROJECT_DIR_NAME: "../up" },
+    { ...own, CLAUDE_CODE_PROJECT_DIR_NAME: "nul" },
+  ]
+  expect(await Promise.all(names.map(folderOf))).toEqual(["mine", "-work", "-work", "-work"])
+})
+
+test("handoff --to gemini writes a chat into the project of the folder, where it is found with its folder", async () => {
+  const gemini = join(home, ".gemini")
+  const handedOver = async (cwd: string) => {
+    const id = await cli.use(async (sessions) => {
+      const session = await sessions.create({ cwd })
+      await session.append({ type: "message", message: { role: "user", content: `in ${cwd}` } })
+      return session.id
+    })
+    const done = (await cli.json("handoff", id, "--to", "gemini")) as { file: string; resume: string; targetId: string }
+    expect(done.resume).toBe(`cd ${cwd} && gemini --resume ${done.targetId}`)
+    expect(JSON.parse(readFileSync(done.file, "utf8").split("\n")[0] ?? "")).toMatchObject({ sessionId: done.targetId })
+    expect(done.file.endsWith(`-${done.targetId.slice(0, 8)}.jsonl`)).toBe(true)
+    return done.file.slice(gemini.length).split("/")[2]
+  }
+  // The first is registered, the second has a marker; the third is new, and its name is taken by the first.
+  mkdirSync(join(gemini, "tmp", "known"), { recursive: true })
+  writeFileSync(join(gemini, "tmp", "known", ".project_root"), "/b/known\n")
+  writeFileSync(join(gemini, "projects.json"), JSON.stringify({ projects: { "/a/My.App": "my-app" } }))
+  expect(await handedOver("/a/My.App")).toBe("my-app")
+  expect(await handedOver("/b/known")).toBe("known")
+  expect(await handedOver("/c/My-App")).toBe("my-app-1")
+  expect(readFileSync(join(gemini, "tmp", "my-app-1", ".project_root"), "utf8")).toBe("/c/My-App")
+  expect(await handedOver("/c/My-App")).toBe("my-app-1")
+  const { sessions } = (await cli.json("discover")) as { sessions: { cwd: string }[] }
+  expect(sessions.map(({ cwd }) => cwd).sort()).toEqual(["/a/My.App", "/b/known", "/c/My-App", "/c/My-App"])
+  const { imported } = (await cli.json("import", "--from", "gemini", "--all", "--cwd", "/b/known")) as {
+    imported: { id: string }[]
+  }
+  expect(await cli.use(async (all) => (await all.info(imported[0]?.id ?? "")).cwd)).toBe("/b/known")
 })
 
 test.skipIf(process.platform === "win32")(

@@ -1,5 +1,6 @@
 import { AGENTS, systemOf } from "../agents/table.ts"
-import { describeFile, type SessionFile, sessionFiles } from "../agents/session-files.ts"
+import type { Agent, AgentSystem, Described, FoundSession } from "../agents/agent.ts"
+import { describe } from "../agents/session-files.ts"
 import { type Command, defineCommand } from "../command.ts"
 import { fit, formatAge, formatBytes, table } from "../output/format.ts"
 import { type Line, type Span, styled, type View } from "../output/lines.ts"
@@ -20,30 +21,61 @@ export const discover: Command = defineCommand({
   },
   notes: [
     "Looks where the agents keep their sessions, as CLAUDE_CONFIG_DIR and similar variables say. Nothing is imported or changed.",
-    "Sessions that Codex has compressed (.zst) are listed on Node 22.15 and newer and in Bun.",
+    "Sessions that Codex has compressed (.zst) are listed on Node 22.15 and newer and in Bun, those of opencode, which are in a database,",
+    "on Node 22.13 and newer and in Bun. An agent whose sessions cannot be read is reported, and the others are listed.",
   ],
   examples: ["discover", "discover --cwd . --files", "discover --json"],
   usesStore: false,
   async run({ values, io, progress }) {
     const from = choiceOption("from", values.from, NAMES, undefined)
     const cwd = values.cwd === undefined ? undefined : absoluteFolder(values.cwd, io.cwd)
-    const sessions: SessionFile[] = []
+    const sessions: Listed[] = []
+    const failed: Failed[] = []
     for (const agent of AGENTS) {
       if (from !== undefined && agent.format.format !== from) continue
-      for (const found of await sessionFiles(agent, systemOf(io))) {
+      for (const found of await foundOf(agent, systemOf(io), failed)) {
+        if (found.isSubagent === true) continue
         progress.update(() => `reading: ${found.file}`)
         // A file may be removed, or be unreadable for this user; the others are listed all the same.
-        const described = await describeFile(agent, found.file).catch(() => undefined)
+        const described = await describe(agent.format, found).catch(() => undefined)
         if (described === undefined || (cwd !== undefined && described.cwd !== cwd)) continue
-        sessions.push({ agent: agent.format.format, ...found, ...described })
+        const { file, bytes, modifiedAt } = found
+        sessions.push({ agent: agent.format.format, file, bytes, modifiedAt, ...described })
       }
     }
     sessions.sort((a, b) => (a.modifiedAt < b.modifiedAt ? 1 : -1))
-    return { json: { sessions }, text: (view) => linesOf(sessions, values.files === true, view) }
+    return {
+      json: { sessions, ...(failed.length === 0 ? {} : { failed }) },
+      text: (view) => [...linesOf(sessions, values.files === true, view), ...failed.map(failedLine)],
+    }
   },
 })
 
-function linesOf(sessions: readonly SessionFile[], withFiles: boolean, view: View): Line[] {
+interface Listed extends Described, Pick<FoundSession, "file" | "bytes" | "modifiedAt"> {
+  readonly agent: string
+}
+
+interface Failed {
+  readonly agent: string
+  readonly code?: string
+  readonly message: string
+}
+
+async function foundOf(agent: Agent, system: AgentSystem, failed: Failed[]): Promise<readonly FoundSession[]> {
+  try {
+    return await agent.sessions(system)
+  } catch (error) {
+    const { code, message } = error as Error & { readonly code?: unknown }
+    failed.push({ agent: agent.format.format, ...(typeof code === "string" ? { code } : {}), message })
+    return []
+  }
+}
+
+function failedLine({ agent, message }: Failed): Line {
+  return [styled("red", "unreadable"), ` ${agent}: ${message}`]
+}
+
+function linesOf(sessions: readonly Listed[], withFiles: boolean, view: View): Line[] {
   if (sessions.length === 0) return ["No sessions of other agents were found."]
   const heading = ["AGENT", "AGE", "SIZE", "FOLDER", withFiles ? "FILE" : "TITLE"].map((name) => styled("dim", name))
   const rows = sessions.map(({ agent, modifiedAt, bytes, cwd, title, file }): Span[] => [

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import type { CallOptions } from "@sessions/core/storage"
 import { type Loss, sessionIdOf } from "@sessions/formats"
+import type { Place } from "../agents/agent.ts"
 import { systemOf, TARGETS } from "../agents/table.ts"
 import { type Command, defineCommand } from "../command.ts"
 import { CommandError, UsageError } from "../errors.ts"
@@ -32,6 +33,7 @@ export const handoff: Command = defineCommand({
     "Writes the current path as a new session of the agent. The session itself is not changed; what the agent adds is not read back until",
     "its file is imported. A repeated hand-off of an unchanged session finds its file and prints the command again.",
     "opencode keeps its sessions in a database: its own command imports the session, in the folder to resume in.",
+    "Claude Code and Gemini CLI delete sessions after 30 days without use, unless their settings say otherwise.",
   ],
   examples: ["handoff @last --to claude-code", "handoff 01JGN3 --to claude-code --dry-run"],
   async run({ sessions, resolveSession, args: [ref = ""], values, io, json, callOptions }) {
@@ -49,7 +51,7 @@ export const handoff: Command = defineCommand({
     // The same for the same lines and folder, so that a repeated hand-off finds its file.
     const uuid = await uuidFor(`${session.id}@${session.head?.log}/${session.head?.next} ${cwd}`)
     const id = (await agent.idOf?.(uuid, info.createdAt)) ?? uuid
-    const place = agent.place({ folder: agent.folder(systemOf(io)), id, cwd, createdAt: info.createdAt })
+    const place = await agent.place({ id, cwd, createdAt: info.createdAt }, systemOf(io))
     const losses: Loss[] = []
     const conversation = await conversationOf(sessions, session.id, callOptions)
     const source = conversation === sessions ? session : await conversation.open(session.id, callOptions)
@@ -69,6 +71,7 @@ export const handoff: Command = defineCommand({
       bytes = await importedBy(importer, { name: place.file, text, cwd }, io, callOptions)
     else {
       await makeFolder(dirname(place.file), io.cwd)
+      if (place.marker !== undefined) await writeMarker(place.marker, io.cwd)
       bytes = await writeNewFile(place.file, io.cwd, text)
     }
     if (!json) await writeLines(io.stderr, lossLines(losses), io.env)
@@ -116,6 +119,19 @@ async function importedBy(
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** The agent itself writes the same text. */
+async function writeMarker({ file, text }: NonNullable<Place["marker"]>, cwd: string): Promise<void> {
+  if (existsSync(file)) return
+  await makeFolder(dirname(file), cwd)
+  await writeNewFile(
+    file,
+    cwd,
+    (async function* () {
+      yield text
+    })(),
+  )
 }
 
 /** A UUID that follows from a text. */

@@ -2,7 +2,8 @@ import { type Diagnostic, hasCode, SessionError } from "@sessions/core"
 import { readdir, stat } from "node:fs/promises"
 import { basename, join, resolve } from "node:path"
 import { filesBelow } from "../agents/files-below.ts"
-import { describeFile, sessionFiles } from "../agents/session-files.ts"
+import { describe } from "../agents/session-files.ts"
+import type { FoundSession } from "../agents/agent.ts"
 import { AGENTS, systemOf } from "../agents/table.ts"
 import { choiceOption, sizeOption } from "../option-values.ts"
 import { blobFolderOf, readBlobs } from "../files/blob-folder.ts"
@@ -120,6 +121,8 @@ function subagentLines(subagents: readonly Done[]): Line[] {
   return count === 0 ? failed : [styled("dim", `with ${formatCount(count, "session")} of subagents`), ...failed]
 }
 
+type SourceFile = Pick<FoundSession, "file" | "read">
+
 type Done = Imported | Failed
 
 interface Imported extends ImportedOne {
@@ -139,17 +142,16 @@ async function importAll(invocation: Import, from: string): Promise<CommandResul
   if (agent === undefined) {
     throw new UsageError(`--all needs --from with one of ${AGENTS.map(({ format }) => format.format).join(", ")}.`)
   }
-  const found = await sessionFiles(agent, systemOf(io))
   const cwd = values.cwd === undefined ? undefined : absoluteFolder(values.cwd, io.cwd)
-  const files: string[] = []
-  for (const { file, bytes } of found) {
+  const wanted: FoundSession[] = []
+  for (const found of await agent.sessions(systemOf(io))) {
     // An agent that was ended at once leaves an empty file.
-    if (bytes === 0) continue
+    if (found.bytes === 0 && found.read === undefined) continue
     // The import of a file that cannot be read says why.
-    const isWanted = cwd === undefined || (await describeFile(agent, file).catch(() => ({ cwd })))?.cwd === cwd
-    if (isWanted) files.push(file)
+    const isWanted = cwd === undefined || (await describe(agent.format, found).catch(() => ({ cwd })))?.cwd === cwd
+    if (isWanted) wanted.push(found)
   }
-  return await importFiles(invocation, files, from)
+  return await importFiles(invocation, wanted, from)
 }
 
 /** The session files of a folder. Files that are no session are left out, unless there is nothing else. */
@@ -163,28 +165,33 @@ async function importFolder(invocation: Import, folder: string, from: string): P
     .sort()
   if (files.length === 0)
     throw new CommandError(`${folder} has no file that ends in .jsonl or .json; name a session file.`)
-  const paths: string[] = []
+  const sources: SourceFile[] = []
   for (const path of files.map((name) => join(root, name))) {
     // The import of a file that cannot be read says why.
-    if ((await firstPartOf(path).catch(() => undefined)) === undefined) paths.push(path)
+    if ((await firstPartOf(path).catch(() => undefined)) === undefined) sources.push({ file: path })
   }
-  return await importFiles(invocation, paths, from, (done) => !("error" in done) || done.error.code !== "not_a_session")
+  return await importFiles(
+    invocation,
+    sources,
+    from,
+    (done) => !("error" in done) || done.error.code !== "not_a_session",
+  )
 }
 
 /** Imports files one after the other and goes on after an error. `isShown`: which results are reported, if any is. */
 async function importFiles(
   invocation: Import,
-  files: readonly string[],
+  sources: readonly SourceFile[],
   from: string,
   isShown: (done: Done) => boolean = () => true,
 ): Promise<CommandResult> {
   const { progress } = invocation
   const all: Done[] = []
-  for (const [n, file] of files.entries()) {
-    const label = `${formatNumber(n + 1)} of ${formatNumber(files.length)}, `
-    const done = await importPath(invocation, file, from, label)
+  for (const [n, source] of sources.entries()) {
+    const label = `${formatNumber(n + 1)} of ${formatNumber(sources.length)}, `
+    const done = await importSource(invocation, source, from, label)
     all.push(done)
-    if (!("error" in done)) all.push(...(await importSubagents(invocation, file, done)))
+    if (!("error" in done)) all.push(...(await importSubagents(invocation, source.file, done)))
   }
   await progress.clear()
   const shown = all.some(isShown) ? all.filter(isShown) : all
@@ -219,15 +226,20 @@ async function importSubagents(invocation: Import, file: string, { from }: Impor
   const names = await filesBelow(folder)
   const done: Done[] = []
   for (const name of names.filter((path) => path.endsWith(".jsonl")).sort()) {
-    done.push(await importPath(invocation, join(folder, name), from.format, `${basename(name)}, `))
+    done.push(await importSource(invocation, { file: join(folder, name) }, from.format, `${basename(name)}, `))
   }
   return done
 }
 
-async function importPath(invocation: Import, file: string, from: string, label: string): Promise<Done> {
+async function importSource(
+  invocation: Import,
+  { file, read }: SourceFile,
+  from: string,
+  label: string,
+): Promise<Done> {
   const { sessions, io } = invocation
   try {
-    const source = (await openFile(file, io.cwd)) as () => AsyncIterable<Uint8Array>
+    const source = read ?? ((await openFile(file, io.cwd)) as () => AsyncIterable<Uint8Array>)
     const result = await importOne(sessions, source, from, {
       beside: besideFile(file),
       ...progressOf(invocation, label),

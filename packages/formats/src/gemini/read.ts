@@ -7,14 +7,15 @@ import { headerOf, LogBuilder } from "../base/log-builder.ts"
 import { type Fields, isObject, stringOf, timestampOf } from "../base/values.ts"
 import { encode, FORMAT } from "./codec.ts"
 import { assistantMessage, responsesOf, toolCallsOf, toolResults, userMessage } from "./messages.ts"
+import { PROJECT_ROOT } from "./place.ts"
 import { type ListedMessage, type Step, stepsOf } from "./records.ts"
 
 /** The version of `encode`. */
 const VERSION = 1
 
-export async function* read({ main }: ReadSource, { note }: ReadOptions): ReturnType<Format["read"]> {
+export async function* read({ main, beside }: ReadSource, { note }: ReadOptions): ReturnType<Format["read"]> {
   const lines = await linesOf(main, note)
-  const header = headerOfLines(lines)
+  const header = headerOfLines(lines, await folderOf(beside))
   yield header
   const chat = new Chat(header, note)
   for (const step of stepsOf(lines)) yield* chat.take(step)
@@ -50,12 +51,28 @@ async function* asPieces(text: string): AsyncGenerator<string, void, undefined> 
   yield text
 }
 
-function headerOfLines(lines: readonly SourceLine[]): Header {
+/** The path in the file of the project, if the caller has that file. */
+async function folderOf(beside: ReadSource["beside"]): Promise<string | undefined> {
+  const file = beside(PROJECT_ROOT)
+  if (file === undefined) return undefined
+  const decoder = new TextDecoder()
+  let path = ""
+  for await (const piece of file) {
+    path += typeof piece === "string" ? piece : decoder.decode(piece, { stream: true })
+    if (path.length > MAX_PATH) return undefined
+  }
+  return path.trim() === "" ? undefined : path.trim()
+}
+
+/** Longer than the paths of any system. */
+const MAX_PATH = 65_536
+
+function headerOfLines(lines: readonly SourceLine[], cwd: string | undefined): Header {
   const meta = lines.find(({ value }) => typeof value?.["sessionId"] === "string")?.value ?? {}
   const times = [meta["startTime"], ...lines.map(({ value }) => value?.["timestamp"])]
   const timestamp = times.map(timestampOf).find((time) => time !== undefined) ?? new Date(0).toISOString()
-  const kind = meta["kind"] === "subagent" ? { kind: "subagent" } : {}
-  return headerOf({ format: FORMAT, version: VERSION, id: stringOf(meta["sessionId"]), timestamp }, kind)
+  const more = { ...(cwd === undefined ? {} : { cwd }), ...(meta["kind"] === "subagent" ? { kind: "subagent" } : {}) }
+  return headerOf({ format: FORMAT, version: VERSION, id: stringOf(meta["sessionId"]), timestamp }, more)
 }
 
 class Chat {

@@ -30,7 +30,7 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
     losses.add("branches", index.messagesOffPath, (n) => `${n} messages on other branches are not in the file.`)
   const records = new RecordWriter(losses)
   if (restores) yield* restored(entries, await changesOf(o))
-  else yield `${jsonOf(await headerLine(header, o, isOwn))}\n`
+  else yield `${jsonOf(await headerLine(header, entries.at(-1)?.timestamp ?? header.timestamp, o, isOwn))}\n`
   const messages = restores ? appendedRecords(appended, index, records) : contextRecords(entries, records, losses)
   for (const record of messages) yield `${jsonOf(record)}\n`
   const title = titleOf(restores ? appended : entries, index)
@@ -85,6 +85,7 @@ async function changesOf({ id, cwd }: WriteOptions): Promise<Fields> {
 
 async function headerLine(
   { id, timestamp, cwd, kind, origin }: Header,
+  lastUpdated: string,
   o: WriteOptions,
   isOwn: boolean,
 ): Promise<Fields> {
@@ -93,7 +94,8 @@ async function headerLine(
     // As `getProjectHash` of Gemini CLI.
     projectHash: await sha256Hex(o.cwd ?? cwd ?? "/"),
     startTime: timestamp,
-    lastUpdated: timestamp,
+    // Gemini CLI deletes chats by this time.
+    lastUpdated,
     kind: kind === "subagent" ? "subagent" : "main",
   }
 }

@@ -18,10 +18,19 @@ export interface OpencodeSession {
   readonly updatedAt?: string
   /** The id of the session whose tool made it. */
   readonly parentId?: string
+  /** The size of its messages and their parts. */
+  readonly bytes: number
 }
 
 /** The sessions of the database, the latest first. `not_a_session` if it has no table of them. */
 export function opencodeSessions(db: OpencodeDatabase): readonly OpencodeSession[] {
+  const sizes = new Map<unknown, number>()
+  for (const table of ["message", "part"])
+    for (const { id, bytes } of rowsOf(
+      db,
+      `SELECT session_id AS id, ${SIZE} AS bytes FROM ${table} GROUP BY session_id`,
+    ))
+      sizes.set(id, (sizes.get(id) ?? 0) + (numberOf(bytes) ?? 0))
   return rowsOf(db, "SELECT * FROM session ORDER BY time_updated DESC, id").flatMap((row) => {
     const { id, title, directory, time_updated: updated, parent_id: parent } = row
     const updatedAt = timestampOf(updated)
@@ -33,10 +42,14 @@ export function opencodeSessions(db: OpencodeDatabase): readonly OpencodeSession
         ...(typeof directory === "string" ? { cwd: directory } : {}),
         ...(updatedAt === undefined ? {} : { updatedAt }),
         ...(typeof parent === "string" ? { parentId: parent } : {}),
+        bytes: sizes.get(id) ?? 0,
       },
     ]
   })
 }
+
+/** In bytes: the length of a text is that in characters. */
+const SIZE = "SUM(LENGTH(CAST(data AS BLOB)))"
 
 /**
  * The document of a session in pieces, to import with `opencode`. Reads the database when the first piece is asked for, and at each call

@@ -27,6 +27,19 @@ export function connect(path: string, { open = runtimeLibrary() }: ConnectOption
 }
 
 /**
+ * Opens an existing file of another program with the library of the runtime. Nothing in the database can be changed, also not by closing
+ * it. Throws as {@link connect}; `unavailable` for a missing file.
+ */
+export function connectReadOnly(path: string): Connection {
+  const open = runtimeLibrary("read")
+  try {
+    return createConnection(open(path))
+  } catch (error) {
+    throw toStorageError(error, path, 0)
+  }
+}
+
+/**
  * An existing file is not opened: closing it would release the locks that SQLite has on it in this process
  * (https://sqlite.org/howtocorrupt.html, section 2.2).
  */

@@ -26,7 +26,7 @@ export interface SqliteDatabase {
   close(): unknown
 }
 
-type Library = Readonly<Record<string, new (path: string) => SqliteDatabase>>
+type Library = Readonly<Record<string, new (path: string, options?: object) => SqliteDatabase>>
 
 /** Opens a file with the library of the runtime. */
 export function openDatabase(path: string): SqliteDatabase {
@@ -34,13 +34,16 @@ export function openDatabase(path: string): SqliteDatabase {
 }
 
 /** The function that opens files with the library of the runtime. Throws `unsupported` if there is none. */
-export function runtimeLibrary(): (path: string) => SqliteDatabase {
-  const [module, name] =
-    "Bun" in globalThis ? (["bun:sqlite", "Database"] as const) : (["node:sqlite", "DatabaseSync"] as const)
+export function runtimeLibrary(mode: "write" | "read" = "write"): (path: string) => SqliteDatabase {
+  const [module, name, option] =
+    "Bun" in globalThis
+      ? (["bun:sqlite", "Database", "readonly"] as const)
+      : (["node:sqlite", "DatabaseSync", "readOnly"] as const)
   // Looked up when it is used: a static import would fail in Node before 22.13, and bundlers know neither module.
   const library = process.getBuiltinModule?.(module) as Library | undefined
   const Database = library?.[name]
-  if (Database !== undefined) return (path) => new Database(path)
+  if (Database !== undefined)
+    return (path) => (mode === "read" ? new Database(path, { [option]: true }) : new Database(path))
   throw new StorageError(
     "unsupported",
     'This runtime has no SQLite: use Node 22.13 or newer, Deno or Bun, or pass `open: (path) => new Database(path)` of "better-sqlite3".',
