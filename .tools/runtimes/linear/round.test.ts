@@ -21,14 +21,16 @@ test("a round with deletes and replaces on a correct storage has no violation", 
   expect(counts.acknowledged).toBeGreaterThan(20)
 })
 
+/** Calls overlap in real time, so a round can end without a call that shows the defect: up to one round in ten, as measured. */
+const ROUNDS = 10
+
 for (const defect of DEFECTS) {
-  test(`a ${defect} is found`, async () => {
-    const { violations } = await runRound(await openStore(), {
-      ...OPTIONS,
-      resets: RESET_DEFECTS.has(defect),
-      seed,
-      defect,
-    })
-    expect(violations, `SEED=${seed}`).not.toEqual([])
+  test(`a ${defect} is found within ${ROUNDS} rounds`, async () => {
+    let found = false
+    for (let round = 0; round < ROUNDS && !found; round++) {
+      const options = { ...OPTIONS, resets: RESET_DEFECTS.has(defect), seed: seed + round, defect }
+      found = (await runRound(await openStore(), options)).violations.length > 0
+    }
+    expect(found, `SEED=${seed}`).toBe(true)
   })
 }

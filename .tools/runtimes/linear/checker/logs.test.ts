@@ -99,6 +99,14 @@ test("a log can end, and the next one begin, before the call that made it is ans
   )
 })
 
+test("a log between two others ends by a call that is not over before it began", () => {
+  const c = [append("C", [32, 34], 0, ["c0"]), append("C", [36, 37], 1, ["c1"])]
+  expect(judge([CREATE_A, remove([20, 30]), ...c, remove([38, 39]), CREATE_B, GROW_B])).toEqual([])
+  expect(judge([CREATE_A, remove([20, 30]), ...c, CREATE_B, GROW_B])).toEqual([
+    "log C is gone, and no delete or replace ended it",
+  ])
+})
+
 test("a creation without an answer belongs to the log that shows its lines", () => {
   const unknown: Append = {
     kind: "append",

@@ -81,7 +81,8 @@ export function checkLogs({ atomicBatch, log, operations, resets }: LogsHistory)
     const own = life.identity === log.identity ? log : putTogether(life, atomicBatch)
     // A delete or a replace can have ended the log by then.
     const isExcused = ({ expect, end }: Append): boolean =>
-      expect === 0 || resets.some((reset) => canEnd(reset, life) && reset.start <= end)
+      expect === 0 ||
+      resets.some((reset) => canEnd(reset, life) && endOf(reset) >= Math.min(life.by, life.until) && reset.start <= end)
     // If so, an append that was applied before may be `conflict`: none of its lines is in the log any more.
     const appends = life.appends.map((append): Append => {
       const isConflict = isFailed(append.answer) && append.answer.code === "conflict"
@@ -213,13 +214,50 @@ function gapsOf({ lines }: Log, { identity }: Life): readonly Append[] {
 }
 
 /**
- * Whether the log may have ended by this call. A failed delete may have been applied. A log that a single long call shows was there at some
- * time after `until` and before `by`, and may have ended soon after `until`.
+ * The log whose end is missing; undefined if the logs can follow each other, each beginning after a delete or a replace that can have ended
+ * the one before it. In each order the logs begin and end as early as the calls allow, which leaves the most time to those behind.
  */
-function canEnd(reset: Reset, life: Life): boolean {
-  const isDone =
-    reset.kind === "delete" || (reset.log === life.identity && (isUnknown(reset.answer) || !isFailed(reset.answer)))
-  return isDone && endOf(reset) >= Math.min(life.by, life.until)
+function unendedLog(ordered: readonly Life[], resets: readonly Reset[], last: string): string | undefined {
+  let furthest = { placed: -1, identity: "" }
+  /** By the logs that are left, the earliest time after which they cannot follow each other. */
+  const impossible = new Map<string, number>()
+  return canFollow(ordered, Number.NEGATIVE_INFINITY) ? undefined : furthest.identity
+
+  function canFollow(left: readonly Life[], now: number): boolean {
+    if (left.length === 0) return true
+    const key = left.map(({ identity }) => identity).join()
+    if (now >= (impossible.get(key) ?? Number.POSITIVE_INFINITY)) return false
+    const placed = ordered.length - left.length
+    for (const life of left) {
+      const isLast = life.identity === last
+      if (isLast && left.length > 1) continue
+      const rest = left.filter((other) => other !== life)
+      const end = isLast ? now : earliestEnd(life, Math.max(now, beginOf(life), life.until), resets)
+      if (end < Number.POSITIVE_INFINITY && rest.every(({ by }) => end <= by) && canFollow(rest, end)) return true
+      if (placed > furthest.placed) furthest = { placed, identity: life.identity }
+    }
+    impossible.set(key, now)
+    return false
+  }
+}
+
+/** No log begins before the call that may have created it. A replace is such a call; a creation may be unknown. */
+function beginOf({ appends }: Life): number {
+  const creations = appends.filter(({ expect }) => expect === 0)
+  return creations.length === 0 ? Number.NEGATIVE_INFINITY : Math.min(...creations.map(({ start }) => start))
+}
+
+/** The first time from `from` on at which a call can have ended the log. */
+function earliestEnd(life: Life, from: number, resets: readonly Reset[]): number {
+  const times = resets.flatMap((reset) =>
+    canEnd(reset, life) && endOf(reset) >= from ? [Math.max(from, reset.start)] : [],
+  )
+  return Math.min(Number.POSITIVE_INFINITY, ...times)
+}
+
+/** Whether the log may have ended by this call, by its kind and answer. A failed call may have been applied. */
+function canEnd(reset: Reset, { identity }: Life): boolean {
+  return reset.kind === "delete" || (reset.log === identity && (isUnknown(reset.answer) || !isFailed(reset.answer)))
 }
 
 function endOf(reset: Reset): number {
@@ -233,9 +271,9 @@ function wrongTurns(
   resets: readonly Reset[],
   log: Log,
 ): readonly string[] {
-  return ordered.flatMap((life, index) => {
+  const unended = unendedLog(ordered, resets, log.identity)
+  return ordered.flatMap(({ identity, by, until }, index) => {
     const found: string[] = []
-    const { identity, by, until } = life
     const later = ordered.slice(index + 1)
     for (const other of later) {
       const isAfter = until <= other.by || other.until <= by
@@ -248,11 +286,7 @@ function wrongTurns(
       if (reset.kind !== "delete" || reset.answer === undefined || isFailed(reset.answer)) continue
       if (by < reset.start && reset.end < until) found.push(`log ${identity} was there after the ${nameOf(reset)}`)
     }
-    // A log that a single long call shows can have been before this one, although the call ended later.
-    const following = later.filter((other) => other.until > by)
-    const next = Math.min(Number.POSITIVE_INFINITY, ...following.map((other) => other.by))
-    const isEnded = resets.some((reset) => canEnd(reset, life) && endOf(reset) >= until && reset.start <= next)
-    if (identity !== log.identity && !isEnded) found.push(`log ${identity} is gone, and no delete or replace ended it`)
+    if (identity === unended) found.push(`log ${identity} is gone, and no delete or replace ended it`)
     return found
   })
 }
