@@ -1,5 +1,7 @@
 /** The chats of the AI SDK in append-only session logs. Start with {@link createChatStore}. */
 export { createChatStore } from "./store.ts"
+export { createChatStreams } from "./streams/streams.ts"
+export type { ChatRun, ChatStreams, ChatStreamsOptions, StartOptions } from "./streams/types.ts"
 export type {
   ChatInfo,
   ChatMessage,

@@ -1,5 +1,5 @@
 /** The session of a chat: opened for one call, read at the end of its log, and appended to behind that end. */
-import { type Entry, type NewEntry, type Session, SessionError, type Sessions } from "@sessions/core"
+import { type Entry, hasCode, type NewEntry, type Session, SessionError, type Sessions } from "@sessions/core"
 import type { Difference } from "./difference.ts"
 
 export const KIND = "ai-sdk"
@@ -24,6 +24,15 @@ export async function withNewChat<T>(
     if (session.header.kind !== KIND) throw notAChat("exists", id)
     return await work(session)
   })
+}
+
+/** Resolves if there is no such session. */
+export async function deleteIfThere(sessions: Sessions, id: string): Promise<void> {
+  try {
+    await sessions.delete(id)
+  } catch (error) {
+    if (!hasCode(error, "not_found")) throw error
+  }
 }
 
 async function closing<T>(session: Session, work: () => Promise<T>): Promise<T> {

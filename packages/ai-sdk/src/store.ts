@@ -1,13 +1,11 @@
 /** The chat store: each chat is a session, each call opens it, reads or appends, and closes it. */
-import { hasCode, type Session, type SessionInfo, type Sessions } from "@sessions/core"
-import { activeStream, ENDED_KEY, endStream, setStream, STREAM_KEY } from "./active-stream.ts"
-import { difference } from "./difference.ts"
+import { hasCode, type SessionInfo, type Sessions } from "@sessions/core"
+import { activeStream, endStream, setStream, streamLog, withoutStreams } from "./active-stream.ts"
+import { changeChat, loadMessages, readChat, storable } from "./chat.ts"
 import { draftsOf } from "./entries.ts"
-import { asJson } from "./json.ts"
 import { persistCallbacks } from "./persist.ts"
 import { inTurn } from "./queue.ts"
-import { readMessages } from "./read.ts"
-import { appendDifference, KIND, readToEnd, withChat, withNewChat } from "./session.ts"
+import { deleteIfThere, KIND, withChat } from "./session.ts"
 import type { ChatInfo, ChatMessage, ChatStore, SaveChatOptions } from "./types.ts"
 
 /**
@@ -18,19 +16,17 @@ import type { ChatInfo, ChatMessage, ChatStore, SaveChatOptions } from "./types.
  * ```
  */
 export function createChatStore<Message extends ChatMessage = ChatMessage>(sessions: Sessions): ChatStore<Message> {
-  const saveChat = (o: SaveChatOptions<Message>): Promise<void> => {
+  const saveChat = async (o: SaveChatOptions<Message>): Promise<void> => {
     const { messages: given, activeStreamId } = o
-    const id = o.chatId ?? o.id
     // Now, because the caller may change its messages while the call waits.
     const messages = given === undefined ? undefined : storable(given)
-    return inTurn(sessions, id, () =>
-      untilNoConflict(() => withNewChat(sessions, id, (session) => save(session, messages, activeStreamId))),
-    )
+    await changeChat(sessions, o.chatId ?? o.id, {
+      ...(messages === undefined ? {} : { messages: () => messages }),
+      ...(activeStreamId === undefined ? {} : { entries: (session) => setStream(session, activeStreamId) }),
+    })
   }
-  const read = <T>(id: string, work: (session: Session) => Promise<T>): Promise<T> =>
-    inTurn(sessions, id, () => withChat(sessions, id, work))
   return {
-    saveChat: async (o) => saveChat(o),
+    saveChat,
     async createChat({ id, title, metadata, messages = [] } = {}) {
       const session = await sessions.create({
         kind: KIND,
@@ -42,13 +38,13 @@ export function createChatStore<Message extends ChatMessage = ChatMessage>(sessi
       await session.close()
       return session.id
     },
-    loadChat: (id) => read(id, (session) => load<Message>(session)),
+    loadChat: (id) => readChat(sessions, id, async (session) => [...(await loadMessages(session))] as Message[]),
     readChat: (id) =>
-      read(id, async (session) => ({
-        messages: await load<Message>(session),
+      readChat(sessions, id, async (session) => ({
+        messages: [...(await loadMessages(session))] as Message[],
         activeStreamId: await activeStream(session),
       })),
-    clearActiveStream: (id, expected) => read(id, (session) => endStream(session, expected)),
+    clearActiveStream: (id, expected) => readChat(sessions, id, (session) => endStream(session, expected)),
     async listChats(o = {}) {
       const { sessions: found, unreadable, next } = await sessions.list({ ...o, kind: KIND })
       return { chats: found.map(chatInfo), unreadable, ...(next === undefined ? {} : { next }) }
@@ -58,58 +54,25 @@ export function createChatStore<Message extends ChatMessage = ChatMessage>(sessi
   }
 }
 
-/** A copy as JSON has it, without the messages that `validateUIMessages` refuses. */
-function storable(messages: readonly ChatMessage[]): readonly ChatMessage[] {
-  return asJson(messages, "The messages").filter(({ parts }) => parts.length > 0)
-}
-
-async function save(
-  session: Session,
-  messages: readonly ChatMessage[] | undefined,
-  stream: string | null | undefined,
-): Promise<void> {
-  const streamEntries = stream === undefined ? [] : await setStream(session, stream)
-  const end = messages === undefined ? undefined : await readToEnd(session)
-  const { entries = [], ...place } = end === undefined ? {} : difference(end.path, messages ?? [])
-  await appendDifference(session, end ?? { path: [] }, { ...place, entries: [...entries, ...streamEntries] })
-}
-
-async function load<Message extends ChatMessage>(session: Session): Promise<Message[]> {
-  const { path } = await readToEnd(session)
-  return readMessages(path).map(({ message }) => message as Message)
-}
-
-/** More than the writers that could meet in one chat; each conflict means that another writer has succeeded. */
-const MOST_CONFLICTS = 100
-
-/** Reads and compares again when another writer was faster. */
-async function untilNoConflict(save: () => Promise<void>): Promise<void> {
-  for (let conflicts = 1; ; conflicts++) {
-    try {
-      return await save()
-    } catch (error) {
-      if (conflicts === MOST_CONFLICTS || !hasCode(error, "conflict")) throw error
-    }
-  }
-}
-
+/** The log of its stream first: a crash between the two leaves a chat that can be deleted again. */
 async function deleteChat(sessions: Sessions, id: string): Promise<void> {
   try {
-    await withChat(sessions, id, async () => undefined)
-    await sessions.delete(id)
+    const log = await withChat(sessions, id, streamLog)
+    if (log !== undefined) await deleteIfThere(sessions, log)
   } catch (error) {
-    if (!hasCode(error, "not_found")) throw error
+    if (hasCode(error, "not_found")) return
+    throw error
   }
+  await deleteIfThere(sessions, id)
 }
 
-function chatInfo({ id, title, firstPrompt, createdAt, lastMessageAt, metadata: all }: SessionInfo): ChatInfo {
-  const { [STREAM_KEY]: _stream, [ENDED_KEY]: _ended, ...metadata } = all
+function chatInfo({ id, title, firstPrompt, createdAt, lastMessageAt, metadata }: SessionInfo): ChatInfo {
   return {
     id,
     ...(title === undefined ? {} : { title }),
     ...(firstPrompt === undefined ? {} : { firstPrompt }),
     createdAt,
     lastMessageAt,
-    metadata,
+    metadata: withoutStreams(metadata),
   }
 }

@@ -1,23 +1,18 @@
 /** What remains after a kill, after lost requests and answers, and when two processes save at once. */
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
 import { createFaultyStorage, type Fault } from "@sessions/conformance/faults"
 import { createSessions, type Sessions } from "@sessions/core"
-import { createFileStorage } from "@sessions/fs"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { afterAll, describe, expect, test } from "vitest"
 import { createDice } from "../../core/test/dice.ts"
 import { type ChatMessage, createChatStore } from "../src/index.ts"
 import { afterSteps, question } from "./answers.ts"
+import { exitOf, startProgram } from "./processes.ts"
+import { kinds, openStorage } from "./storage-of-process.ts"
 import { closeDatabase, storages } from "./storages.ts"
-
-const FLAGS =
-  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
 
 /** The contents of all messages in the log, on all branches. */
 async function contentsOf(sessions: Sessions): Promise<readonly string[]> {
@@ -29,34 +24,32 @@ async function contentsOf(sessions: Sessions): Promise<readonly string[]> {
   return contents
 }
 
-test("a run that is killed at any point leaves its stored steps, and the repeated run writes each step once", async () => {
-  const root = fs.mkdtempSync(join(tmpdir(), "sessions-ai-sdk-"))
-  const program = fileURLToPath(new URL("run-process.ts", import.meta.url))
-  const { NODE_OPTIONS: _, ...env } = process.env
-  let stored = 0
-  for (const killAfter of [1, 3, 4, 7, 30]) {
-    const child = spawn(process.execPath, [...FLAGS, program, root, "30"], {
-      env,
-      stdio: ["ignore", "pipe", "inherit"],
-    })
-    for await (const line of createInterface(child.stdout)) {
-      stored = Number(line.slice("stored ".length))
-      if (stored === killAfter) child.kill("SIGKILL")
+test.each(kinds)(
+  "on %s, a run that is killed at any point leaves its steps, and the repeated run writes each once",
+  async (kind) => {
+    const root = fs.mkdtempSync(join(tmpdir(), "sessions-ai-sdk-"))
+    let stored = 0
+    for (const killAfter of [1, 3, 4, 7, 30]) {
+      const child = startProgram(new URL("run-process.ts", import.meta.url), [kind, root, "30"])
+      for await (const line of createInterface(child.stdout)) {
+        stored = Number(line.slice("stored ".length))
+        if (stored === killAfter) child.kill("SIGKILL")
+      }
+      await exitOf(child)
+      const sessions = createSessions({ storage: openStorage(kind, root) })
+      const messages = await createChatStore(sessions).loadChat("c")
+      const steps = (messages[1]?.parts.length ?? 0) / 2
+      expect(steps).toBeGreaterThanOrEqual(stored)
+      expect(messages).toEqual(afterSteps(steps))
+      const contents = await contentsOf(sessions)
+      expect([contents.length, new Set(contents).size]).toEqual([1 + 2 * steps, 1 + 2 * steps])
+      expect((await sessions.verify("c")).diagnostics).toEqual([])
+      await sessions.close()
     }
-    if (child.exitCode === null && child.signalCode === null) await once(child, "exit")
-    const sessions = createSessions({ storage: createFileStorage({ root }) })
-    const messages = await createChatStore(sessions).loadChat("c")
-    const steps = (messages[1]?.parts.length ?? 0) / 2
-    expect(steps).toBeGreaterThanOrEqual(stored)
-    expect(messages).toEqual(afterSteps(steps))
-    const contents = await contentsOf(sessions)
-    expect([contents.length, new Set(contents).size]).toEqual([1 + 2 * steps, 1 + 2 * steps])
-    expect((await sessions.verify("c")).diagnostics).toEqual([])
-    await sessions.close()
-  }
-  expect(stored).toBe(30)
-  fs.rmSync(root, { recursive: true })
-})
+    expect(stored).toBe(30)
+    fs.rmSync(root, { recursive: true })
+  },
+)
 
 const FAULTS: readonly Fault[] = ["unavailable", "request lost", "response lost", "late", "prefix"]
 

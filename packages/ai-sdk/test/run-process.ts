@@ -1,11 +1,11 @@
-/** `run-process.ts ROOT STEPS`: saves a chat in files after each step, from the first again, and prints the steps that are stored. */
+/** `run-process.ts STORAGE ROOT STEPS`: saves a chat after each step, from the first again, and prints the steps that are stored. */
 import { createSessions } from "@sessions/core"
-import { createFileStorage } from "@sessions/fs"
 import { createChatStore } from "../src/index.ts"
 import { afterSteps } from "./answers.ts"
+import { openStorage } from "./storage-of-process.ts"
 
-const [root = "", steps = "0"] = process.argv.slice(2)
-const store = createChatStore(createSessions({ storage: createFileStorage({ root }) }))
+const [kind = "", root = "", steps = "0"] = process.argv.slice(2)
+const store = createChatStore(createSessions({ storage: openStorage(kind, root) }))
 const { onStepEnd } = store.persist({ chatId: "c", messages: afterSteps(0) })
 for (let step = (await stored()) + 1; step <= Number(steps); step++) {
   const messages = afterSteps(step)

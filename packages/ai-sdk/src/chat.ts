@@ -1,0 +1,59 @@
+/** Reads and changes one chat; all changes of this package go through `changeChat`. */
+import { hasCode, type NewEntry, type Session, type Sessions } from "@sessions/core"
+import { difference } from "./difference.ts"
+import { asJson } from "./json.ts"
+import { inTurn } from "./queue.ts"
+import { readMessages } from "./read.ts"
+import { appendDifference, readToEnd, withChat, withNewChat } from "./session.ts"
+import type { ChatMessage } from "./types.ts"
+
+export interface Change {
+  /** The messages that the chat shall have, from those that it has; undefined: they stay. */
+  readonly messages?: (stored: readonly ChatMessage[]) => readonly ChatMessage[]
+  /** Further entries, in the same append. */
+  readonly entries?: (session: Session) => Promise<readonly NewEntry[]>
+}
+
+/** Runs after the earlier calls on the chat, and creates it if there is none. */
+export function changeChat(sessions: Sessions, id: string, change: Change): Promise<void> {
+  return inTurn(sessions, id, () =>
+    untilNoConflict(() => withNewChat(sessions, id, (session) => apply(session, change))),
+  )
+}
+
+/** Runs after the earlier calls on the chat. `not_found` if there is none. */
+export function readChat<T>(sessions: Sessions, id: string, work: (session: Session) => Promise<T>): Promise<T> {
+  return inTurn(sessions, id, () => withChat(sessions, id, work))
+}
+
+export async function loadMessages(session: Session): Promise<readonly ChatMessage[]> {
+  const { path } = await readToEnd(session)
+  return readMessages(path).map(({ message }) => message)
+}
+
+/** A copy as JSON has it, without the messages that `validateUIMessages` refuses. */
+export function storable(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  return asJson(messages, "The messages").filter(({ parts }) => parts.length > 0)
+}
+
+async function apply(session: Session, { messages, entries }: Change): Promise<void> {
+  const more = (await entries?.(session)) ?? []
+  const end = messages === undefined ? { path: [] } : await readToEnd(session)
+  const { entries: changes = [], ...place } =
+    messages === undefined ? {} : difference(end.path, messages(readMessages(end.path).map(({ message }) => message)))
+  await appendDifference(session, end, { ...place, entries: [...changes, ...more] })
+}
+
+/** More than the writers that could meet in one chat; each conflict means that another writer has succeeded. */
+const MOST_CONFLICTS = 100
+
+/** Reads and compares again when another writer was faster. */
+async function untilNoConflict(change: () => Promise<void>): Promise<void> {
+  for (let conflicts = 1; ; conflicts++) {
+    try {
+      return await change()
+    } catch (error) {
+      if (conflicts === MOST_CONFLICTS || !hasCode(error, "conflict")) throw error
+    }
+  }
+}
