@@ -30,19 +30,21 @@ interface Subject {
   readonly open: (session: string) => Promise<{ readonly session: Session; readonly close: () => Promise<void> }>
 }
 
-const folder = mkdtempSync(join(tmpdir(), "bench-openai-agents-"))
-try {
+for (const durability of ["disk", "os"] as const) await compare(durability)
+
+async function compare(durability: "disk" | "os"): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "bench-openai-agents-"))
   const table = open(join(folder, "table.db"))
-  table.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
+  table.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durability === "disk" ? "FULL" : "NORMAL"}`)
   table.exec("CREATE TABLE items (id INTEGER PRIMARY KEY, session TEXT NOT NULL, item TEXT NOT NULL)")
   table.exec("CREATE INDEX items_of_session ON items (session, id)")
   const subjects: readonly Subject[] = [
     { name: "table", open: async (session) => ({ session: ofTable(table, session), close: async () => undefined }) },
     {
       name: "SQLite",
-      open: opener(() => createSqliteStorage({ path: join(folder, "sessions.db"), durability: "os" })),
+      open: opener(() => createSqliteStorage({ path: join(folder, "sessions.db"), durability })),
     },
-    { name: "files", open: opener(() => createFileStorage({ root: join(folder, "files"), durability: "os" })) },
+    { name: "files", open: opener(() => createFileStorage({ root: join(folder, "files"), durability })) },
   ]
   const millis = new Map<string, Map<string, number[]>>()
   const measure = async (what: string, subject: string, work: () => Promise<unknown>): Promise<void> => {
@@ -73,10 +75,9 @@ try {
   for (const [what, times] of millis) {
     const [table = 0, ...others] = subjects.map(({ name }) => median(times.get(name) ?? []))
     const ratios = others.map((own, n) => `${subjects[n + 1]?.name} ${own.toFixed(1)} (${(own / table).toFixed(2)})`)
-    console.log(`${what}, ms: table ${table.toFixed(1)}, ${ratios.join(", ")}`)
+    console.log(`${durability}: ${what}, ms: table ${table.toFixed(1)}, ${ratios.join(", ")}`)
   }
   table.close()
-} finally {
   rmSync(folder, { recursive: true })
 }
 

@@ -177,8 +177,11 @@ function valueOf(block: ContentBlock | undefined): unknown {
   return type === "image" ? `data:${String(mimeType)};base64,${String(data)}` : type === "thinking" ? thinking : text
 }
 
-/** A copy that JSON can hold. Properties that are undefined are left out, as JSON does; byte arrays become base64. */
-function snapshot(value: unknown, path: readonly string[], bytes: string[][]): unknown {
+/**
+ * A copy that JSON can hold. Properties that are undefined are left out, as JSON does; byte arrays become base64. `path` is that of the value,
+ * one array for all of them, since most items have no bytes.
+ */
+function snapshot(value: unknown, path: string[], bytes: string[][]): unknown {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value
   if (typeof value === "number") {
     if (Number.isFinite(value)) return value
@@ -188,18 +191,26 @@ function snapshot(value: unknown, path: readonly string[], bytes: string[][]): u
     bytes.push([...path])
     return toBase64(value)
   }
-  if (Array.isArray(value)) return Array.from(value, (part, index) => snapshot(part, [...path, String(index)], bytes))
+  if (Array.isArray(value)) return Array.from(value, (part, index) => partOf(part, String(index), path, bytes))
   if (typeof value !== "object" || !isPlain(value)) throw refused(path, `is of the type ${nameOf(value)}`)
   const copy: Fields = {}
   for (const [key, part] of Object.entries(value)) {
     if (part === undefined) continue
-    const kept = snapshot(part, [...path, key], bytes)
+    const kept = partOf(part, key, path, bytes)
     // Assigning this key would set the prototype.
     if (key === "__proto__")
       Object.defineProperty(copy, key, { value: kept, enumerable: true, configurable: true, writable: true })
     else copy[key] = kept
   }
   return copy
+}
+
+function partOf(part: unknown, key: string, path: string[], bytes: string[][]): unknown {
+  if (typeof part === "string") return part
+  path.push(key)
+  const kept = snapshot(part, path, bytes)
+  path.pop()
+  return kept
 }
 
 function isPlain(value: object): boolean {
