@@ -12,6 +12,8 @@ import { cersei } from "./cersei/index.ts"
 import { aiSdkUi } from "./ai-sdk-ui/index.ts"
 import { atif } from "./atif/index.ts"
 import { openaiMessages } from "./openai-messages/index.ts"
+import { openaiAgents } from "./openai-agents/index.ts"
+import { openaiResponses } from "./openai-responses/index.ts"
 import { anthropic } from "./anthropic/index.ts"
 import { noumen } from "./noumen/index.ts"
 
@@ -28,6 +30,8 @@ export const formats: readonly Format[] = [
   aiSdkUi,
   atif,
   openaiMessages,
+  openaiResponses,
+  openaiAgents,
   anthropic,
 ]
 
