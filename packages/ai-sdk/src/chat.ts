@@ -1,6 +1,6 @@
 /** Reads and changes one chat; all changes of this package go through `changeChat`. */
 import { hasCode, type NewEntry, type Session, type Sessions } from "@sessions/core"
-import { difference } from "./difference.ts"
+import { leastDifference } from "./branches.ts"
 import { asJson } from "./json.ts"
 import { inTurn } from "./queue.ts"
 import { readMessages } from "./read.ts"
@@ -40,7 +40,9 @@ async function apply(session: Session, { messages, entries }: Change): Promise<v
   const more = (await entries?.(session)) ?? []
   const end = messages === undefined ? { path: [] } : await readToEnd(session)
   const { entries: changes = [], ...place } =
-    messages === undefined ? {} : difference(end.path, messages(readMessages(end.path).map(({ message }) => message)))
+    messages === undefined
+      ? {}
+      : await leastDifference(session, end, messages(readMessages(end.path).map(({ message }) => message)))
   await appendDifference(session, end, { ...place, entries: [...changes, ...more] })
 }
 

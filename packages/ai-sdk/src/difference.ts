@@ -14,7 +14,7 @@ export interface Difference {
 /**
  * What to append behind the path, or behind one of its entries, so that `readMessages` gives these messages. Stored content is never
  * repeated if it stays: new steps and results follow the last message, other fields are changed by an update. If content changes, a branch
- * begins before the first message that has changed.
+ * begins before the first entry that has changed.
  */
 export function difference(path: readonly Entry[], messages: readonly ChatMessage[]): Difference {
   const stored = readMessages(path)
@@ -23,21 +23,26 @@ export function difference(path: readonly Entry[], messages: readonly ChatMessag
     const message = messages[index]
     const isLatest = stored.findLastIndex(({ message: { id } }) => id === one.message.id) === index
     const added = message === undefined ? undefined : additions(one, message, index === stored.length - 1)
-    if (added === undefined || (added.length > 0 && !isLatest)) return branchBefore(path, one, messages)
+    if (added === undefined || (added.length > 0 && !isLatest)) return branchBefore(path, one, messages, message)
     entries.push(...added)
   }
   for (const message of messages.slice(stored.length)) entries.push(...draftsOf(message))
   return { entries }
 }
 
-/** Messages before the branch may have updates behind it, which the branch needs again. */
+/**
+ * Leaves the last entry of the message out, or all of another message, and what follows. Messages before the branch may have updates behind
+ * it, which the branch needs again.
+ */
 function branchBefore(
   path: readonly Entry[],
-  { start }: StoredMessage<Entry>,
+  { message: { id }, entries, start }: StoredMessage<Entry>,
   messages: readonly ChatMessage[],
+  message: ChatMessage | undefined,
 ): Difference {
-  const at = path[start]?.parentId ?? null
-  return { at, ...difference(path.slice(0, start), messages) }
+  const last = entries.at(-1)
+  const end = message?.id === id && last !== undefined ? path.lastIndexOf(last) : start
+  return { at: path[end]?.parentId ?? null, ...difference(path.slice(0, end), messages) }
 }
 
 /** What a stored message needs to become this one. Undefined if its content changes, or gets more and others follow it. */

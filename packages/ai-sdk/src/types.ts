@@ -99,8 +99,8 @@ export interface ChatStore<Message extends ChatMessage = ChatMessage> {
   readChat(id: string): Promise<StoredChat<Message>>
   /**
    * Makes these the messages of the chat, and creates the chat if there is none. Appends only the difference to what is stored: new messages
-   * and steps; a changed or removed message begins a branch, and the log keeps what was there. If two processes save at once, the later one
-   * wins and the other's messages are on a branch.
+   * and steps; a changed or removed message begins a branch, or continues the one that has the messages already, and the log keeps what was
+   * there. If two processes save at once, the later one wins and the other's messages are on a branch.
    *
    * Messages without parts are left out, since `validateUIMessages` refuses them. Values that JSON does not have become those that
    * `JSON.stringify` makes of them; `invalid` if it throws. After a crash, or an error, the chat has the messages of before or these; if

@@ -111,3 +111,52 @@ test("after any sequence of saves the last one is loaded and valid, and the log 
     withSeed(150),
   )
 })
+
+async function messageEntries(sessions: Sessions): Promise<number> {
+  const session = await sessions.open("c")
+  let count = 0
+  for await (const { type } of session.entries()) if (type === "message") count++
+  await session.close()
+  return count
+}
+
+test("messages that the log has on a branch are not written again, whichever process returns to them", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(change, { minLength: 1, maxLength: 12 }),
+      fc.array(fc.record({ which: fc.nat(), process: fc.nat(1) }), { maxLength: 12 }),
+      async (changes, returns) => {
+        const storage = createMemoryStorage()
+        const processes = [createSessions({ storage }), createSessions({ storage })] as const
+        const stores = processes.map((sessions) => createChatStore<UIMessage>(sessions))
+        const saved: UIMessage[][] = []
+        for (const one of changes) {
+          saved.push(changed(saved.at(-1) ?? [], one))
+          await stores[one.process]?.saveChat({ chatId: "c", messages: saved.at(-1) ?? [] })
+        }
+        const before = await messageEntries(processes[0])
+        for (const { which, process } of returns) {
+          const messages = saved[which % saved.length] ?? []
+          await stores[process]?.saveChat({ chatId: "c", messages })
+          expect(await stores[1 - process]?.loadChat("c")).toEqual(messages)
+        }
+        expect(await messageEntries(processes[0])).toBe(before)
+        expect((await processes[0].verify("c")).diagnostics).toEqual([])
+      },
+    ),
+    withSeed(150),
+  )
+})
+
+test("two processes that save diverging messages in turn write each message once", async () => {
+  const storage = createMemoryStorage()
+  const stores = [0, 1].map(() => createChatStore<UIMessage>(createSessions({ storage })))
+  const chats: UIMessage[][] = [[], []]
+  for (let n = 0; n < 20; n++) {
+    const chat = chats[n % 2] as UIMessage[]
+    chat.push({ id: `m${n}`, role: "user", parts: [{ type: "text", text: `words ${n}` }] })
+    await stores[n % 2]?.saveChat({ chatId: "c", messages: chat })
+    expect(await stores[(n + 1) % 2]?.loadChat("c")).toEqual(chat)
+  }
+  expect(await messageEntries(createSessions({ storage }))).toBe(20)
+})
