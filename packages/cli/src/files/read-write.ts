@@ -137,7 +137,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "the name is too long",
 }
 
-async function withFileError<T>(file: string, verb: string, work: () => Promise<T>): Promise<T> {
+/** An error of the file system becomes one that names the file and the reason. */
+export async function withFileError<T>(file: string, verb: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -1,0 +1,89 @@
+/** Makes what the page shows of a session without its entries: information, branches, context, diagnostics. */
+import {
+  type ContextMessage,
+  type Diagnostic,
+  estimateMessage,
+  type Session,
+  type SessionContext,
+  type SessionInfo,
+} from "@sessions/core"
+import type { CallOptions } from "@sessions/core/storage"
+import { messageText, preview } from "../model/text.ts"
+import type { ContextView, Summary } from "../model/types.ts"
+import { type Redact, redactData, redactRecord } from "../redact.ts"
+
+/** What can be said of a session before its log is read line by line. */
+export type SummaryStart = Omit<Summary, "damaged" | "leaf" | "lines" | "subagents">
+
+export async function readSummary(session: Session, redact: Redact | undefined, o: CallOptions): Promise<SummaryStart> {
+  const context = await session.context(o)
+  const branches = await session.branches(o)
+  const diagnostics = unique([...session.diagnostics, ...context.diagnostics])
+  return {
+    id: session.id,
+    info: shownInfo(await session.info(o), redact),
+    header: JSON.stringify(redact === undefined ? session.header : redactRecord(session.header, redact), null, 2),
+    branches,
+    diagnostics: shownDiagnostics(diagnostics, redact),
+    context: contextView(context, redact),
+    redacted: redact !== undefined,
+  }
+}
+
+function contextView(context: SessionContext, redact: Redact | undefined): ContextView {
+  const { tokens, model, mode, thinkingLevel, systemPromptOverride, compaction } = context
+  const show = redact ?? ((text: string) => text)
+  const messages = context.messages.map((message) => contextRow(message, show))
+  return {
+    messages,
+    tokens,
+    promptTokens: Math.max(0, tokens - messages.reduce((sum, row) => sum + row.tokens, 0)),
+    ...(systemPromptOverride === undefined ? {} : { systemPrompt: show(systemPromptOverride) }),
+    ...(model === undefined ? {} : { model: show(`${model.provider}/${model.model}`) }),
+    mode: show(mode),
+    thinkingLevel: show(thinkingLevel),
+    ...(compaction === undefined ? {} : { compaction: compaction.entryId }),
+    diagnostics: shownDiagnostics(context.diagnostics, redact),
+  }
+}
+
+const CONTEXT_PREVIEW_UNITS = 400
+
+function contextRow({ entryId, kind, message }: ContextMessage, show: Redact): ContextView["messages"][number] {
+  return {
+    entryId,
+    kind,
+    role: message.role,
+    // Redacted before it is cut: half of a key would not be recognized.
+    text: preview(show(messageText(message)), CONTEXT_PREVIEW_UNITS),
+    tokens: estimateMessage(message),
+  }
+}
+
+/** The start of the first prompt is cut already, so it cannot be redacted and is left out. */
+function shownInfo(info: SessionInfo, redact: Redact | undefined): SessionInfo {
+  if (redact === undefined) return info
+  const { firstPrompt: _, title, cwd, systemPromptOverride, parentSession, model, kind, metadata, ...rest } = info
+  const optional = { title, cwd, systemPromptOverride, parentSession, model, kind }
+  const shown = Object.fromEntries(
+    Object.entries(optional).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, redactValues(value, redact)]],
+    ),
+  )
+  return { ...rest, ...shown, metadata: redactData(metadata, redact) }
+}
+
+function redactValues(value: unknown, redact: Redact): unknown {
+  if (typeof value !== "object" || value === null) return redactData(value, redact)
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactData(item, redact)]))
+}
+
+function shownDiagnostics(diagnostics: readonly Diagnostic[], redact: Redact | undefined): readonly Diagnostic[] {
+  if (redact === undefined) return diagnostics
+  return diagnostics.map((diagnostic) => ({ ...diagnostic, message: redact(diagnostic.message) }))
+}
+
+/** The opening and the context may report the same. */
+function unique(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  return [...new Map(diagnostics.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic])).values()]
+}

@@ -1,0 +1,72 @@
+/** The page under axe-core in the engine ENGINE: every view, light and dark, at 320 and 1,280 px; and nothing is wider than the screen. */
+import assert from "node:assert/strict"
+import { after, test } from "node:test"
+import { createSessions } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
+import axe from "axe-core"
+import { type Browser, type BrowserType, chromium, firefox } from "playwright"
+import { chromiumOptions, firefoxOptions } from "../../../../.config/browsers/launch.ts"
+import { type Server, serve } from "../../../../.config/browsers/page.ts"
+import { sessionPage } from "../../src/index.ts"
+import { textOf } from "../page-data.ts"
+import { sampleSession } from "../sample.ts"
+
+const TABS = ["conversation", "tree", "context", "usage", "compactions", "diagnostics", "details"]
+/** Playwright sets the size and the colour scheme; it does not drive WebKitGTK. */
+const ENGINES: Readonly<Record<string, () => Promise<Browser>>> = {
+  chromium: () => launch(chromium, chromiumOptions),
+  firefox: () => launch(firefox, firefoxOptions),
+}
+const engine = process.env["ENGINE"] ?? "chromium"
+
+let browser: Browser | undefined
+let server: Server | undefined
+after(async () => {
+  await browser?.close()
+  await server?.close()
+})
+
+function launch(type: BrowserType, options: Parameters<BrowserType["launch"]>[0]): Promise<Browser> {
+  return type.launch(options)
+}
+
+interface Finding {
+  readonly id: string
+  readonly impact: string | null
+  readonly nodes: readonly { readonly html: string }[]
+}
+
+const open = ENGINES[engine]
+if (open !== undefined)
+  for (const width of [320, 1280])
+    for (const colorScheme of ["light", "dark"] as const)
+      void test(`${engine}: no serious finding of axe-core, nothing wider than the screen: ${width} px, ${colorScheme}`, async () => {
+        browser ??= await open()
+        server ??= await serve({ "/": await samplePage() })
+        const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme })
+        const page = await context.newPage()
+        for (const tab of TABS) {
+          await page.goto(`${server.url}#!${tab}`)
+          await page.locator("main h2, main article").first().waitFor()
+          await page.evaluate(`for (const fold of document.querySelectorAll("details")) fold.open = true`)
+          await page.evaluate(
+            `for (const raw of [...document.querySelectorAll("article header button")].slice(0, 3)) raw.click()`,
+          )
+          const wide = await page.evaluate<number>(`document.documentElement.scrollWidth`)
+          assert.ok(wide <= width, `${tab} is ${wide} px wide`)
+          await page.evaluate(axe.source)
+          const { violations } = await page.evaluate<{ violations: readonly Finding[] }>(`axe.run()`)
+          const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical")
+          assert.deepEqual(
+            serious.map(({ id, nodes }) => `${tab}: ${id}: ${nodes[0]?.html}`),
+            [],
+          )
+        }
+        await context.close()
+      })
+
+async function samplePage(): Promise<string> {
+  const sessions = createSessions({ storage: createMemoryStorage() })
+  const { id } = await sampleSession(sessions)
+  return textOf(sessionPage(sessions, id, { subagents: true }))
+}

@@ -1,0 +1,182 @@
+/** The page in a real browser, the engine ENGINE: a hostile log, the policy, links, keys, folds. */
+import assert from "node:assert/strict"
+import { after, test } from "node:test"
+import { createSessions } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
+import { type Engine, openBrowser, type Page, serve, type Server } from "../../../../.config/browsers/page.ts"
+import { sessionPage } from "../../src/index.ts"
+import { hostileSession } from "../hostile.ts"
+import { textOf } from "../page-data.ts"
+import { sampleSession, type SampleSession } from "../sample.ts"
+
+const engine = (process.env["ENGINE"] ?? "chromium") as Engine
+
+interface Opened {
+  readonly page: Page
+  readonly server: Server
+  readonly sample: SampleSession
+  readonly hostile: number
+}
+
+let opened: Promise<Opened> | undefined
+after(async () => {
+  const { page, server } = (await opened) ?? {}
+  await page?.close()
+  await server?.close()
+})
+
+function open(): Promise<Opened> {
+  return (opened ??= start())
+}
+
+async function start(): Promise<Opened> {
+  const storage = createMemoryStorage()
+  const sessions = createSessions({ storage })
+  const sample = await sampleSession(sessions)
+  const lines = (await textOf(sessions.export(sample.id))).trimEnd().split("\n")
+  const hostile = await hostileSession(storage, "hostile", lines)
+  const server = await serve({
+    "/sample": await textOf(sessionPage(sessions, sample.id, { subagents: true })),
+    "/hostile": await textOf(sessionPage(sessions, "hostile")),
+  })
+  return { page: await openBrowser(engine), server, sample, hostile }
+}
+
+/** Opens the page at a fragment and waits for its content. */
+async function goTo(path: string, hash: string): Promise<Page> {
+  const { page, server } = await open()
+  // Another document in between: a change of the fragment alone would not load the page again.
+  await page.open(`${server.url}empty/`)
+  await page.open(`${server.url}${path}${hash}`)
+  await until(page, `document.querySelector("main h2, main article, main .notice") !== null`)
+  return page
+}
+
+async function until(page: Page, condition: string): Promise<void> {
+  while ((await page.evaluate(`return ${condition}`)) !== true) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+/** Unfolds everything, shows all raw lines, and all entries of a long conversation or tree. */
+const UNFOLD = `
+  for (let round = 0; round < 40; round++) {
+    const more = [...document.querySelectorAll("button.more")]
+    if (more.length === 0) break
+    for (const button of more) button.click()
+    await new Promise((resolve) => setTimeout(resolve, 30))
+  }
+  for (const fold of document.querySelectorAll("details")) fold.open = true
+  for (const raw of document.querySelectorAll("article header button[aria-expanded=false]")) raw.click()
+  await new Promise((resolve) => setTimeout(resolve, 100))`
+
+/** What a log could have brought into the page. */
+const FINDINGS = `
+  const found = []
+  if (window.ran !== undefined) found.push("something ran")
+  for (const element of document.querySelectorAll("*")) {
+    const name = element.localName
+    const data = element.matches('script[type="application/json"]')
+    if (["iframe", "object", "embed", "base", "svg", "math", "template"].includes(name)) found.push(name)
+    if (name === "script" && !data && element !== document.body.lastElementChild) found.push("script")
+    if (["style", "link", "meta", "title"].includes(name) && element.parentElement !== document.head) found.push(name)
+    if (name === "form" && element.getAttribute("role") !== "search") found.push("form")
+    if (name === "img" && !/^data:image\\/(png|jpeg|gif|webp|avif|bmp);base64,[A-Za-z0-9+\\/=\\s]*$/.test(element.getAttribute("src"))) found.push("img " + element.getAttribute("src"))
+    if (name === "a" && !/^(#|https?:|mailto:)/.test(element.getAttribute("href"))) found.push("href " + element.getAttribute("href"))
+    for (const { name } of element.attributes) if (name.startsWith("on") || name === "style") found.push(name)
+  }
+  for (const { name } of performance.getEntriesByType("resource")) if (!name.startsWith("data:") && !name.endsWith("/favicon.ico")) found.push("loaded " + name)
+  return found`
+
+for (const tab of ["conversation", "tree", "context", "usage", "compactions", "diagnostics", "details"]) {
+  void test(`${engine}: no field of a hostile log runs, loads or links anything: ${tab}`, async () => {
+    const { hostile } = await open()
+    const page = await goTo("hostile", `#!${tab}`)
+    await page.evaluate(UNFOLD)
+    assert.deepEqual(await page.evaluate(FINDINGS), [])
+    if (tab !== "conversation") return
+    const shown = Number(await page.evaluate(`return document.querySelectorAll("article").length`))
+    assert.ok(shown > hostile / 2, `${shown} of ${hostile} entries are shown`)
+  })
+}
+
+void test(`${engine}: words of a hostile log are found, and run nothing`, async () => {
+  const page = await goTo("hostile", "#")
+  await page.evaluate(`
+    const field = document.querySelector("input[type=search]")
+    field.value = "window.ran"
+    field.dispatchEvent(new Event("input", { bubbles: true }))`)
+  await until(page, `document.querySelectorAll("main .entries li").length > 100`)
+  assert.deepEqual(await page.evaluate(FINDINGS), [])
+})
+
+void test(`${engine}: the policy holds: a script, a handler, a style and an image from elsewhere are refused`, async () => {
+  const page = await goTo("sample", "#")
+  const refused = await page.evaluate(`
+    const violations = new Set()
+    document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => violations.add(effectiveDirective))
+    const attempt = (work) => { try { work() } catch {} }
+    attempt(() => { const element = document.createElement("script"); element.text = "window.ran = 1"; document.body.append(element) })
+    attempt(() => { document.body.setAttribute("onclick", "window.ran = 1"); document.body.click() })
+    attempt(() => { const element = document.createElement("style"); element.textContent = "body { color: red }"; document.head.append(element) })
+    attempt(() => { const element = document.createElement("img"); element.src = "/x.png"; document.body.append(element) })
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    return { ran: window.ran ?? null, red: getComputedStyle(document.body).color === "rgb(255, 0, 0)", image: [...violations].includes("img-src") }`)
+  assert.deepEqual(refused, { ran: null, red: false, image: true })
+})
+
+void test(`${engine}: the address of an entry shows its branch, unfolds what it is in, and marks it`, async () => {
+  const { sample } = await open()
+  const { left, result, compaction } = sample.ids
+  for (const [id, text] of [
+    [left, "Remove it everywhere."],
+    [result, "process.env.FLAG"],
+    [compaction, "The user looks for"],
+  ] as const) {
+    const page = await goTo("sample", `#${id}`)
+    await until(page, `document.activeElement?.matches("article.target") === true`)
+    const state = (await page.evaluate(`
+      const target = document.querySelector("article.target")
+      const folds = []
+      for (let outer = target.parentElement; outer; outer = outer.parentElement) if (outer.localName === "details") folds.push(outer.open)
+      return { text: target.textContent, folded: folds.includes(false), other: document.querySelector(".conversation .notice") !== null }`)) as {
+      text: string
+      folded: boolean
+      other: boolean
+    }
+    assert.ok(state.text.includes(text), state.text)
+    assert.equal(state.folded, false)
+    assert.equal(state.other, id === left)
+  }
+  const page = await goTo("sample", "#no-such-entry")
+  await until(page, `document.querySelector(".notice")?.textContent.includes("no-such-entry") === true`)
+})
+
+void test(`${engine}: keys move between entries, to the views and to the search field`, async () => {
+  const page = await goTo("sample", "#")
+  const press = (key: string): Promise<unknown> =>
+    page.evaluate(
+      `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", bubbles: true, cancelable: true }))`,
+    )
+  await press("j")
+  await press("j")
+  const second = await page.evaluate(`return [...document.querySelectorAll("article")].indexOf(document.activeElement)`)
+  assert.equal(second, 1)
+  await press("k")
+  assert.equal(
+    await page.evaluate(`return [...document.querySelectorAll("article")].indexOf(document.activeElement)`),
+    0,
+  )
+  await press("3")
+  await until(page, `document.querySelector("main h2")?.textContent === "Context"`)
+  await press("/")
+  assert.equal(await page.evaluate(`return document.activeElement.type`), "search")
+})
+
+void test(`${engine}: a subagent's session unfolds where it ran, and has addresses of its own`, async () => {
+  const page = await goTo("sample", "#")
+  await page.evaluate(`document.querySelector("details.subagent").open = true`)
+  await until(page, `document.querySelector("details.subagent article") !== null`)
+  const link = String(await page.evaluate(`return document.querySelector("details.subagent article .anchor").hash`))
+  assert.match(link, /^#@sample-agent\//)
+  const own = await goTo("sample", link)
+  await until(own, `document.querySelector("h1")?.textContent === "Look at the tests"`)
+})

@@ -1,0 +1,38 @@
+/** Keys of the page: `j` and `k` move between entries, `/` goes to the search field, digits to the tabs. */
+import { type Tab, TABS } from "./route.ts"
+
+export interface KeyActions {
+  readonly toTab: (tab: Tab) => void
+  readonly toSearch: () => void
+}
+
+/** Returns the function that ends it. */
+export function listenToKeys({ toTab, toSearch }: KeyActions): () => void {
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+    const tab = TABS[Number(event.key) - 1]
+    if (event.key === "j" || event.key === "k") moveBy(event.key === "j" ? 1 : -1)
+    else if (event.key === "/") toSearch()
+    else if (tab !== undefined) toTab(tab)
+    else return
+    event.preventDefault()
+  }
+  document.addEventListener("keydown", onKey)
+  return () => document.removeEventListener("keydown", onKey)
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLInputElement && target.type !== "checkbox"
+}
+
+/** To the next entry that can be seen, those inside of closed folds left out. */
+function moveBy(step: 1 | -1): void {
+  const entries = [...document.querySelectorAll<HTMLElement>("article.entry")].filter(
+    (entry) => entry.getClientRects().length > 0,
+  )
+  const current = entries.findIndex((entry) => entry.contains(document.activeElement))
+  const start = current < 0 ? (step === 1 ? 0 : entries.length - 1) : current + step
+  const next = entries[start]
+  next?.focus({ preventScroll: true })
+  next?.scrollIntoView({ block: "nearest" })
+}
