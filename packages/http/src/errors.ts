@@ -1,24 +1,39 @@
 /**
- * Errors as answers: `{error: {code, message}}` with the status of `httpStatus`. What is a 500 is sent without details, which are for the
- * log of the server.
+ * Errors as answers: `{error: {code, message}}` with the status of `httpStatus`. The message of a failure of the server, 500 and above, may
+ * name paths, buckets or roles, so it is for the log of the server, and the client gets the code with a text of ours.
  */
 import { httpStatus } from "@sessions/core"
 import { json } from "./answers.ts"
 import { Refusal } from "./refusal.ts"
 
+export interface ErrorBody {
+  readonly error: { readonly code: string; readonly message: string }
+}
+
 /** The answer for an error of core, of a storage or of the protocol, or for any other thrown value. */
 export function toErrorAnswer(error: unknown): Response {
-  if (error instanceof Refusal) {
-    const { status, code, message, headers } = error
-    return json(status, { error: { code, message } }, headers)
-  }
-  const status = httpStatus(error)
-  const { code, message } = error as { readonly code: string; readonly message: string }
-  if (status !== 500) return json(status, { error: { code, message } }, retryHeaders(code))
-  if (code === "corrupt")
-    return json(500, { error: { code, message: "The stored data is damaged; see the server's log." } })
-  return json(500, { error: { code: "internal", message: "The server failed; see its log." } })
+  const body = toErrorBody(error)
+  if (error instanceof Refusal) return json(error.status, body, error.headers)
+  return json(httpStatus(error), body, retryHeaders(body.error.code))
 }
+
+/** What a client is told of an error. */
+export function toErrorBody(error: unknown): ErrorBody {
+  const { code, message } = (error ?? {}) as { readonly code: string; readonly message: string }
+  if (error instanceof Refusal || httpStatus(error) < 500) return { error: { code, message } }
+  const known = Object.hasOwn(TEXTS, code) ? (code as keyof typeof TEXTS) : "internal"
+  return { error: { code: known, message: TEXTS[known] } }
+}
+
+const TEXTS = {
+  compaction_failed: "The session was not compacted; the server's log says why.",
+  corrupt: "The stored data is damaged; the server's log says where.",
+  indeterminate: "The write may have happened; read what is there.",
+  internal: "The server failed; see its log.",
+  quota: "The store of the server is full; nothing was written.",
+  unavailable: "The store of the server is out of reach or busy; nothing was written. Repeat the call.",
+  unsupported: "The storage of the server does not support this.",
+} as const
 
 /**
  * `unavailable` promises that nothing was written, so it asks to be repeated. `indeterminate` has the same status and no such header: the

@@ -14,9 +14,7 @@ export interface HandlerOptions<P> {
   readonly basePath?: string
   /** Allows pages of other origins to call. Default: none may. */
   readonly cors?: CorsOptions
-  /**
-   * Gets what clients are not told: each error that is answered with a 500. Default: `console.error`.
-   */
+  /** Gets the errors of which clients are told no details: those with a status from 500. Default: `console.error`. */
   readonly onError?: (error: unknown, request: Request) => void
 }
 
@@ -59,7 +57,7 @@ export function createHandler<P, R extends Route>(
       response = await answer(request)
     } catch (error) {
       response = toErrorAnswer(error)
-      if (response.status === 500) onError(error, request)
+      if (response.status >= 500) onError(error, request)
     }
     return cors === undefined ? response : allowOrigin(request, response, cors)
   }
@@ -86,6 +84,7 @@ function isOrigin(origin: unknown): boolean {
   return typeof origin === "string" && URL.canParse(origin) && new URL(origin).origin === origin
 }
 
-function logError(error: unknown, request: Request): void {
+/** The default of `onError`. */
+export function logError(error: unknown, request: Request): void {
   console.error(`${request.method} ${new URL(request.url).pathname} failed:`, error)
 }

@@ -81,7 +81,7 @@ test("`authorize` gets the action and the session; its response is sent, and not
     expect((await call(open({ authorize: () => nothing }), "/sessions")).status).toBe(403)
 })
 
-test("an error has the status of `httpStatus`; a 500 has no details, and goes to `onError`", async () => {
+test("an error has the status of `httpStatus`; a failure of the server has no details, and goes to `onError`", async () => {
   const seen: unknown[] = []
   const onError = (error: unknown): void => void seen.push(error)
   const known = new SessionError("not_found", "no such session")
@@ -90,9 +90,18 @@ test("an error has the status of `httpStatus`; a 500 has no details, and goes to
     body: { error: { code: "not_found", message: "no such session" } },
   })
   expect(seen).toEqual([])
-  for (const secret of [new Error("/srv/secret"), new StorageError("corrupt", "/srv/secret"), "/srv/secret"]) {
+  const failures: readonly [unknown, number, string][] = [
+    [new Error("/srv/secret"), 500, "internal"],
+    ["/srv/secret", 500, "internal"],
+    [Object.assign(new Error("/srv/secret"), { code: "secret" }), 500, "internal"],
+    [new StorageError("corrupt", "/srv/secret"), 500, "corrupt"],
+    [new StorageError("unavailable", "/srv/secret"), 503, "unavailable"],
+    [new StorageError("quota", "/srv/secret"), 507, "quota"],
+    [new StorageError("unsupported", "/srv/secret"), 501, "unsupported"],
+  ]
+  for (const [secret, expected, code] of failures) {
     const { status, body } = await call(open({ onError }, secret), "/sessions")
-    expect(status).toBe(500)
+    expect([status, body]).toMatchObject([expected, { error: { code } }])
     expect(JSON.stringify(body)).not.toContain("secret")
     expect(seen.pop()).toBe(secret)
   }

@@ -1,0 +1,235 @@
+/** Serves a storage over HTTP: each route calls one method of the contract. */
+import {
+  type Capabilities,
+  checkOptions,
+  type HeadInfo,
+  type OptionNames,
+  parseDocKey,
+  type SessionStorage,
+  sha256Hex,
+  StorageError,
+} from "@sessions/core/storage"
+import { json, NO_STORE, readBytes, readJson, readQuery } from "../answers.ts"
+import { toErrorBody } from "../errors.ts"
+import { type Call, createHandler, type Handler, type HandlerOptions, logError } from "../handler.ts"
+import { invalid, Refusal } from "../refusal.ts"
+import { appendLines, toAppend } from "./append.ts"
+import { changeDocument, documentChange } from "./documents.ts"
+import { readPage } from "./page.ts"
+import { BLOB_TYPE, LINES_TYPE, NO_SUCH_BLOB, WRITE_ID } from "./protocol.ts"
+import { repeatsOf } from "./repeats.ts"
+import { blobQuery, documentsQuery, headQuery, linesQuery, listQuery, storageRoutes } from "./routes.ts"
+import { rowsAnswer } from "./rows.ts"
+import { watchLog } from "./watch.ts"
+
+export interface StorageHandlerLimits {
+  /** The largest batch of lines. Default: that of the storage. Clients see the smaller of the two as `maxBatchBytes`. */
+  readonly batchBytes?: number
+  /** The largest body of a change of a document, which has the text before and the text after it. Default 16,000,000. */
+  readonly documentBytes?: number
+  /** The largest blob. Default 50,000,000. */
+  readonly blobBytes?: number
+}
+
+export interface StorageHandlerOptions<P> extends HandlerOptions<P> {
+  /**
+   * The storage of a principal. Each principal that must not see what others have needs a storage of its own (a root, prefix or schema):
+   * all of it is open to its principal. It should be the same object for each request of a principal.
+   */
+  readonly storage: (principal: P) => SessionStorage | Promise<SessionStorage>
+  readonly limits?: StorageHandlerLimits
+}
+
+const OPTIONS: OptionNames<StorageHandlerOptions<never>> = {
+  storage: true,
+  authorize: true,
+  basePath: true,
+  cors: true,
+  onError: true,
+  limits: true,
+}
+const LIMITS: OptionNames<StorageHandlerLimits> = { batchBytes: true, documentBytes: true, blobBytes: true }
+
+/** The first line of a body of lines: 8 KB of `info`, escaped as JSON. */
+const APPEND_HEAD_BYTES = 64_000
+
+type StorageRoute = (typeof storageRoutes)[number]
+
+interface StorageCall<P> extends Call<P, StorageRoute> {
+  readonly storage: SessionStorage
+  readonly limits: Required<StorageHandlerLimits>
+  /** The id of a write. */
+  readonly id: string | undefined
+  readonly onError: (error: unknown) => void
+}
+
+/**
+ * Creates the handler of a storage, for `createHttpStorage`. It serves everything that the storage of the principal has, so `authorize` and
+ * `storage` decide who sees what. The storage's `replace` is not served. Throws `invalid` for wrong options.
+ */
+export function createStorageHandler<P>(options: StorageHandlerOptions<P>): Handler {
+  const name = "createStorageHandler"
+  checkOptions<object>(name, options, OPTIONS)
+  checkOptions(`${name}, limits`, options.limits ?? {}, LIMITS)
+  for (const [limit, value] of Object.entries(options.limits ?? {})) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
+      throw new StorageError("invalid", `${name}: \`limits.${limit}\` must be a whole number above 0.`)
+  }
+  const { storage: storageOf, onError = logError } = options
+  if (typeof storageOf !== "function")
+    throw new StorageError("invalid", `${name}: \`storage\` must be a function from a principal to its storage.`)
+  return createHandler(name, storageRoutes, options, async (call) => {
+    const storage = await storageOf(call.principal)
+    const { batchBytes, documentBytes = 16_000_000, blobBytes = 50_000_000 } = options.limits ?? {}
+    const limits = { batchBytes: batchBytes ?? storage.capabilities.maxBatchBytes, documentBytes, blobBytes }
+    const id = call.request.headers.get(WRITE_ID) ?? undefined
+    return serve({ ...call, storage, limits, id, onError: (error) => onError(error, call.request) })
+  })
+}
+
+function serve<P>(call: StorageCall<P>): Promise<Response> | Response {
+  const { storage, url, params, id } = call
+  const session = params["session"] ?? ""
+  switch (call.route.action) {
+    case "capabilities":
+      return json(200, capabilitiesOf(storage, call.limits))
+    case "list":
+      return list(call)
+    case "delete":
+      return deleteSession(storage, session, id)
+    case "head":
+      return headOf(storage, session, readQuery(url, headQuery).first === "true")
+    case "read":
+      return readPage(storage, session, readQuery(url, linesQuery))
+    case "append":
+      return append(call, session)
+    case "sync":
+      return sync(storage, session)
+    case "watch":
+      return watchLog(storage, session)
+    case "readDocument":
+      return readDocument(storage, keyOf(call))
+    case "changeDocument":
+      return change(call)
+    case "listDocuments":
+      return rowsAnswer(storage.docs.list(readQuery(url, documentsQuery).prefix), (key) => key, call.onError)
+    case "listBlobs":
+      return rowsAnswer(storage.blobs.list(), (blob) => blob, call.onError)
+    case "readBlob":
+      return readBlob(call, hashOf(call))
+    case "findBlob":
+      return storage.blobs.has(hashOf(call)).then((exists) => json(200, { exists }))
+    case "putBlob":
+      return putBlob(call, hashOf(call))
+    case "deleteBlob":
+      return deleteBlob(call, hashOf(call))
+  }
+}
+
+/**
+ * What clients may rely on: all of them write through this handler, so they are as safe as the storage behind it, wherever they are. The
+ * limit of a body is the limit of a batch.
+ */
+function capabilitiesOf(
+  { capabilities }: SessionStorage,
+  { batchBytes }: Required<StorageHandlerLimits>,
+): Capabilities {
+  const maxBatchBytes = Math.min(capabilities.maxBatchBytes, batchBytes)
+  const maxLineBytes = Math.min(capabilities.maxLineBytes, maxBatchBytes - 1)
+  return { ...capabilities, writers: "any", replace: false, maxBatchBytes, maxLineBytes }
+}
+
+function list<P>({ storage, url, onError }: StorageCall<P>): Promise<Response> {
+  const { after, limit } = readQuery(url, listQuery)
+  const rows = storage.list({ ...(after !== undefined && { after }), ...(limit !== undefined && { limit }) })
+  return rowsAnswer(
+    rows,
+    (row) => (row.error === undefined ? { id: row.id, ...toSent(row) } : { id: row.id, ...toErrorBody(row.error) }),
+    onError,
+  )
+}
+
+async function deleteSession(storage: SessionStorage, session: string, id: string | undefined): Promise<Response> {
+  const { bytes, parts, purged } = await repeatsOf(storage).once(id && `delete ${session} ${id}`, () =>
+    storage.delete(session),
+  )
+  return json(200, { bytes, parts, purged })
+}
+
+async function headOf(storage: SessionStorage, session: string, first: boolean): Promise<Response> {
+  const head = await storage.head(session, { first })
+  return json(200, { head: head === undefined ? null : toSent(head) })
+}
+
+/** Where a part is in the store is for the host alone. */
+function toSent({ parts, ...head }: HeadInfo): HeadInfo {
+  return parts === undefined ? head : { ...head, parts: parts.map(({ from, bytes }) => ({ from, bytes })) }
+}
+
+async function append<P>({ request, storage, limits, id }: StorageCall<P>, session: string): Promise<Response> {
+  const { batchBytes } = limits
+  const body = await readBytes(request, LINES_TYPE, batchBytes + APPEND_HEAD_BYTES)
+  return json(200, await appendLines(storage, session, toAppend(body), id))
+}
+
+async function sync(storage: SessionStorage, session: string): Promise<Response> {
+  if (storage.sync === undefined) throw new StorageError("unsupported", "This storage has no `sync`.")
+  await storage.sync(session)
+  return done()
+}
+
+function keyOf<P>({ params }: StorageCall<P>): string {
+  const { session, name } = params
+  const key = session === undefined ? `${name}` : `sessions/${session}/${name}`
+  // An encoded slash in the name would make another key.
+  if (parseDocKey(key).name !== name) throw invalid("The name of a document has no slash.")
+  return key
+}
+
+async function readDocument(storage: SessionStorage, key: string): Promise<Response> {
+  return json(200, { text: (await storage.docs.get(key))?.text ?? null })
+}
+
+async function change<P>(call: StorageCall<P>): Promise<Response> {
+  const key = keyOf(call)
+  const { request, storage, limits, id } = call
+  await changeDocument(storage, key, await readJson(request, documentChange, limits.documentBytes), id)
+  return done()
+}
+
+function hashOf<P>({ params }: StorageCall<P>): string {
+  const { hash = "" } = params
+  if (!/^[0-9a-f]{64}$/.test(hash))
+    throw invalid("The hash of a blob must be the 64 lower-case hex digits of its SHA-256.")
+  return hash
+}
+
+/** A browser may keep the bytes, but asks each time: a blob that was deleted must be gone. */
+async function readBlob<P>({ request, storage }: StorageCall<P>, hash: string): Promise<Response> {
+  const etag = `"${hash}"`
+  const headers = { ...NO_STORE, "cache-control": "private, no-cache", etag }
+  const known = request.headers.get("if-none-match")?.includes(etag) === true
+  if (known && (await storage.blobs.has(hash))) return new Response(null, { status: 304, headers })
+  const bytes = await storage.blobs.get(hash)
+  if (bytes === undefined) throw new Refusal(404, NO_SUCH_BLOB, "There is no such blob.")
+  return new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { ...headers, "content-type": BLOB_TYPE } })
+}
+
+async function putBlob<P>({ request, storage, limits }: StorageCall<P>, hash: string): Promise<Response> {
+  const bytes = await readBytes(request, BLOB_TYPE, limits.blobBytes)
+  if ((await sha256Hex(bytes)) !== hash) throw invalid("The bytes do not have this SHA-256.")
+  await storage.blobs.put(bytes)
+  return done()
+}
+
+async function deleteBlob<P>({ storage, url, id }: StorageCall<P>, hash: string): Promise<Response> {
+  const { ifPutBefore } = readQuery(url, blobQuery)
+  const deleted = await repeatsOf(storage).once(id && `blob ${hash} ${id}`, () =>
+    storage.blobs.delete(hash, ifPutBefore === undefined ? {} : { ifPutBefore }),
+  )
+  return json(200, { deleted })
+}
+
+function done(): Response {
+  return new Response(null, { status: 204, headers: NO_STORE })
+}

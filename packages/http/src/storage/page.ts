@@ -1,0 +1,71 @@
+/** One page of a read: lines from the first one of the range, up to 1 MB of them. */
+import {
+  type Head,
+  hasStorageCode,
+  type ReadRange,
+  type SessionStorage,
+  StorageError,
+  toUtf8,
+} from "@sessions/core/storage"
+import { NO_STORE } from "../answers.ts"
+import { LINES_TYPE, type PageHead } from "./protocol.ts"
+
+/** The query of a page: a range of the contract, and the bytes of the page. */
+export interface PageQuery {
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly before?: number | undefined
+  readonly maxBytes?: number | undefined
+  readonly log?: string | undefined
+  readonly pageBytes: number
+}
+
+interface Page {
+  readonly from: number
+  readonly lines: number
+  readonly parts: readonly Uint8Array[]
+}
+
+/**
+ * The page that a query begins with. Its head has the end of the whole read, which the first page fixes: the client asks for the lines
+ * behind this page up to there, with the same `log`, so that no page is of another log or of a later append.
+ */
+export async function readPage(storage: SessionStorage, session: string, query: PageQuery): Promise<Response> {
+  const head = await storage.head(session)
+  if (query.log !== undefined && head?.log !== query.log)
+    throw new StorageError("conflict", "The log was deleted, created again or replaced; read it again without `log`.")
+  if (head === undefined) return toResponse({ from: 0, lines: 0, end: 0, log: null }, [])
+  const end = Math.min(query.to ?? query.before ?? head.next, head.next)
+  const { from, lines, parts } = await collect(storage, session, rangeOf(query, end, head), query.pageBytes)
+  return toResponse({ from, lines, end: lines === 0 ? from : end, log: head.log }, parts)
+}
+
+function rangeOf({ from = 0, maxBytes }: PageQuery, end: number, { log }: Head): ReadRange {
+  return maxBytes === undefined ? { from, to: end, log } : { before: end, maxBytes, log }
+}
+
+async function collect(storage: SessionStorage, session: string, range: ReadRange, pageBytes: number): Promise<Page> {
+  const parts: Uint8Array[] = []
+  let from = 0
+  let lines = 0
+  let bytes = 0
+  try {
+    for await (const chunk of storage.read(session, range)) {
+      if (lines === 0) from = chunk.from
+      const part = toUtf8(`${chunk.lines.join("\n")}\n`)
+      parts.push(part)
+      lines += chunk.lines.length
+      bytes += part.length
+      if (bytes >= pageBytes) break
+    }
+  } catch (error) {
+    // The lines before damage are readable. The next page begins at the damage.
+    if (lines === 0 || !hasStorageCode(error, "corrupt")) throw error
+  }
+  return { from, lines, parts }
+}
+
+function toResponse(head: PageHead, parts: readonly Uint8Array[]): Response {
+  const body = new Blob([`${JSON.stringify(head)}\n`, ...(parts as readonly Uint8Array<ArrayBuffer>[])])
+  return new Response(body, { headers: { "content-type": LINES_TYPE, ...NO_STORE } })
+}

@@ -1,0 +1,23 @@
+/** Tells a client when a log has changed, by server-sent events. */
+import { type SessionStorage, StorageError } from "@sessions/core/storage"
+import { eventStream, type StreamedEvent } from "../event-stream.ts"
+import { WATCH_EVENTS } from "./protocol.ts"
+
+/** The first event says that changes are reported from now on: the client reads the head then. */
+export function watchLog(storage: SessionStorage, session: string): Response {
+  if (storage.watch === undefined) throw new StorageError("unsupported", "This storage has no `watch`.")
+  return eventStream((signal) => events(storage, session, signal))
+}
+
+async function* events(
+  storage: SessionStorage,
+  session: string,
+  signal: AbortSignal,
+): AsyncGenerator<StreamedEvent, void, undefined> {
+  const heads = storage.watch?.(session, { signal }) ?? []
+  yield { event: WATCH_EVENTS.changed, data: "null" }
+  for await (const { next, log } of heads) yield { event: WATCH_EVENTS.changed, data: JSON.stringify({ next, log }) }
+  // It has ended with the session or with the storage object; the client connects again in the second case.
+  if (!signal.aborted && (await storage.head(session)) === undefined)
+    yield { event: WATCH_EVENTS.deleted, data: "null" }
+}

@@ -1,0 +1,280 @@
+/** The protocol of a storage: capabilities, bodies, pages, lists, blobs, and what the client makes of other answers. */
+import { toUtf8 } from "@sessions/core/storage"
+import { createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import { connectHttpStorage, createHttpStorage } from "../src/client.ts"
+import { codeOf, handlerOf, linesOf, URL_OF_STORAGE, wire } from "./wire.ts"
+
+const BIG = "x".repeat(10_000)
+
+test("connecting asks for the capabilities; a limit of the handler is a limit of the storage, and `replace` is not offered", async () => {
+  const { storage, behind } = await wire({ limits: { batchBytes: 1_000 } })
+  const limits = { maxBatchBytes: 1_000, maxLineBytes: 999 }
+  expect(storage.capabilities).toEqual({ ...behind.capabilities, ...limits, writers: "any", replace: false })
+  expect(storage.replace).toBe(undefined)
+  expect(storage.description).toBe("http:http://host/storage")
+})
+
+test("given capabilities are compared at the first use: a wrong promise is `invalid`, lower limits are not", async () => {
+  const { storage, handler } = await wire()
+  const open = (capabilities: typeof storage.capabilities): Promise<unknown> =>
+    createHttpStorage({
+      url: URL_OF_STORAGE,
+      capabilities,
+      fetch: (url, init) => handler(new Request(url, init)),
+    }).head("a")
+  expect(await codeOf(open(storage.capabilities))).toBe("done")
+  expect(await codeOf(open({ ...storage.capabilities, maxBatchBytes: 5 }))).toBe("done")
+  expect(await codeOf(open({ ...storage.capabilities, durability: "disk" }))).toBe("invalid")
+  expect(await codeOf(open({ ...storage.capabilities, maxBatchBytes: 1e12 }))).toBe("invalid")
+})
+
+test("wrong options of the client are `invalid`", () => {
+  const { capabilities } = createMemoryStorage()
+  for (const wrong of [
+    { url: "host" },
+    { url: "ftp://host" },
+    { url: "http://host/?a" },
+    { timeout: 0 },
+    { header: {} },
+  ])
+    expect(() => createHttpStorage({ url: "http://host", capabilities, ...wrong })).toThrow(/^createHttpStorage/)
+  expect(() => createHttpStorage({ url: "http://host" } as never)).toThrow(/capabilities/)
+})
+
+test("wrong options of the handler are `invalid`", () => {
+  const storage = createMemoryStorage()
+  for (const wrong of [{ storage: undefined }, { limits: { blobBytes: 0 } }, { limits: { blob: 1 } }, { path: "/" }])
+    expect(() => handlerOf(storage, wrong as never)).toThrow(/^createStorageHandler/)
+})
+
+test("a body that is cut off, is not UTF-8 or has a BOM in place of its head is 400, and nothing is written", async () => {
+  const { behind, handler } = await wire()
+  const append = async (body: BodyInit): Promise<number> => {
+    const headers = { "content-type": "application/x-ndjson" }
+    return (await handler(new Request(`${URL_OF_STORAGE}/sessions/a/lines`, { method: "POST", body, headers }))).status
+  }
+  const head = '{"expect":0,"lines":2}\n'
+  for (const wrong of ["", head, `${head}1\n`, `${head}1\n2`, `${head}1\n2\n3\n`, `\ufeff${head}1\n2\n`, "x\n1\n2\n"])
+    expect([wrong, await append(wrong)]).toEqual([wrong, 400])
+  for (const wrong of ['{"expect":1,"lines":1}', '{"lines":1}', '{"expect":0,"lines":1,"more":1}', "null"])
+    expect([wrong, await append(`${wrong}\n1\n`)]).toEqual([wrong, 400])
+  expect(await append(new Uint8Array([...toUtf8(head), 0x31, 0x0a, 0xff, 0x0a]))).toBe(400)
+  expect(await behind.head("a")).toBe(undefined)
+  expect(await append(`${head}\ufeff1\n\ufeff\n`)).toBe(200)
+  expect(await linesOf(behind)).toEqual(["\ufeff1", "\ufeff"])
+})
+
+test("a batch over the limit of the handler is refused by the client, and by the handler with 413", async () => {
+  const { storage, handler } = await wire({ limits: { batchBytes: 1_000 } })
+  expect(await codeOf(storage.append("a", [BIG], { expect: 0 }))).toBe("invalid")
+  const body = `{"expect":0,"lines":1}\n${"x".repeat(70_000)}\n`
+  const init = { method: "POST", body, headers: { "content-type": "application/x-ndjson" } }
+  expect((await handler(new Request(`${URL_OF_STORAGE}/sessions/a/lines`, init))).status).toBe(413)
+})
+
+test("a long log comes in pages of 1 MB, without what is appended meanwhile, in chunks of at most 256 KB", async () => {
+  const { storage, behind, sent } = await wire()
+  const lines = Array.from({ length: 350 }, (_, n) => `${n} ${BIG}`)
+  const head = await behind.append("a", lines, { expect: 0 })
+  const read: string[] = []
+  for await (const chunk of storage.read("a")) {
+    expect(chunk.from).toBe(read.length)
+    expect(chunk.lines.join("\n").length).toBeLessThan(262_144)
+    if (read.length === 0) await behind.append("a", ["later"], { expect: head })
+    read.push(...chunk.lines)
+  }
+  expect(read).toEqual(lines)
+  expect(sent.length).toBe(4)
+  expect(sent.slice(1).every((request) => request.includes(`log=${head.log}`))).toBe(true)
+})
+
+test("a log that is replaced between two pages is a conflict: no page is of the new log", async () => {
+  const { storage, behind } = await wire()
+  const lines = Array.from({ length: 350 }, (_, n) => `${n} ${BIG}`)
+  await behind.append("a", lines, { expect: 0 })
+  const read: string[] = []
+  const reading = (async () => {
+    for await (const chunk of storage.read("a")) {
+      if (read.length === 0) {
+        await behind.delete("a")
+        await behind.append("a", lines.toReversed(), { expect: 0 })
+      }
+      read.push(...chunk.lines)
+    }
+  })()
+  // The page after this one was asked for before the first chunk was taken.
+  expect(await codeOf(reading)).toBe("conflict")
+  expect(read).toEqual(lines.slice(0, read.length))
+})
+
+test("a page that fails in the middle of a read is fetched again, the first one is not", async () => {
+  const on = await wire()
+  const lines = Array.from({ length: 250 }, (_, n) => `${n} ${BIG}`)
+  await on.behind.append("a", lines, { expect: 0 })
+  const { fetch } = on
+  let failures = 2
+  on.fetch = (url, init) =>
+    url.includes("from=") && !url.includes("from=0") && failures-- > 0
+      ? Promise.reject(new TypeError("failed"))
+      : fetch(url, init)
+  expect(await linesOf(on.storage)).toEqual(lines)
+  on.fetch = () => Promise.reject(new TypeError("failed"))
+  on.sent.length = 0
+  expect(await codeOf(linesOf(on.storage))).toBe("unavailable")
+  expect(on.sent.length).toBe(1)
+})
+
+test("a page or a list that was cut off, and an answer of another server, are `unavailable`, never data", async () => {
+  const on = await wire()
+  await on.behind.append("a", ["1", "2"], { expect: 0 })
+  await on.behind.docs.put("d", "text", { expect: null })
+  const hash = await on.behind.blobs.put(toUtf8("blob"))
+  const calls = (): readonly Promise<unknown>[] => [
+    linesOf(on.storage),
+    collect(on.storage.list()),
+    collect(on.storage.docs.list()),
+    collect(on.storage.blobs.list()),
+    on.storage.head("a"),
+    on.storage.docs.get("d"),
+    on.storage.blobs.get(hash),
+    on.storage.blobs.has(hash),
+  ]
+  expect(await Promise.all(calls().map(codeOf))).toEqual(Array(8).fill("done"))
+  const { fetch } = on
+  on.fetch = async (url, init) => {
+    const whole = new Uint8Array(await (await fetch(url, init)).arrayBuffer())
+    return new Response(whole.subarray(0, whole.length - 3))
+  }
+  expect(await Promise.all(calls().map(codeOf))).toEqual(Array(8).fill("unavailable"))
+  for (const body of ["<html>Please log in</html>", "", "{}"]) {
+    on.fetch = async () => new Response(body, { status: 404 })
+    expect(await Promise.all(calls().map(codeOf))).toEqual(Array(8).fill("unavailable"))
+  }
+  on.fetch = async () => new Response("<html>Please log in</html>")
+  expect(await Promise.all(calls().map(codeOf))).toEqual(Array(8).fill("unavailable"))
+})
+
+test("what is not the handler's own answer leaves a write open: it is `indeterminate` unless nothing was sent on", async () => {
+  const on = await wire()
+  const own = (status: number, code: string): Response => Response.json({ error: { code, message: "…" } }, { status })
+  const answers: readonly (readonly [() => Response | Promise<Response>, string, string])[] = [
+    [() => Promise.reject(new TypeError("fetch failed")), "indeterminate", "unavailable"],
+    [() => Promise.reject(refused()), "unavailable", "unavailable"],
+    [() => new Response("Bad gateway", { status: 502 }), "indeterminate", "unavailable"],
+    [() => new Response("", { status: 500 }), "indeterminate", "unavailable"],
+    [() => new Response("", { status: 503 }), "indeterminate", "unavailable"],
+    [() => new Response("", { status: 503, headers: { "retry-after": "1" } }), "unavailable", "unavailable"],
+    [() => new Response("", { status: 429 }), "unavailable", "unavailable"],
+    [() => new Response("", { status: 401 }), "unavailable", "unavailable"],
+    [() => new Response("", { status: 409 }), "indeterminate", "unavailable"],
+    [() => new Response("<html>", { status: 200 }), "indeterminate", "unavailable"],
+    [() => own(409, "conflict"), "conflict", "conflict"],
+    [() => own(503, "indeterminate"), "indeterminate", "indeterminate"],
+    [() => own(503, "unavailable"), "unavailable", "unavailable"],
+    [() => own(507, "quota"), "quota", "quota"],
+    [() => own(400, "invalid"), "invalid", "invalid"],
+    [() => own(413, "too_large"), "invalid", "invalid"],
+    [() => own(500, "corrupt"), "corrupt", "corrupt"],
+    [() => own(500, "internal"), "indeterminate", "unavailable"],
+    [() => own(404, "not_found"), "unavailable", "unavailable"],
+    [() => own(409, "closed"), "unavailable", "unavailable"],
+  ]
+  for (const [n, [answer, write, read]] of answers.entries()) {
+    on.fetch = async () => answer()
+    const outcomes = [await codeOf(on.storage.append("a", ["x"], { expect: 0 })), await codeOf(on.storage.head("a"))]
+    expect([n, ...outcomes]).toEqual([n, write, read])
+  }
+})
+
+test("a request without an answer fails after `timeout`", async () => {
+  const { storage } = await wire()
+  const silent = createHttpStorage({
+    url: URL_OF_STORAGE,
+    capabilities: storage.capabilities,
+    timeout: 1,
+    fetch: (_, { signal }) =>
+      new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason))),
+  })
+  expect(await codeOf(silent.head("a"))).toBe("unavailable")
+})
+
+test("headers may be a function, which is asked for each request; redirects are errors", async () => {
+  const { handler } = await wire()
+  let asked = 0
+  const seen: unknown[] = []
+  const storage = await connectHttpStorage({
+    url: `${URL_OF_STORAGE}/`,
+    headers: async () => ({ authorization: `token ${asked++}` }),
+    credentials: "include",
+    fetch: (url, init) => {
+      const request = new Request(url, init)
+      seen.push([request.headers.get("authorization"), request.redirect, request.credentials])
+      return handler(request)
+    },
+  })
+  await storage.head("a")
+  expect(seen).toEqual([
+    ["token 0", "error", "include"],
+    ["token 1", "error", "include"],
+  ])
+})
+
+test("blobs may be kept by the browser, but are asked for each time: a deleted one is gone", async () => {
+  const { behind, handler } = await wire()
+  const hash = await behind.blobs.put(toUtf8("blob"))
+  const get = (headers: Record<string, string> = {}): Promise<Response> =>
+    handler(new Request(`${URL_OF_STORAGE}/blobs/${hash}`, { headers }))
+  const first = await get()
+  expect([await first.text(), first.headers.get("cache-control"), first.headers.get("etag")]).toEqual([
+    "blob",
+    "private, no-cache",
+    `"${hash}"`,
+  ])
+  expect((await get({ "if-none-match": `W/"${hash}"` })).status).toBe(304)
+  await behind.blobs.delete(hash)
+  expect((await get({ "if-none-match": `"${hash}"` })).status).toBe(404)
+})
+
+test("a blob must have the hash that it is put under, and the size that `blobBytes` allows", async () => {
+  const { storage, behind, handler } = await wire({ limits: { blobBytes: 10 } })
+  const hash = await storage.blobs.put(toUtf8("0123456789"))
+  expect(await codeOf(storage.blobs.put(toUtf8("0123456789x")))).toBe("invalid")
+  const init = { method: "PUT", body: "other", headers: { "content-type": "application/octet-stream" } }
+  expect((await handler(new Request(`${URL_OF_STORAGE}/blobs/${hash}`, init))).status).toBe(400)
+  expect(await collect(behind.blobs.list())).toHaveLength(1)
+})
+
+test("a list that the storage cannot continue ends with its error", async () => {
+  const behind = createMemoryStorage()
+  await behind.append("a", ["1"], { expect: 0 })
+  const failing = {
+    ...behind,
+    async *list() {
+      yield* behind.list()
+      throw Object.assign(new Error("/srv/secret"), { code: "unavailable" })
+    },
+  }
+  const errors: unknown[] = []
+  const handler = handlerOf(failing, { onError: (error) => void errors.push(error) })
+  const text = await (await handler(new Request(`${URL_OF_STORAGE}/sessions`))).text()
+  expect(text).not.toContain("secret")
+  expect(text).not.toContain('{"end":true}')
+  expect(errors).toHaveLength(1)
+  const storage = await connectHttpStorage({
+    url: URL_OF_STORAGE,
+    fetch: (url, init) => handler(new Request(url, init)),
+  })
+  expect(await codeOf(collect(storage.list()))).toBe("unavailable")
+})
+
+/** As Node's `fetch` reports a port on which nothing listens. */
+function refused(): TypeError {
+  return new TypeError("fetch failed", { cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED" }) })
+}
+
+async function collect<T>(rows: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const row of rows) all.push(row)
+  return all
+}
