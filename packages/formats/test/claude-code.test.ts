@@ -4,6 +4,7 @@ import { createMemoryStorage } from "@sessions/memory"
 import { describe, expect, test } from "vitest"
 import type { Loss } from "../src/base/format.ts"
 import { sessionIdOf } from "../src/base/ids.ts"
+import { readSource } from "../src/base/codec.ts"
 import { claudeCode } from "../src/claude-code/index.ts"
 import { type Fields, file, goldens, id, SESSION, text, user } from "./claude-code-files.ts"
 import { fixture, hasFixtures, testFixtures } from "./fixtures.ts"
@@ -338,22 +339,30 @@ test
       readonly files: Readonly<Record<string, { readonly sdk: readonly string[] }>>
     }
     const path = `claude-code/by-rule/${name}.jsonl`
-    const { session } = await importText(claudeCode, { text: fixture(path) })
+    const { session, entries } = await importText(claudeCode, { text: fixture(path) })
     const { messages } = await session.context({ repair: "none" })
-    const ours = messages.flatMap(({ kind, message }) =>
-      message.content.map((block): string => {
-        if (message.role === "toolResult") return `user tool_result:${message.toolCallId}`
-        const content = block.type === "toolCall" ? `tool_use:${block.id}` : `text:${String(block["text"])}`
-        return `${kind === "compaction" ? "user" : message.role} ${kind === "compaction" ? "text:SUMMARY" : content}`
-      }),
+    const uuids = (recordsOf(fixture(path)) as readonly Fields[]).map(({ uuid }) => String(uuid))
+    const linesOf = new Map(
+      entries.map((entry) => [entry.id, readSource(entry)?.at.map((at) => uuids[at - 1]?.slice(-2))]),
     )
+    const ours = new Map<string, unknown>()
+    for (const { entryId, kind, message } of messages)
+      for (const block of message.content) {
+        const content = block.type === "toolCall" ? `tool_use:${block.id}` : `text:${String(block["text"])}`
+        const row = `${kind === "compaction" ? "user" : message.role} ${kind === "compaction" ? "text:SUMMARY" : content}`
+        ours.set(message.role === "toolResult" ? `user tool_result:${message.toolCallId}` : row, linesOf.get(entryId))
+      }
     const theirs = (files[path]?.sdk ?? []).flatMap((row) => {
-      const [, role, ...words] = row.split(" ")
+      const [line, role, ...words] = row.split(" ")
       return words
         .join(" ")
         .split("|")
-        .map((part) => `${role} ${/^(text|tool_use|tool_result):/.test(part) ? part : `text:${part}`}`)
+        .map((part) => {
+          const content = `${role} ${/^(text|tool_use|tool_result):/.test(part) ? part : `text:${part}`}`
+          expect(ours.get(content), content).toContain(line)
+          return content
+        })
     })
-    expect([...new Set(ours)]).toEqual(theirs)
+    expect([...ours.keys()]).toEqual(theirs)
   },
 )

@@ -259,6 +259,20 @@ test("what Gemini CLI does not have is named as a loss, and a user's title is th
   expect(recordsOf(text).at(-1)).toEqual({ $set: { summary: "mine" } })
 })
 
+test.skipIf(!hasFixtures).each(["01-user-basic", "02-subagent", "captured-0.61"])(
+  "%s has as many records as Gemini CLI loads",
+  async (name) => {
+    const { files } = JSON.parse(fixture("expected.json")) as {
+      readonly files: Readonly<Record<string, { readonly loadedRecords: number }>>
+    }
+    const { entries } = await importText(gemini, { text: fixture(`gemini/${name}.jsonl`) })
+    const records = entries.filter((entry) =>
+      entry.type === "message" ? entry.message.role !== "toolResult" : entry["customType"] === "gemini/user",
+    )
+    expect(records).toHaveLength(files[`gemini/${name}.jsonl`]?.loadedRecords ?? 0)
+  },
+)
+
 /** What the judge uses of Gemini CLI. */
 interface GeminiCore {
   readonly loadConversationRecord: (path: string) => Promise<{ readonly messages: readonly unknown[] }>

@@ -55,3 +55,10 @@ test("calls and results have the shapes of ours, and lines without a parent are 
   expect(messages[2]).toMatchObject({ role: "toolResult", toolCallId: "c1", toolName: "Read", isError: false })
   expect(entries.slice(0, 3).map(({ parentId }) => parentId)).toEqual([null, "u1", "u2"])
 })
+
+test("a summary with the uuid of an earlier line is a compaction that keeps nothing before it", async () => {
+  const again = says(1, "user", "q1") + line(5, "compact-boundary", {}) + summary.replace("u6", "u1")
+  const { sessions, session } = await importText(noumen, { text: again })
+  expect((await sessions.verify(session.id)).diagnostics).toEqual([])
+  expect((await session.context()).messages).toHaveLength(1)
+})

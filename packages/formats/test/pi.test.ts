@@ -9,7 +9,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import type { Loss, WriteOptions } from "../src/base/format.ts"
 import { pi, piPathOf } from "../src/pi/index.ts"
-import { fixture, hasFixtures } from "./fixtures.ts"
+import { fixture, hasFixtures, testFixturesOfCore } from "./fixtures.ts"
 import { contextOf, ops, sessionOf, shownBlock } from "./random-session.ts"
 import { withSeed } from "./seed.ts"
 
@@ -43,6 +43,12 @@ async function imported(text: string): Promise<Session> {
 async function newSession(): Promise<Session> {
   return createSessions({ storage: createMemoryStorage() }).create()
 }
+
+testFixturesOfCore("pi", "oh-my-pi")
+
+test.skipIf(!hasFixtures)("a log of pi 4 is refused", async () => {
+  await expect(imported(fixture("pi/v4-head.jsonl"))).rejects.toMatchObject({ code: "newer_version" })
+})
 
 const say = (role: "user" | "assistant", value: string) =>
   ({ type: "message", message: { role, content: [{ type: "text", text: value }] } }) as const

@@ -121,8 +121,12 @@ export class LogBuilder {
     for (const key of Object.keys(payload)) if (key !== "type") entry[key] = payload[key]
     const before = parent?.state ?? this.#start
     if (type === "compaction" || type === "reset_boundary") entry["state"] = before
-    if (type === "compaction") this.#setSeq(entry, "firstKeptEntryId", "firstKeptSeq")
-    else if (payload["targetId"] !== undefined) this.#setSeq(entry, "targetId", "targetSeq")
+    if (type === "compaction") {
+      // One that keeps nothing names itself, also if its id is taken.
+      if (payload["firstKeptEntryId"] === place.id) entry["firstKeptEntryId"] = id
+      this.#setSeq(entry, "firstKeptEntryId", "firstKeptSeq")
+    }
+    if (payload["targetId"] !== undefined) this.#setSeq(entry, "targetId", "targetSeq")
     else if (type === "leaf" && parent !== undefined) entry["targetSeq"] = parent.seq
     const { source } = place
     if (source !== undefined)
