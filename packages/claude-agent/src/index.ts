@@ -1,5 +1,6 @@
 /** The session store of the Claude Agent SDK on a repository of `@sessions/core`. Start with {@link createClaudeStore}. */
 export { transcriptText } from "./lines.ts"
+export { messageOf } from "./message.ts"
 export { createClaudeStore } from "./store.ts"
 export type {
   ClaudeStore,

@@ -38,6 +38,16 @@ export function lineOf(entry: Entry): SessionStoreEntry | undefined {
   return (typeof data === "string" ? JSON.parse(data) : data) as SessionStoreEntry
 }
 
+/** {@link lineOf}, for entries that may be damaged or lack content: undefined then. */
+export function lineIn(entry: Entry): SessionStoreEntry | undefined {
+  try {
+    const line: unknown = lineOf(entry)
+    return typeof line === "object" && line !== null ? (line as SessionStoreEntry) : undefined
+  } catch {
+    return undefined
+  }
+}
+
 function missingContent(id: string): StorageError {
   return new StorageError(
     "corrupt",

@@ -7,7 +7,7 @@ import { type CallOptions, type SessionStorage, StorageError } from "@sessions/c
 import { Batch } from "./batch.ts"
 import { createReader, type SessionReader } from "./read-session.ts"
 import type { DatedHead, Heads, IndexChange, IndexedHead, SearchIndex } from "./search-index.ts"
-import type { CatchUpOptions } from "./types.ts"
+import type { CatchUpOptions, SearchOptions } from "./types.ts"
 
 /** A log that is replaced, or an index that others change, so often while one session is read, is not waited for. */
 const MOST_TRIES = 20
@@ -38,10 +38,10 @@ export class CatchUp {
   /** Whether the store may have rows that no answer has any more. At first there may be some of a process that was killed. */
   needsPurge = true
 
-  constructor(storage: SessionStorage, index: SearchIndex) {
+  constructor({ storage, index, toMessage }: SearchOptions) {
     this.#storage = storage
     this.#index = index
-    this.#reader = createReader(storage)
+    this.#reader = createReader(storage, toMessage)
   }
 
   get failures(): ReadonlyMap<string, { readonly error: unknown }> {

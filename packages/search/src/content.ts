@@ -1,5 +1,5 @@
 /** The text of an entry that can be found, and its role. Logs may hold values of any shape, so every field is checked. */
-import type { Entry } from "@sessions/core"
+import type { ContentBlock, Entry } from "@sessions/core"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -8,8 +8,17 @@ export interface Content {
   readonly text: string
 }
 
+/** The parts of a message that are searched. */
+export interface FoundMessage {
+  readonly role: string
+  readonly content: string | readonly ContentBlock[]
+}
+
+/** See `SearchOptions.toMessage`. */
+export type ToMessage = (entry: Entry) => FoundMessage | undefined
+
 /** Undefined for an entry without text, and for one that is hidden from people. */
-export function contentOf(entry: Entry): Content | undefined {
+export function contentOf(entry: Entry, toMessage?: ToMessage): Content | undefined {
   const fields: Fields = entry
   const texts: string[] = []
   let role: unknown = entry.type
@@ -18,9 +27,7 @@ export function contentOf(entry: Entry): Content | undefined {
       const message = fields["message"]
       if (!isObject(message)) return undefined
       role = message["role"]
-      addContent(message["content"], texts)
-      // The fields of the roles `bashExecution` and `pythonExecution`.
-      for (const key of ["command", "code", "output"]) addText(message[key], texts)
+      addMessage(message, texts)
       break
     }
     case "custom_message":
@@ -31,10 +38,20 @@ export function contentOf(entry: Entry): Content | undefined {
     case "branch_summary":
       addText(fields["summary"], texts)
       break
-    default:
-      return undefined
+    default: {
+      const message = toMessage?.(entry)
+      if (message === undefined) return undefined
+      role = message.role
+      addMessage({ ...message }, texts)
+    }
   }
   return texts.length === 0 || typeof role !== "string" ? undefined : { role, text: texts.join("\n") }
+}
+
+function addMessage(message: Fields, texts: string[]): void {
+  addContent(message["content"], texts)
+  // The fields of the roles `bashExecution` and `pythonExecution`.
+  for (const key of ["command", "code", "output"]) addText(message[key], texts)
 }
 
 function addContent(content: unknown, texts: string[]): void {

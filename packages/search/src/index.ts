@@ -1,6 +1,7 @@
 /** Full-text search over all conversations of a storage. Start with {@link createSearch}. */
 export { createSearch } from "./search.ts"
 export { createMemoryIndex } from "./memory-index.ts"
+export type { FoundMessage, ToMessage } from "./content.ts"
 export type {
   CatchUpOptions,
   CaughtUp,

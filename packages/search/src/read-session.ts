@@ -7,7 +7,7 @@
 import { createSessions, type Entry, type Session, type Sessions } from "@sessions/core"
 import { blobRefs, FORMAT, isEntry, parseLine, restoreBlobs, VERSION } from "@sessions/core/format"
 import type { CallOptions, Head, Seq, SessionStorage } from "@sessions/core/storage"
-import { contentOf } from "./content.ts"
+import { contentOf, type ToMessage } from "./content.ts"
 import type { DatedHead, IndexChange, IndexedHead, IndexRow } from "./search-index.ts"
 import { wordsOf } from "./words.ts"
 
@@ -24,7 +24,7 @@ export interface SessionReader {
   ): AsyncGenerator<IndexChange, void, undefined>
 }
 
-export function createReader(storage: SessionStorage): SessionReader {
+export function createReader(storage: SessionStorage, toMessage?: ToMessage): SessionReader {
   // Never closed: that would close the storage.
   let sessions: Sessions | undefined
 
@@ -32,7 +32,7 @@ export function createReader(storage: SessionStorage): SessionReader {
     async *changes(session, indexed, head, o) {
       const from = indexed !== undefined && continues(indexed, head) ? indexed.next : 0
       if (from > 0) {
-        const changes = newLines(storage, session, { indexed, from, head }, o)
+        const changes = newLines(storage, session, { indexed, from, head, toMessage }, o)
         const first = await changes.next()
         if (first.done === true) return
         if (first.value !== "restored") {
@@ -42,12 +42,12 @@ export function createReader(storage: SessionStorage): SessionReader {
         }
       }
       if (await isOfThisVersion(storage, session, head, o)) {
-        for await (const change of newLines(storage, session, { indexed, from: 0, head }, o))
+        for await (const change of newLines(storage, session, { indexed, from: 0, head, toMessage }, o))
           if (change !== "restored") yield change
         return
       }
       sessions ??= createSessions({ storage })
-      yield await wholeLog(await sessions.open(session, o), indexed, head, o)
+      yield await wholeLog(await sessions.open(session, o), { indexed, head, toMessage }, o)
     },
   }
 }
@@ -73,20 +73,21 @@ interface Range {
   readonly indexed: IndexedHead | undefined
   readonly from: Seq
   readonly head: DatedHead
+  readonly toMessage: ToMessage | undefined
 }
 
 /** Yields "restored", first and only, if the line before `from` is not the one that the index has read last. */
 async function* newLines(
   storage: SessionStorage,
   session: string,
-  { indexed, from, head }: Range,
+  { indexed, from, head, toMessage }: Range,
   o: CallOptions,
 ): AsyncGenerator<IndexChange | "restored", void, undefined> {
   let expect = indexed
   let isFirst = true
   const range = { from: Math.max(0, from - 1), to: head.next, log: head.log }
   for await (const chunk of storage.read(session, range, o)) {
-    const changing = new ChunkChanges()
+    const changing = new ChunkChanges(toMessage)
     let last = ""
     for (const [index, line] of chunk.lines.entries()) {
       const seq = chunk.from + index
@@ -111,12 +112,11 @@ async function* newLines(
 
 async function wholeLog(
   session: Session,
-  expect: IndexedHead | undefined,
-  { updatedAt }: DatedHead,
+  { indexed: expect, head: { updatedAt }, toMessage }: Omit<Range, "from">,
   o: CallOptions,
 ): Promise<IndexChange> {
   try {
-    const changing = new ChunkChanges()
+    const changing = new ChunkChanges(toMessage)
     changing.setCwd(session.header.cwd)
     for await (const entry of session.entries({}, o)) changing.add(entry, entry.seq)
     const { log, next } = session.head as Head
@@ -131,7 +131,12 @@ async function wholeLog(
 class ChunkChanges {
   #rows: IndexRow[] = []
   readonly #removed = new Set<string>()
+  readonly #toMessage: ToMessage | undefined
   #cwd: string | undefined
+
+  constructor(toMessage: ToMessage | undefined) {
+    this.#toMessage = toMessage
+  }
 
   setCwd(cwd: unknown): void {
     if (typeof cwd === "string") this.#cwd = cwd
@@ -142,7 +147,7 @@ class ChunkChanges {
     const fields: Readonly<Record<string, unknown>> = entry
     if (type === "metadata" && fields["key"] === "cwd") this.setCwd(fields["value"])
     if (type === "tombstone" || type === "context_edit") this.#remove(fields["targetId"])
-    const content = contentOf(entry)
+    const content = contentOf(entry, this.#toMessage)
     if (content === undefined) return
     const words = wordsOf(content.text)
     if (words.length === 0) return

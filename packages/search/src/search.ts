@@ -24,7 +24,7 @@ import type {
 } from "./types.ts"
 import { queryWords } from "./words.ts"
 
-const OPTIONS: OptionNames<SearchOptions> = { storage: true, index: true }
+const OPTIONS: OptionNames<SearchOptions> = { storage: true, index: true, toMessage: true }
 const FIND: OptionNames<FindOptions> = {
   cwd: true,
   role: true,
@@ -51,7 +51,7 @@ export function createSearch(options: SearchOptions): Search {
     throw invalid('createSearch: `storage` must be a storage, such as createFileStorage({ root: "./.sessions" })')
   if (typeof index?.query !== "function")
     throw invalid('createSearch: `index` must be an index, such as createSqliteIndex({ folder: "./search" })')
-  return new StorageSearch(storage, index)
+  return new StorageSearch(options)
 }
 
 class StorageSearch implements Search {
@@ -68,9 +68,9 @@ class StorageSearch implements Search {
   /** The index that was once brought up to date as a whole. */
   #epoch: string | undefined
 
-  constructor(storage: SearchOptions["storage"], index: SearchIndex) {
-    this.#index = index
-    this.#catchUp = new CatchUp(storage, index)
+  constructor(options: SearchOptions) {
+    this.#index = options.index
+    this.#catchUp = new CatchUp(options)
     const changed = ({ session }: { readonly session: string }): void => void this.#changed.add(session)
     this.hooks = { save: changed, create: changed, delete: changed }
   }

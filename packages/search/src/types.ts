@@ -1,6 +1,7 @@
 /** The public interface of a search: what is asked for, and what it answers. */
 import type { Hooks } from "@sessions/core"
 import type { CallOptions, Seq, SessionStorage } from "@sessions/core/storage"
+import type { ToMessage } from "./content.ts"
 import type { SearchIndex } from "./search-index.ts"
 
 export interface SearchOptions {
@@ -8,6 +9,12 @@ export interface SearchOptions {
   readonly storage: SessionStorage
   /** Where the index is kept: `createSqliteIndex`, `createIndexedDbIndex` or `createMemoryIndex`. Closed with the search. */
   readonly index: SearchIndex
+  /**
+   * The message that an entry of another program is, so that its text is found; undefined: it is none. Asked for entries without a text of
+   * their own, such as those of the type `custom`. The same entry has to give the same message, in all programs that use the index. Default:
+   * such entries are not found.
+   */
+  readonly toMessage?: ToMessage
 }
 
 export interface FindOptions extends CallOptions {

@@ -1,7 +1,8 @@
 /** What a search finds and answers, on every kind of index. */
 import { createSessions, hasCode } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
 import { afterEach, describe, expect, test } from "vitest"
-import { createMemoryIndex, createSearch } from "../src/index.ts"
+import { createMemoryIndex, createSearch, type ToMessage } from "../src/index.ts"
 import { createWorld, marked, say, type World } from "./helpers.ts"
 import { type IndexPlace, PLACES } from "./indexes.ts"
 
@@ -272,4 +273,24 @@ describe("sessions that cannot be read", () => {
     await storage.delete("broken")
     expect((await search.search("word")).unreadable).toEqual([])
   })
+})
+
+test("finds what `toMessage` makes of other entries, also of lines that come later, and hides it as any other", async () => {
+  const storage = createMemoryStorage()
+  const toMessage: ToMessage = ({ type, data }) =>
+    type === "custom" ? { role: "user", content: [{ type: "text", text: String(data) }] } : undefined
+  const search = createSearch({ storage, index: createMemoryIndex(), toMessage })
+  const found = async (words: string): Promise<readonly string[]> =>
+    (await search.search(words)).hits.map(({ role, entryId }) => `${role} ${entryId}`)
+  const sessions = createSessions({ storage })
+  const session = await sessions.create({
+    entries: [{ type: "custom", id: "one", customType: "a:b", data: "the deploy key" }],
+  })
+  expect(await found("deploy")).toEqual(["user one"])
+  await session.append({ type: "custom", id: "two", customType: "a:b", data: "another key" })
+  await session.append({ type: "label", targetId: "one", label: "key" })
+  expect([...(await found("key"))].sort()).toEqual(["user one", "user two"])
+  await session.tombstone("one")
+  expect(await found("key")).toEqual(["user two"])
+  await search.close()
 })

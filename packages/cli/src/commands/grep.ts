@@ -34,10 +34,13 @@ export const grep: Command = defineCommand({
     if (values.rebuild === true && values["no-index"] === true)
       throw new UsageError("use --rebuild or --no-index, not both.")
     const limit = integerOption("limit", values.limit, 1, 200)
-    const { createMemoryIndex, createSearch } = await import("@sessions/search")
+    const [{ createMemoryIndex, createSearch }, { messageOf }] = await Promise.all([
+      import("@sessions/search"),
+      import("@sessions/claude-agent"),
+    ])
     const folder = values["no-index"] === true ? undefined : indexFolderOf(store, io)
     const index = folder === undefined ? createMemoryIndex() : await sqliteIndex(folder)
-    const search = createSearch({ storage: sessions.storage, index })
+    const search = createSearch({ storage: sessions.storage, index, toMessage: messageOf })
     try {
       if (values.rebuild === true) await search.clear()
       await search.catchUp({

@@ -65,3 +65,28 @@ test("handoff writes its conversation for another agent, once for the same lines
   expect(stdout).toContain("would write")
   expect((await run()).stdout).toBe(stdout)
 })
+
+test("grep finds its messages, the results of its tools, and lines whose text is in the blob store", async () => {
+  const cli = await makeCli()
+  const result = {
+    type: "tool_result",
+    tool_use_id: "t",
+    content: [{ type: "text", text: `exit 0 ${"x ".repeat(1_000_000)}` }],
+  }
+  const uuid = "00000000-0000-4000-8000-000000000003"
+  const line = { ...base, type: "user", uuid, parentUuid: null, timestamp: "2026-01-31T09:30:02.000Z" }
+  await cli.use(async (sessions) => {
+    const lines = [{ ...line, message: { role: "user", content: [result] } }]
+    await createClaudeStore({ sessions }).append({ projectKey: "-work", sessionId }, lines)
+  })
+  const hits = async (...args: readonly string[]): Promise<readonly unknown[]> => {
+    const { hits } = JSON.parse((await cli("grep", ...args, "--json")).stdout) as {
+      hits: { role: string; entryId: string }[]
+    }
+    return hits.map(({ role, entryId }) => `${role} ${entryId.slice(-1)}`)
+  }
+  expect(await hits("fix")).toEqual(["user 1"])
+  expect(await hits("pass", "--role", "assistant")).toEqual(["assistant 2"])
+  expect(await hits("exit")).toEqual(["toolResult 3"])
+  expect(await hits("external")).toEqual([])
+})
