@@ -6,3 +6,30 @@ export {
   createHttpStorage,
   type HttpStorageOptions,
 } from "./storage/client.ts"
+
+// The session API.
+export {
+  type CallSignal,
+  createSessionClient,
+  type EventsOptions,
+  SessionApiError,
+  type SessionClient,
+} from "./sessions/client.ts"
+export type {
+  AnsweredError,
+  DeleteAnswer,
+  EndedTurn,
+  EventPage,
+  LoadedSession,
+  NewPrompt,
+  NewSession,
+  PromptAnswer,
+  SessionEvent,
+  SessionEventData,
+  SessionEventName,
+  SessionFilter,
+  SessionList,
+  SessionState,
+  StopAnswer,
+  WaitingPrompt,
+} from "./sessions/types.ts"

@@ -19,10 +19,17 @@ export function toErrorAnswer(error: unknown): Response {
 
 /** What a client is told of an error. */
 export function toErrorBody(error: unknown): ErrorBody {
-  const { code, message } = (error ?? {}) as { readonly code: string; readonly message: string }
-  if (error instanceof Refusal || httpStatus(error) < 500) return { error: { code, message } }
+  const { code } = (error ?? {}) as { readonly code: string }
+  if (error instanceof Refusal || httpStatus(error) < 500)
+    return { error: { code, message: messageOf(error as Error) } }
   const known = Object.hasOwn(TEXTS, code) ? (code as keyof typeof TEXTS) : "internal"
   return { error: { code: known, message: TEXTS[known] } }
+}
+
+/** The message without the location of the storage, which is for the server alone. */
+function messageOf({ message, storage, at }: Error & { readonly storage?: string; readonly at?: string }): string {
+  const places = [at, storage].filter((place) => place !== undefined)
+  return places.reduce((text, place) => text.replaceAll(place, "the storage"), message)
 }
 
 const TEXTS = {

@@ -20,6 +20,8 @@ export function eventStream(open: (signal: AbortSignal) => AsyncIterable<Streame
   const end = (): void => {
     clearInterval(comments)
     gone.abort()
+    // A source that waits for its event to be taken does not look at the signal.
+    events.return?.().catch(() => undefined)
   }
   const body = new ReadableStream<Uint8Array>({
     start(controller) {

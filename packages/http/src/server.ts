@@ -5,3 +5,14 @@ export type { Handler, HandlerOptions } from "./handler.ts"
 export type { Content, Route } from "./routes.ts"
 export { createStorageHandler, type StorageHandlerLimits, type StorageHandlerOptions } from "./storage/handler.ts"
 export { storageRoutes } from "./storage/routes.ts"
+
+// The session API.
+export {
+  createSessionHandler,
+  type HostContext,
+  type SessionHandler,
+  type SessionHandlerOptions,
+} from "./sessions/handler.ts"
+export { sessionOpenApi } from "./sessions/openapi.ts"
+export { sessionRoutes } from "./sessions/routes.ts"
+export type { RunPrompt } from "./sessions/runner.ts"

@@ -1,0 +1,305 @@
+/**
+ * The events of one session for all its connections: follows the log and the queue, and keeps the last events, from which each connection
+ * continues by itself. Exists while there is a connection.
+ */
+import { type Entry, hasCode, type Session, type Sessions } from "@sessions/core"
+import type { Head, Seq } from "@sessions/core/storage"
+import type { PromptQueue, QueueSnapshot } from "./prompt-queue.ts"
+import { type Queue, toWaiting } from "./prompts.ts"
+import type { SessionEventData, SessionEventName, SessionState, WaitingPrompt } from "./types.ts"
+
+/** Events that a connection may be behind before it is closed; it connects again and reads the log. */
+const KEPT = 1_000
+
+/** Entries and UTF-16 units of one `appended` event. */
+const PAGE_ENTRIES = 100
+const PAGE_UNITS = 262_144
+
+/** While another server runs a turn, between two looks at the queue. */
+const LOOK_MS = 2_000
+
+export interface FeedEvent {
+  readonly event: SessionEventName
+  /** JSON. */
+  readonly data: string
+  /** Of an `appended`: the place in the log behind its entries. */
+  readonly next?: Seq
+}
+
+export interface Attached {
+  readonly state: SessionState
+  /** The number of the first event that comes after this state. */
+  readonly at: number
+}
+
+export interface FeedOptions {
+  readonly queue: PromptQueue
+  /** Whether a runner of this process will write the queue next; if not, another server may. */
+  readonly runsHere: () => boolean
+  readonly onError: (error: unknown) => void
+}
+
+export class SessionFeed {
+  readonly #sessions: Sessions
+  readonly #id: string
+  readonly #o: FeedOptions
+  readonly #stop = new AbortController()
+  #session: Session | undefined
+  #opening: Promise<Session> | undefined
+  /** The end of the log as the events have told it. */
+  #head: Head | undefined
+  /** The queue as it was last read or written. */
+  #queue: QueueSnapshot | undefined
+  /** The queue as the events have told it. */
+  #told: QueueSnapshot | undefined
+  readonly #events: FeedEvent[] = []
+  /** The number of the first of them. */
+  #first = 0
+  readonly #waiting = new Set<() => void>()
+  /** What happens to the session, one after the other. */
+  #tail: Promise<unknown> = Promise.resolve()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #isAdvancing = false
+  #isLooking = false
+  #lookAgain = false
+  ended = false
+
+  constructor(sessions: Sessions, id: string, o: FeedOptions) {
+    this.#sessions = sessions
+    this.#id = id
+    this.#o = o
+  }
+
+  /** The state now, and the number of the first event after it. */
+  async attach(): Promise<Attached> {
+    const session = await (this.#opening ??= this.#open())
+    await session.refresh()
+    this.observe(await this.#o.queue.read(), false)
+    return this.#inOrder(async () => {
+      await this.#advance(session)
+      const { queue, version } = this.#told as QueueSnapshot
+      const { log, next } = this.#head as Head
+      const waiting = queue.prompts.map(toWaiting)
+      const isRunning = queue.prompts[0]?.state === "running"
+      const state: SessionState = {
+        head: { log, next },
+        leaf: session.leafId,
+        ...(isRunning && { running: waiting[0] as WaitingPrompt }),
+        queued: isRunning ? waiting.slice(1) : waiting,
+        ended: queue.ended,
+        queue: version,
+      }
+      return { state, at: this.#first + this.#events.length }
+    })
+  }
+
+  /** The events from this number on; undefined if the first of them is not kept any more. */
+  since(at: number): readonly FeedEvent[] | undefined {
+    return at < this.#first ? undefined : this.#events.slice(at - this.#first)
+  }
+
+  /** Resolves at the next event, at the end, or when the signal fires. */
+  next(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        this.#waiting.delete(done)
+        signal.removeEventListener("abort", done)
+        resolve()
+      }
+      this.#waiting.add(done)
+      signal.addEventListener("abort", done)
+      if (signal.aborted || this.ended) done()
+    })
+  }
+
+  /** Pages of the log as events, from a seq up to the end that the feed has told. */
+  async *replay(from: Seq, { log, next }: Head): AsyncGenerator<FeedEvent, void, undefined> {
+    if (this.#session !== undefined) yield* pages(this.#session, from, { log, next })
+  }
+
+  /** The queue was read or written here. `own`: by this process; else the log may have grown with it. */
+  observe(snapshot: QueueSnapshot, own: boolean): void {
+    const before = this.#queue
+    this.#queue = snapshot
+    this.#lookLater(snapshot.queue)
+    const session = this.#session
+    if (before === undefined || session === undefined) this.#told = snapshot
+    if (before === undefined || session === undefined || before.version === snapshot.version) return
+    const changes = difference(before.queue, snapshot.queue)
+    this.#inOrder(async () => {
+      // The end of a turn comes after the last entry of the turn.
+      if (!own && changes.length > 0) await session.refresh()
+      if (changes.length > 0) await this.#advance(session)
+      this.#told = snapshot
+      for (const { event, data } of changes) this.#push({ event, data: JSON.stringify(data) })
+    }).catch((error: unknown) => this.#fail(error))
+  }
+
+  /** The session was deleted. */
+  deleted(): void {
+    if (this.ended) return
+    this.#push({ event: "deleted", data: JSON.stringify({ id: this.#id }) })
+    void this.close()
+  }
+
+  /** Ends all connections. */
+  async close(): Promise<void> {
+    if (this.ended) return
+    this.ended = true
+    this.#stop.abort()
+    clearTimeout(this.#timer)
+    this.#wake()
+    const session = await this.#opening?.catch(() => undefined)
+    await this.#tail.catch(() => undefined)
+    await session?.close().catch(() => undefined)
+  }
+
+  async #open(): Promise<Session> {
+    const session = await this.#sessions.open(this.#id)
+    this.#session = session
+    this.#head = session.head as Head
+    const wake = (): void => this.#startAdvance(session)
+    session.on("appended", wake)
+    session.on("foreign", () => {
+      wake()
+      // Another server has written: it may have taken or ended a prompt.
+      if (!this.#o.runsHere()) void this.#look()
+    })
+    session.on("compact_start", (event) => this.#tell("compact_start", event))
+    session.on("compact_complete", (event) => this.#tell("compact_complete", event))
+    session.on("compact_failed", ({ kind, failures, breakerOpen }) =>
+      this.#tell("compact_failed", { kind, failures, breakerOpen }),
+    )
+    session.on("diverged", (event) => this.#tell("diverged", event))
+    session.follow({ signal: this.#stop.signal }).catch((error: unknown) => this.#fail(error))
+    return session
+  }
+
+  #tell<Name extends SessionEventName>(event: Name, data: SessionEventData[Name]): void {
+    void this.#inOrder(async () => this.#push({ event, data: JSON.stringify(data) }))
+  }
+
+  #startAdvance(session: Session): void {
+    // One that waits for its turn will see this change too.
+    if (this.#isAdvancing) return
+    this.#isAdvancing = true
+    this.#inOrder(async () => {
+      this.#isAdvancing = false
+      await this.#advance(session)
+    }).catch((error: unknown) => this.#fail(error))
+  }
+
+  /** Tells of the lines up to the acknowledged end of the log. */
+  async #advance(session: Session): Promise<void> {
+    const head = session.head as Head
+    const told = this.#head as Head
+    if (head.log !== told.log) {
+      this.#head = head
+      this.#push({ event: "reset", data: JSON.stringify({ head }) })
+    } else if (head.next > told.next) {
+      for await (const page of pages(session, told.next, head)) this.#push(page)
+      this.#head = head
+    }
+  }
+
+  #push(event: FeedEvent): void {
+    this.#events.push(event)
+    if (this.#events.length > KEPT) {
+      this.#events.shift()
+      this.#first++
+    }
+    this.#wake()
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake()
+  }
+
+  /** Documents have no watch. An empty queue of another server changes only together with its log. */
+  #lookLater({ prompts }: Queue): void {
+    clearTimeout(this.#timer)
+    if (prompts.length === 0 || this.ended) return
+    const timer: unknown = (this.#timer = setTimeout(() => {
+      if (this.#o.runsHere()) this.#lookLater({ prompts, ended: [] })
+      else void this.#look()
+    }, LOOK_MS))
+    ;(timer as { unref?: () => void }).unref?.()
+  }
+
+  async #look(): Promise<void> {
+    this.#lookAgain = true
+    if (this.#isLooking) return
+    this.#isLooking = true
+    try {
+      while (this.#lookAgain && !this.ended) {
+        this.#lookAgain = false
+        await this.#o.queue.read()
+      }
+    } catch (error) {
+      if (!hasCode(error, "unavailable")) this.#fail(error)
+    } finally {
+      this.#isLooking = false
+    }
+    // Nothing was observed if nothing has changed.
+    if (this.#queue !== undefined) this.#lookLater(this.#queue.queue)
+  }
+
+  #inOrder<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.#tail.then(act)
+    this.#tail = done.catch(() => undefined)
+    return done
+  }
+
+  /** Ends the connections: each connects again, and finds out what the matter is. */
+  #fail(error: unknown): void {
+    if (this.ended) return
+    if (hasCode(error, "not_found")) return this.deleted()
+    this.#o.onError(error)
+    void this.close()
+  }
+}
+
+/** The events that a change of the queue means. */
+function difference(before: Queue, after: Queue): Change[] {
+  const known = new Map(before.prompts.map((prompt) => [prompt.messageId, prompt.state]))
+  const wasEnded = new Set(before.ended.map(({ messageId }) => messageId))
+  const ended = after.ended.filter(({ messageId }) => !wasEnded.has(messageId))
+  const changes: Change[] = ended.map((data) => ({ event: "turn_end", data }))
+  for (const [position, prompt] of after.prompts.entries()) {
+    const { messageId, state } = prompt
+    if (!known.has(messageId)) changes.push({ event: "queued", data: { ...toWaiting(prompt), position } })
+    if (state === "running" && known.get(messageId) !== "running")
+      changes.push({ event: "turn_start", data: { messageId } })
+  }
+  return changes
+}
+
+interface Change {
+  readonly event: "queued" | "turn_start" | "turn_end"
+  readonly data: object
+}
+
+async function* pages(session: Session, from: Seq, head: Head): AsyncGenerator<FeedEvent, void, undefined> {
+  let entries: string[] = []
+  let units = 0
+  let next = from
+  const page = (): FeedEvent => ({
+    event: "appended",
+    data: `{"entries":[${entries.join(",")}],"head":${JSON.stringify({ log: head.log, next })}}`,
+    next,
+  })
+  for await (const entry of session.entries({ from, to: head.next })) {
+    const text = JSON.stringify(entry satisfies Entry)
+    if (entries.length === PAGE_ENTRIES || (entries.length > 0 && units + text.length > PAGE_UNITS)) {
+      yield page()
+      entries = []
+      units = 0
+    }
+    entries.push(text)
+    units += text.length
+    next = entry.seq + 1
+  }
+  // Lines that are no entries, and the header, are passed over.
+  next = head.next
+  yield page()
+}

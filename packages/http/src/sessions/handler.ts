@@ -1,0 +1,311 @@
+/** `createSessionHandler`: the session API over a repository, as a function from a `Request` to a `Response`. */
+import { type Session, SessionError, type Sessions } from "@sessions/core"
+import { createIds, isUlid } from "@sessions/core/format"
+import { checkSessionId, StorageError } from "@sessions/core/storage"
+import { json, readJson, readQuery } from "../answers.ts"
+import { eventStream } from "../event-stream.ts"
+import { type Call, createHandler, type HandlerOptions } from "../handler.ts"
+import { invalid, Refusal } from "../refusal.ts"
+import { connect, cursorText, parseCursor, toPage, toStream } from "./connection.ts"
+import {
+  contextQuery,
+  eventsQuery,
+  listQuery,
+  loadQuery,
+  newPrompt,
+  newSession,
+  newTitle,
+  type SessionAction,
+  type SessionRoute,
+  sessionRoutes,
+} from "./routes.ts"
+import { publicError, type RunPrompt } from "./runner.ts"
+import { REPEAT_MS, timeOfUlid } from "./sent-ids.ts"
+import { ServedSessions } from "./served-sessions.ts"
+import type { ServedSession } from "./served-session.ts"
+import type { NewPrompt, SessionList } from "./types.ts"
+
+export interface SessionHandlerOptions<P> extends HandlerOptions<P> {
+  /**
+   * The sessions of a principal: the same object for each request, in a storage that no other principal has. Their `persistAfter` must be
+   * `"create"`.
+   */
+  readonly sessions: (principal: P) => Sessions | Promise<Sessions>
+  /** The agent. Runs once for each prompt, within a turn of the session; only one prompt of a session runs at a time. */
+  readonly run: RunPrompt
+  /** May refuse a new prompt with a `Response`, before it is stored. Not called for a repetition. */
+  readonly accept?: (about: {
+    readonly session: string
+    readonly prompt: NewPrompt
+    readonly principal: P
+  }) => Response | undefined | void | Promise<Response | undefined | void>
+  /** False: prompts are only stored, and `runQueued` runs them, in a worker. Default true: they run in this process. */
+  readonly background?: boolean
+  /** A prompt whose server died within its turn: reports it (default), or runs it again. Its tools may have had effects. */
+  readonly onInterrupted?: "report" | "rerun"
+  /** Largest body of a request, in bytes. Default 100,000. */
+  readonly maxBodyBytes?: number
+  /** Milliseconds after which another server takes over from one that died: 1,000 or more, default 60,000. */
+  readonly lease?: number
+  /** Gets the error of a turn; clients are told the codes of core alone. Default: `console.error`. */
+  readonly onTurnError?: (error: unknown, about: { readonly session: string; readonly messageId: string }) => void
+  /** Milliseconds since the epoch; default `Date.now`. */
+  readonly now?: () => number
+}
+
+/** What a host gives with a request. */
+export interface HostContext {
+  /** Keeps the host running until the promise settles, as on Workers. */
+  readonly waitUntil?: (work: Promise<unknown>) => void
+}
+
+export interface SessionHandler<P> {
+  (request: Request, context?: HostContext): Promise<Response>
+  /** Runs the prompts that an ended server has left in the queue, in the background; any request to the session does so too. */
+  resume(session: string, principal: P): Promise<void>
+  /**
+   * Runs the prompts of a session until none waits, for a worker with `background: false`. `left`: how many wait still, because another
+   * server runs them or the storage did not answer.
+   */
+  runQueued(session: string, principal: P): Promise<{ readonly left: number }>
+  /** Ends the event streams and takes no further prompts; resolves when the running turns have ended. What is queued stays queued. */
+  close(): Promise<void>
+}
+
+const LEAST_LEASE_MS = 1_000
+
+/** Throws `invalid` for wrong options. */
+export function createSessionHandler<P>(options: SessionHandlerOptions<P>): SessionHandler<P> {
+  check(options)
+  const { background = true, maxBodyBytes = 100_000, accept, now = Date.now } = options
+  const contexts = new WeakMap<Request, HostContext>()
+  const onError = (error: unknown): void => console.error("The session API failed in the background:", error)
+  const served = new ServedSessions({
+    run: options.run,
+    onInterrupted: options.onInterrupted ?? "report",
+    lease: options.lease ?? 60_000,
+    continues: background,
+    onTurnError: options.onTurnError ?? logTurnError,
+    onError,
+    now,
+    newId: createIds(now),
+  })
+  let closed = false
+
+  const run = (one: ServedSession, request?: Request): void => {
+    const work = one.run()
+    if (request !== undefined) contexts.get(request)?.waitUntil?.(work)
+  }
+
+  async function opened<T>(sessions: Sessions, id: string, act: (session: Session) => Promise<T>): Promise<T> {
+    const session = await sessions.open(id)
+    try {
+      // It may have been open, and another server may have written since.
+      await session.refresh()
+      return await act(session)
+    } finally {
+      await session.close()
+    }
+  }
+
+  const calls: Readonly<Record<SessionAction, (call: SessionCall<P>) => Promise<Response>>> = {
+    async create({ request, sessions }) {
+      const fields = await readJson(request, newSession, maxBodyBytes)
+      const session = await sessions.create(fields)
+      try {
+        if (session.head === undefined) throw new Error('The session API needs sessions with persistAfter "create".')
+        return json(201, { id: session.id, info: await session.info() })
+      } finally {
+        await session.close()
+      }
+    },
+
+    async list({ url, sessions }) {
+      const { kind, ...query } = readQuery(url, listQuery)
+      const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
+      const page = await sessions.list({ ...given, ...(kind !== undefined && { kind: kind === "" ? null : kind }) })
+      const unreadable = page.unreadable.map(({ id, error }) => ({
+        id,
+        error: publicError(error, "It cannot be read."),
+      }))
+      return json(200, { ...page, unreadable } satisfies SessionList)
+    },
+
+    async load({ url, sessions, id }) {
+      const { before, limit } = readQuery(url, loadQuery)
+      return opened(sessions, id, async (session) => {
+        // Before the messages are read: what comes meanwhile is in the events again, never lost.
+        const cursor = cursorText(session.head as NonNullable<Session["head"]>)
+        const info = await session.info()
+        const page = await session.messages({
+          ...(before !== undefined && { before }),
+          ...(limit !== undefined && { limit }),
+        })
+        return json(200, { info, ...page, cursor })
+      })
+    },
+
+    async context({ url, sessions, id }) {
+      const { window } = readQuery(url, contextQuery)
+      return opened(sessions, id, async (session) =>
+        json(200, await session.context(window === undefined ? {} : { window })),
+      )
+    },
+
+    async rename({ request, sessions, id }) {
+      const { title } = await readJson(request, newTitle, maxBodyBytes)
+      return opened(sessions, id, async (session) => {
+        await session.title(title)
+        return json(200, { info: await session.info() })
+      })
+    },
+
+    async delete({ sessions, id }) {
+      const one = served.get(sessions, id)
+      one.abort()
+      let isDeleted = false
+      try {
+        const { parts, bytes, purged } = await sessions.delete(id)
+        isDeleted = true
+        return json(200, { id, parts, bytes, purged })
+      } finally {
+        one.restart(isDeleted)
+      }
+    },
+
+    async prompt({ request, sessions, id, principal }) {
+      const prompt = await readJson(request, newPrompt, maxBodyBytes)
+      if (Math.abs(timeOfUlid(prompt.id) - now()) > REPEAT_MS)
+        throw invalid("The time in `id` is more than 24 hours from now: make a new id, and set the clock.")
+      const one = served.get(sessions, id)
+      if (accept !== undefined && (await one.known(prompt)) === undefined) {
+        const refused = await accept({ session: id, prompt, principal })
+        if (refused instanceof Response) return refused
+      }
+      const { isNew, answer } = await one.add(prompt)
+      if (background) run(one, request)
+      return json(isNew ? 202 : 200, answer)
+    },
+
+    async stop({ sessions, id, params }) {
+      const { message = "" } = params
+      if (!isUlid(message)) throw invalid("The id of a prompt must be a ULID.")
+      if ((await sessions.storage.head(id)) === undefined) throw noSession(id)
+      return json(202, await served.get(sessions, id).stop(message))
+    },
+
+    async events({ request, url, sessions, id }) {
+      const query = readQuery(url, eventsQuery)
+      const last = request.headers.get("last-event-id") ?? query.after
+      const after = last === undefined || last === "" ? undefined : parseCursor(last)
+      const connection = served.get(sessions, id).join()
+      const { feed } = connection
+      const leave = (): void => connection.leave()
+      try {
+        const attached = await feed.attach()
+        if (query.wait === undefined)
+          return eventStream((gone) => left(toStream(connect(feed, attached, after, gone)), leave))
+        const stop = new AbortController()
+        const timer = setTimeout(() => stop.abort(), query.wait * 1_000)
+        try {
+          // A client without a place gets the state at once.
+          const o = { seen: query.queue, atOnce: after === undefined, stop }
+          return json(200, await toPage(connect(feed, attached, after, stop.signal), o))
+        } finally {
+          clearTimeout(timer)
+          leave()
+        }
+      } catch (error) {
+        leave()
+        throw error
+      }
+    },
+  }
+
+  async function serve(call: Call<P, SessionRoute>): Promise<Response> {
+    if (closed) throw closing()
+    const { params, route, principal, request } = call
+    const sessions = await options.sessions(principal)
+    const { session: id = "" } = params
+    const answer = await calls[route.action]({ ...call, sessions, id })
+    if (background && RESUMING.has(route.action) && answer.ok) run(served.get(sessions, id), request)
+    return answer
+  }
+
+  const handle = createHandler("createSessionHandler", sessionRoutes, options, serve)
+
+  const find = async (session: string, principal: P): Promise<ServedSession> => {
+    checkSessionId(session)
+    if (closed) throw closing()
+    return served.get(await options.sessions(principal), session)
+  }
+
+  return Object.assign(
+    (request: Request, context?: HostContext) => {
+      if (context !== undefined) contexts.set(request, context)
+      return handle(request)
+    },
+    {
+      async resume(session: string, principal: P) {
+        if (!background)
+          throw new StorageError(
+            "invalid",
+            "resume() runs prompts in the background; with `background: false` call runQueued().",
+          )
+        run(await find(session, principal))
+      },
+      async runQueued(session: string, principal: P) {
+        const one = await find(session, principal)
+        await one.run()
+        return { left: await one.waiting() }
+      },
+      async close() {
+        closed = true
+        await served.close()
+      },
+    },
+  )
+}
+
+interface SessionCall<P> extends Call<P, SessionRoute> {
+  readonly sessions: Sessions
+  /** Of the session; "" for the routes without one. */
+  readonly id: string
+}
+
+/** The calls after which prompts run that an ended server has left. */
+const RESUMING: ReadonlySet<SessionAction> = new Set(["load", "context", "rename", "events", "stop"])
+
+async function* left<T>(events: AsyncIterable<T>, leave: () => void): AsyncGenerator<T, void, undefined> {
+  try {
+    yield* events
+  } finally {
+    leave()
+  }
+}
+
+function noSession(id: string): SessionError {
+  return new SessionError("not_found", `There is no session ${id}.`)
+}
+
+function closing(): Refusal {
+  return new Refusal(503, "unavailable", "The server is closing. Try again.", { "retry-after": "1" })
+}
+
+function logTurnError(error: unknown, { session, messageId }: { session: string; messageId: string }): void {
+  console.error(`The turn of prompt ${messageId} in session ${session} failed:`, error)
+}
+
+function check<P>({ sessions, run, accept, lease, onInterrupted, maxBodyBytes }: SessionHandlerOptions<P>): void {
+  const wrong = (message: string): StorageError => new StorageError("invalid", `createSessionHandler: ${message}`)
+  if (typeof sessions !== "function")
+    throw wrong("`sessions` must be a function that returns the sessions of a principal.")
+  if (typeof run !== "function") throw wrong("`run` must be a function: the agent that answers a prompt.")
+  if (accept !== undefined && typeof accept !== "function") throw wrong("`accept` must be a function.")
+  if (onInterrupted !== undefined && onInterrupted !== "report" && onInterrupted !== "rerun")
+    throw wrong('`onInterrupted` must be "report" or "rerun".')
+  if (lease !== undefined && !(Number.isFinite(lease) && lease >= LEAST_LEASE_MS))
+    throw wrong(`\`lease\` must be a number of milliseconds from ${LEAST_LEASE_MS}.`)
+  if (maxBodyBytes !== undefined && !(Number.isSafeInteger(maxBodyBytes) && maxBodyBytes > 0))
+    throw wrong("`maxBodyBytes` must be a number of bytes.")
+}

@@ -1,0 +1,498 @@
+/** Prompts: durable before the answer, once in the log, one turn at a time. */
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import { ulidAt } from "@sessions/core/format"
+import { expect, test, vi } from "vitest"
+import { answer, ask, clientOf, endOf, gate, newId, say, serve, textsOf, type Turn, until } from "./server.ts"
+
+const DAY = 24 * 60 * 60 * 1000
+
+test("a prompt becomes the first message of a turn of its own, with its id", async () => {
+  const { client } = serve()
+  const { id } = await client.create({ title: "One" })
+  const events = await ask(client, id, "hello")
+  expect(events.map(({ event }) => event)).toEqual(["queued", "turn_start", "appended", "appended", "turn_end"])
+  expect(await textsOf(client, id)).toEqual(["hello", "HELLO"])
+  const { messages } = await client.load(id)
+  expect(events.at(-1)?.data).toEqual({ messageId: messages[0]?.entryId })
+})
+
+test("a prompt is stored before it is answered with 202, and only then runs", async () => {
+  const storage = createMemoryStorage()
+  let runs = 0
+  const { client, call } = serve({ storage, background: false, run: () => void runs++ })
+  const { id } = await client.create()
+  const first = newId()
+  const answered = await call("POST", `/sessions/${id}/prompts`, { id: first, text: "one" })
+  expect([answered.status, await answered.json()]).toEqual([202, { messageId: first, position: 0 }])
+  expect((await storage.docs.get(`sessions/${id}/prompts`))?.text).toContain(first)
+  expect(await client.prompt(id, { text: "two" })).toMatchObject({ position: 1 })
+  expect([runs, await textsOf(client, id)]).toEqual([0, []])
+})
+
+test("the agent gets the prompt, its model and attachments; the message has all but the model", async () => {
+  const seen: Turn[] = []
+  const { client, sessions } = serve({ run: (turn) => void seen.push(turn) })
+  const { id } = await client.create()
+  const model = { provider: "acme", model: "m1" }
+  const attachments = [{ path: "/a.png", mimeType: "image/png", size: 3 }]
+  const messageId = newId()
+  await client.prompt(id, { id: messageId, text: "look", model, attachments })
+  await vi.waitFor(() => expect(seen).toHaveLength(1))
+  expect(seen[0]).toMatchObject({ message: { messageId, text: "look" }, model, turn: { messageId, rerun: false } })
+  const session = await sessions.open(id)
+  expect(await session.entry(messageId)).toMatchObject({ model, message: { role: "user", attachments } })
+  const { messages } = await session.context()
+  expect(messages[0]?.message).not.toHaveProperty("model")
+})
+
+test("a repeated prompt is 200 while it waits, while it runs and when it has ended; with other content it is 409", async () => {
+  const running = gate()
+  const end = gate()
+  const { client, call } = serve({
+    run: async ({ session }) => {
+      running.open()
+      await end.passed
+      await say(session, "done")
+    },
+  })
+  const { id } = await client.create()
+  const send = async (prompt: object): Promise<unknown[]> => {
+    const answered = await call("POST", `/sessions/${id}/prompts`, prompt)
+    const body = (await answered.json()) as { position?: number; error?: { code: string } }
+    return [answered.status, body.position ?? body.error?.code ?? null]
+  }
+  const first = { id: newId(), text: "first", attachments: [{ path: "/a", mimeType: "text/plain" }] }
+  const second = { id: newId(), text: "second" }
+  expect(await send(first)).toEqual([202, 0])
+  await running.passed
+  expect(await send(second)).toEqual([202, 1])
+  expect(await send(first)).toEqual([200, 0])
+  expect(await send(second)).toEqual([200, 1])
+  expect(await send({ ...first, text: "other" })).toEqual([409, "exists"])
+  expect(await send({ ...second, model: { provider: "a", model: "b" } })).toEqual([409, "exists"])
+  end.open()
+  await vi.waitFor(async () => expect(await textsOf(client, id)).toEqual(["first", "done", "second", "done"]))
+  await vi.waitFor(async () => expect(await send(second)).toEqual([200, null]))
+  expect(await send(first)).toEqual([200, null])
+  expect(await send({ ...first, attachments: [] })).toEqual([409, "exists"])
+  const { messages } = await client.load(id)
+  expect(await send({ ...first, id: messages[1]?.entryId })).toEqual([409, "exists"])
+  expect(messages).toHaveLength(4)
+})
+
+test("a repetition is recognized in a log that grew by a window and more, and by a server that has just started", async () => {
+  const location = createMemoryLocation()
+  const { client } = serve({
+    storage: createMemoryStorage({ location }),
+    run: ({ session }) => say(session, "x".repeat(400_000)),
+  })
+  const { id } = await client.create()
+  const first = { id: newId(), text: "first" }
+  await client.prompt(id, first)
+  await ask(client, id, "second")
+  await ask(client, id, "third")
+  const other = serve({ storage: createMemoryStorage({ location }) })
+  expect(await other.client.prompt(id, first)).toEqual({ messageId: first.id, position: null })
+  expect(await other.client.prompt(id, first)).toEqual({ messageId: first.id, position: null })
+})
+
+test("an id of more than 24 hours before or after now is 400", async () => {
+  const { client, call } = serve({ background: false })
+  const { id } = await client.create()
+  const send = async (time: number): Promise<number> =>
+    (await call("POST", `/sessions/${id}/prompts`, { id: ulidAt(time, 0), text: "x" })).status
+  expect(await send(Date.now() - DAY - 10_000)).toBe(400)
+  expect(await send(Date.now() + DAY + 10_000)).toBe(400)
+  expect(await send(Date.now() - DAY + 10_000)).toBe(202)
+  expect(await send(Date.now() + DAY - 10_000)).toBe(202)
+})
+
+test("at most 20 prompts wait; the next is 429 with Retry-After, and a repetition still 200", async () => {
+  const { client, call } = serve({ background: false })
+  const { id } = await client.create()
+  const prompts = Array.from({ length: 20 }, (_, n) => ({ id: newId(), text: String(n) }))
+  for (const [position, prompt] of prompts.entries())
+    expect(await client.prompt(id, prompt)).toMatchObject({ position })
+  const refused = await call("POST", `/sessions/${id}/prompts`, { id: newId(), text: "one more" })
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "5"])
+  expect(await refused.json()).toMatchObject({ error: { code: "too_many_prompts" } })
+  expect(await client.prompt(id, prompts[19] ?? { text: "" })).toMatchObject({ position: 19 })
+})
+
+test("a prompt during a tool call leaves the context and the log as they are, until the turn has ended", async () => {
+  const called = gate()
+  const end = gate()
+  const { client, sessions } = serve({
+    run: async ({ session, message }) => {
+      if (message.text !== "use a tool") return answer({ session, message } as Turn)
+      const call = { type: "toolCall", id: "c1", name: "look", arguments: {} } as const
+      await session.append({ type: "message", message: { role: "assistant", content: [call] } })
+      called.open()
+      await end.passed
+      const message2 = { role: "toolResult", toolCallId: "c1", content: "seen", isError: false } as const
+      await session.append({ type: "message", message: message2 })
+      await say(session, "done")
+    },
+  })
+  const { id } = await client.create()
+  const { messageId } = await client.prompt(id, { text: "use a tool" })
+  await called.passed
+  const before = [await client.context(id), await sessions.storage.head(id)]
+  const next = await client.prompt(id, { text: "next" })
+  expect([await client.context(id), await sessions.storage.head(id)]).toEqual(before)
+  end.open()
+  await vi.waitFor(async () =>
+    expect(await textsOf(client, id)).toEqual(["use a tool", "toolCall", "seen", "done", "next", "NEXT"]),
+  )
+  const { messages } = await client.load(id)
+  expect([messages[0]?.entryId, messages[4]?.entryId]).toEqual([messageId, next.messageId])
+})
+
+test("a client whose answers are lost sends the prompt again, and it is in the log once", async () => {
+  const { handler, client } = serve()
+  const { id } = await client.create()
+  let lost = 0
+  const losing = clientOf(async (request) => {
+    const answered = await handler(request)
+    if (request.method !== "POST" || lost === 3) return answered
+    lost++
+    throw new TypeError("connection lost")
+  })
+  await losing.prompt(id, { text: "once" })
+  await vi.waitFor(async () => expect(await textsOf(client, id)).toEqual(["once", "ONCE"]))
+  expect(lost).toBe(3)
+})
+
+test("a queued prompt that is stopped leaves the queue for good; its repetition does not bring it back", async () => {
+  const running = gate()
+  const end = gate()
+  const { client } = serve({
+    run: async () => {
+      running.open()
+      await end.passed
+    },
+  })
+  const { id } = await client.create()
+  await client.prompt(id, { text: "first" })
+  const second = { id: newId(), text: "second" }
+  await running.passed
+  await client.prompt(id, second)
+  expect(await client.stop(id, second.id)).toEqual({ messageId: second.id, was: "queued" })
+  expect(await client.stop(id, second.id)).toEqual({ messageId: second.id, was: "ended" })
+  expect(await client.prompt(id, second)).toEqual({ messageId: second.id, position: null })
+  end.open()
+  await ask(client, id, "third")
+  expect(await textsOf(client, id)).toEqual(["first", "third"])
+})
+
+test("a running prompt that is stopped gets its signal, keeps its message, and the next one runs", async () => {
+  const running = gate()
+  const { client, errors } = serve({
+    run: async ({ session, message, signal }) => {
+      if (message.text !== "long") return answer({ session, message } as Turn)
+      running.open()
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped"))))
+    },
+  })
+  const { id } = await client.create()
+  const long = newId()
+  const stop = new AbortController()
+  const ended = until(client.events(id, { signal: stop.signal }), endOf(long))
+  await client.prompt(id, { id: long, text: "long" })
+  await running.passed
+  expect(await client.stop(id, long)).toEqual({ messageId: long, was: "running" })
+  expect((await ended).at(-1)?.data).toMatchObject({ messageId: long, error: { code: "stopped" } })
+  await ask(client, id, "next")
+  expect(await textsOf(client, id)).toEqual(["long", "next", "NEXT"])
+  expect(errors).toEqual([])
+})
+
+test("another server's stop reaches the running turn", async () => {
+  const location = createMemoryLocation()
+  const running = gate()
+  const reason = gate()
+  const first = serve({
+    storage: createMemoryStorage({ location }),
+    run: async ({ signal }) => {
+      running.open()
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()))
+      reason.open()
+    },
+  })
+  const second = serve({ storage: createMemoryStorage({ location }) })
+  const { id } = await first.client.create()
+  const { messageId } = await first.client.prompt(id, { text: "long" })
+  await running.passed
+  expect(await second.client.stop(id, messageId)).toEqual({ messageId, was: "running" })
+  await reason.passed
+})
+
+test("a failing agent ends the turn with an error without details, keeps the message, and the next prompt runs", async () => {
+  const { client, errors } = serve({
+    run: async ({ session, message }) => {
+      if (message.text === "fail") throw new Error("secret of the server")
+      return answer({ session, message } as Turn)
+    },
+  })
+  const { id } = await client.create()
+  const events = await ask(client, id, "fail")
+  expect(events.at(-1)?.data).toMatchObject({
+    error: { code: "failed", message: expect.not.stringContaining("secret") as string },
+  })
+  expect(String(errors[0])).toContain("secret")
+  await ask(client, id, "fine")
+  expect(await textsOf(client, id)).toEqual(["fail", "fine", "FINE"])
+})
+
+test("`accept` refuses a prompt before it is stored, and is not asked about a repetition", async () => {
+  const asked: string[] = []
+  const { client, call } = serve({
+    background: false,
+    accept: ({ session, prompt, principal }) => {
+      asked.push(`${session} ${prompt.text} ${principal}`)
+      return prompt.text === "no"
+        ? Response.json({ error: { code: "too_expensive", message: "" } }, { status: 402 })
+        : undefined
+    },
+  })
+  const { id } = await client.create()
+  const yes = { id: newId(), text: "yes" }
+  await client.prompt(id, yes)
+  await client.prompt(id, yes)
+  const refused = await call("POST", `/sessions/${id}/prompts`, { id: newId(), text: "no" })
+  expect(refused.status).toBe(402)
+  expect(asked).toEqual([`${id} yes somebody`, `${id} no somebody`])
+})
+
+test("with `background: false` prompts are only stored, and runQueued runs all of them", async () => {
+  const { client, handler } = serve({ background: false })
+  const { id } = await client.create()
+  await client.prompt(id, { text: "one" })
+  await client.prompt(id, { text: "two" })
+  await client.load(id)
+  expect(await handler.runQueued(id, "somebody")).toEqual({ left: 0 })
+  expect(await textsOf(client, id)).toEqual(["one", "ONE", "two", "TWO"])
+  await expect(handler.resume(id, "somebody")).rejects.toMatchObject({ code: "invalid" })
+})
+
+test("the host's waitUntil gets the work that goes on after the answer", async () => {
+  const { client, handler } = serve()
+  const { id } = await client.create()
+  const work: Promise<unknown>[] = []
+  const body = JSON.stringify({ id: newId(), text: "one" })
+  const headers = { "content-type": "application/json" }
+  const request = new Request(`http://host/sessions/${id}/prompts`, { method: "POST", headers, body })
+  await handler(request, { waitUntil: (one) => work.push(one) })
+  expect(work).toHaveLength(1)
+  await Promise.all(work)
+  expect(await textsOf(client, id)).toEqual(["one", "ONE"])
+})
+
+test("what was queued before a restart runs at the next request to the session, or by resume", async () => {
+  const location = createMemoryLocation()
+  const first = serve({ storage: createMemoryStorage({ location }), background: false })
+  const ids = [await first.client.create(), await first.client.create()].map(({ id }) => id)
+  for (const id of ids) await first.client.prompt(id, { text: "left" })
+  await first.handler.close()
+  const { client, handler, sessions } = serve({ storage: createMemoryStorage({ location }) })
+  const [byRequest = "", byResume = ""] = ids
+  await client.load(byRequest)
+  await vi.waitFor(async () => expect(await textsOf(client, byRequest)).toEqual(["left", "LEFT"]))
+  await handler.resume(byResume, "somebody")
+  await vi.waitFor(async () => expect((await sessions.info(byResume)).messageCount).toBe(2))
+})
+
+test("closing waits for the running turn, takes no other, and another server runs what is left", async () => {
+  const location = createMemoryLocation()
+  const running = gate()
+  const end = gate()
+  const first = serve({
+    storage: createMemoryStorage({ location }),
+    run: async (turn) => {
+      running.open()
+      await end.passed
+      await answer(turn)
+    },
+  })
+  const { id } = await first.client.create()
+  await first.client.prompt(id, { text: "one" })
+  await running.passed
+  await first.client.prompt(id, { text: "two" })
+  const closed = first.handler.close()
+  expect((await first.call("GET", `/sessions/${id}`)).status).toBe(503)
+  end.open()
+  await closed
+  const { client } = serve({ storage: createMemoryStorage({ location }) })
+  expect((await client.load(id)).info.messageCount).toBe(2)
+  await vi.waitFor(async () => expect(await textsOf(client, id)).toEqual(["one", "ONE", "two", "TWO"]))
+})
+
+test("two servers run 100 prompts on one session, each once and one at a time", async () => {
+  const location = createMemoryLocation()
+  let running = 0
+  let most = 0
+  const run = async (turn: Turn): Promise<void> => {
+    most = Math.max(most, ++running)
+    await answer(turn)
+    running--
+  }
+  const servers = [0, 1].map(() => serve({ storage: createMemoryStorage({ location }), run }))
+  const [first, second] = servers
+  const id = (await first?.client.create())?.id ?? ""
+  const prompts = Array.from({ length: 100 }, (_, n) => ({ id: newId(), text: `p${n}` }))
+  const senders = Array.from({ length: 10 }, async (_, sender) => {
+    for (const [n, prompt] of prompts.entries()) {
+      if (n % 10 !== sender) continue
+      const { client } = (n % 2 === 0 ? first : second) as NonNullable<typeof first>
+      for (let sent = false; !sent; ) {
+        sent = await client.prompt(id, prompt).then(
+          () => true,
+          (error: { code: string }) => {
+            if (error.code !== "too_many_prompts") throw error
+            return false
+          },
+        )
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+  })
+  await Promise.all(senders)
+  await vi.waitFor(async () => expect((await first?.client.load(id))?.info.messageCount).toBe(200))
+  const texts = await textsOf(first?.client as NonNullable<typeof first>["client"], id)
+  const asked = texts.filter((_, n) => n % 2 === 0)
+  expect(texts.filter((_, n) => n % 2 === 1)).toEqual(asked.map((text) => text.toUpperCase()))
+  expect([...asked].sort()).toEqual(prompts.map(({ text }) => text).sort())
+  expect(most).toBe(1)
+  expect(servers.flatMap(({ errors }) => errors)).toEqual([])
+})
+
+test("a turn whose server died is reported as interrupted and not run again; then the next prompt runs", async () => {
+  const location = createMemoryLocation()
+  const dead = await died(location)
+  const { client } = serve({ storage: createMemoryStorage({ location }), now: later })
+  const events = await until(client.events(dead.id), endOf(dead.second))
+  expect(events.find(endOf(dead.first))?.data).toMatchObject({ error: { code: "interrupted" } })
+  expect(await textsOf(client, dead.id)).toEqual(["first", "begun", "second", "SECOND"])
+})
+
+test('with `onInterrupted: "rerun"` it runs again, and is told so', async () => {
+  const location = createMemoryLocation()
+  const dead = await died(location)
+  const reruns: unknown[] = []
+  const { client } = serve({
+    storage: createMemoryStorage({ location }),
+    now: later,
+    onInterrupted: "rerun",
+    run: async (turn) => {
+      reruns.push([turn.message.text, turn.turn.rerun])
+      await answer(turn)
+    },
+  })
+  await until(client.events(dead.id), endOf(dead.second))
+  expect(reruns).toEqual([
+    ["first", true],
+    ["second", false],
+  ])
+  expect(await textsOf(client, dead.id)).toEqual(["first", "begun", "FIRST", "second", "SECOND"])
+})
+
+test("a runner that lost its lease stops: its signal fires, and its appends are refused", async () => {
+  const location = createMemoryLocation()
+  const dead = await died(location)
+  const { client } = serve({ storage: createMemoryStorage({ location }), now: later })
+  await until(client.events(dead.id), endOf(dead.second))
+  await dead.signalled
+  await expect(dead.append()).rejects.toMatchObject({ code: "conflict" })
+  expect(await textsOf(client, dead.id)).toEqual(["first", "begun", "second", "SECOND"])
+})
+
+test("a prompt whose server died before its turn had written anything is in the log, and reported", async () => {
+  const location = createMemoryLocation()
+  const storage = createMemoryStorage({ location })
+  const { client: first } = serve({ storage, background: false })
+  const { id } = await first.create()
+  const { messageId } = await first.prompt(id, { text: "never begun" })
+  const key = `sessions/${id}/prompts`
+  const doc = await storage.docs.get(key)
+  const { prompts } = JSON.parse(doc?.text ?? "") as { prompts: object[] }
+  const queue = { prompts: [{ ...prompts[0], state: "running" }], ended: [], lease: { runner: "dead", until: 1 } }
+  await storage.docs.put(key, JSON.stringify(queue), { expect: doc?.version ?? null })
+  const { client } = serve({ storage: createMemoryStorage({ location }) })
+  await client.load(id)
+  await vi.waitFor(async () => expect(await textsOf(client, id)).toEqual(["never begun"]))
+  await vi.waitFor(async () => {
+    const [state] = await until(client.events(id), () => true)
+    expect(state?.data).toMatchObject({ queued: [], ended: [{ messageId, error: { code: "interrupted" } }] })
+  })
+})
+
+test("a prompt waits while the storage does not take its message, and runs when it does", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  try {
+    const real = createMemoryStorage()
+    let refuses = false
+    const storage = new Proxy(real, {
+      get: (target, name) => {
+        if (name !== "append" || !refuses) return Reflect.get(target, name, target) as unknown
+        return () => Promise.reject(Object.assign(new Error("busy"), { code: "quota" }))
+      },
+    })
+    const { client, errors } = serve({ storage })
+    const { id } = await client.create()
+    refuses = true
+    await client.prompt(id, { text: "patient" })
+    await vi.waitFor(() => expect(errors).toHaveLength(1))
+    const [state] = await until(client.events(id), () => true)
+    expect(state?.data).toMatchObject({ queued: [{ text: "patient" }], ended: [] })
+    refuses = false
+    await vi.waitFor(async () => {
+      await vi.advanceTimersByTimeAsync(2_000)
+      expect(await textsOf(client, id)).toEqual(["patient", "PATIENT"])
+    })
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test("a damaged document of prompts is an error without details, and the session is still read", async () => {
+  const storage = createMemoryStorage()
+  const { client, call } = serve({ storage, background: false })
+  const { id } = await client.create()
+  await storage.docs.put(`sessions/${id}/prompts`, "{", { expect: null })
+  const refused = await call("POST", `/sessions/${id}/prompts`, { id: newId(), text: "x" })
+  expect([refused.status, await refused.json()]).toEqual([
+    500,
+    { error: { code: "corrupt", message: expect.any(String) as string } },
+  ])
+  expect((await call("GET", `/sessions/${id}`)).status).toBe(200)
+})
+
+const later = (): number => Date.now() + 61_000
+
+/** A server that is within the turn of the first of two prompts, and will not end it. */
+async function died(location: ReturnType<typeof createMemoryLocation>): Promise<{
+  id: string
+  first: string
+  second: string
+  signalled: Promise<void>
+  append: () => Promise<unknown>
+}> {
+  const begun = gate()
+  const signalled = gate()
+  let append = (): Promise<unknown> => Promise.resolve()
+  const { client } = serve({
+    storage: createMemoryStorage({ location }),
+    run: async ({ session, signal }) => {
+      await say(session, "begun")
+      append = () => session.append({ type: "message", message: { role: "assistant", content: "late" } })
+      signal.addEventListener("abort", () => signalled.open())
+      begun.open()
+      await new Promise(() => undefined)
+    },
+  })
+  const { id } = await client.create()
+  const { messageId: first } = await client.prompt(id, { text: "first" })
+  await begun.passed
+  const { messageId: second } = await client.prompt(id, { text: "second" })
+  return { id, first, second, signalled: signalled.passed, append: () => append() }
+}

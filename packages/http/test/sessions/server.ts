@@ -1,0 +1,106 @@
+/** A session API in this process, with clients and an agent that the test steps through. */
+import { createSessions, type Sessions } from "@sessions/core"
+import { createIds } from "@sessions/core/format"
+import type { SessionStorage } from "@sessions/core/storage"
+import { createSessionClient, type SessionClient, type SessionEvent } from "@sessions/http/client"
+import { createSessionHandler, type SessionHandler, type SessionHandlerOptions } from "@sessions/http/server"
+import { createMemoryStorage } from "@sessions/memory"
+
+export const newId = createIds()
+
+type Run = SessionHandlerOptions<string>["run"]
+export type Turn = Parameters<Run>[0]
+
+export interface Served {
+  readonly handler: SessionHandler<string>
+  readonly client: SessionClient
+  readonly sessions: Sessions
+  readonly errors: unknown[]
+  /** A call with any method, path and body. */
+  readonly call: (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Response>
+}
+
+export interface ServeOptions extends Partial<Omit<SessionHandlerOptions<string>, "sessions">> {
+  readonly storage?: SessionStorage
+}
+
+/** One server on a storage of its own, or on the given one. Its agent answers with the text in upper case. */
+export function serve({ storage = createMemoryStorage(), ...options }: ServeOptions = {}): Served {
+  const sessions = createSessions({ storage })
+  const errors: unknown[] = []
+  const handler = createSessionHandler<string>({
+    sessions: () => sessions,
+    authorize: () => "somebody",
+    run: answer,
+    onError: (error) => errors.push(error),
+    onTurnError: (error) => errors.push(error),
+    ...options,
+  })
+  const call: Served["call"] = (method, path, body, headers = {}) => {
+    const json = body === undefined ? {} : { body: JSON.stringify(body) }
+    const type = body === undefined ? {} : { "content-type": "application/json" }
+    return handler(new Request(`http://host${path}`, { method, headers: { ...type, ...headers }, ...json }))
+  }
+  return { handler, client: clientOf(handler), sessions, errors, call }
+}
+
+export function clientOf(handler: (request: Request) => Promise<Response>): SessionClient {
+  return createSessionClient({ url: "http://host", fetch: (url, init) => handler(new Request(url, init)) })
+}
+
+export async function answer({ session, message }: Turn): Promise<void> {
+  await say(session, message.text.toUpperCase())
+}
+
+export async function say(session: Turn["session"], text: string): Promise<void> {
+  await session.append({ type: "message", message: { role: "assistant", content: text } })
+}
+
+/** The texts of a session's messages, as the server loads them. */
+export async function textsOf(client: SessionClient, id: string): Promise<string[]> {
+  const { messages } = await client.load(id, { limit: 200 })
+  return messages.map(({ message }) =>
+    (message.content ?? []).map((block) => (block.type === "text" ? block.text : block.type)).join(),
+  )
+}
+
+/** Reads events until one is the wanted one, and returns all of them. */
+export async function until(
+  events: AsyncIterable<SessionEvent>,
+  isLast: (event: SessionEvent) => boolean,
+): Promise<SessionEvent[]> {
+  const seen: SessionEvent[] = []
+  for await (const event of events) {
+    seen.push(event)
+    if (isLast(event)) return seen
+  }
+  return seen
+}
+
+export function endOf(messageId: string): (event: SessionEvent) => boolean {
+  return (event) => event.event === "turn_end" && event.data.messageId === messageId
+}
+
+/** Sends a prompt and waits for the end of its turn. */
+export async function ask(client: SessionClient, id: string, text: string): Promise<SessionEvent[]> {
+  const stop = new AbortController()
+  const messageId = newId()
+  const events = client.events(id, { signal: stop.signal })[Symbol.asyncIterator]()
+  await events.next()
+  await client.prompt(id, { id: messageId, text })
+  const seen = await until({ [Symbol.asyncIterator]: () => events }, endOf(messageId))
+  stop.abort()
+  return seen
+}
+
+/** A promise with its resolver. */
+export interface Gate {
+  readonly passed: Promise<void>
+  open(): void
+}
+
+export function gate(): Gate {
+  let open = (): void => undefined
+  const passed = new Promise<void>((resolve) => (open = resolve))
+  return { passed, open }
+}
