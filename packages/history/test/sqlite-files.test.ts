@@ -149,13 +149,14 @@ test("a file of a newer version is `unsupported`", async () => {
   })
 })
 
-test("an index that is missing, or that other programs left behind, is made again", async () => {
+test("an index that is missing, that other programs left behind, or that lacks starts of words, is made again", async () => {
   const path = newPath()
   const damages = [
     "DROP TRIGGER history_ai; DROP TRIGGER history_ad; DROP TRIGGER history_au; DROP TABLE history_fts",
     "DROP TRIGGER history_ai; INSERT INTO history (prompt, created_at) VALUES ('added zebra', 1)",
     "DROP TRIGGER history_ad; DELETE FROM history WHERE prompt = 'one zebra'",
     "INSERT INTO history_fts (history_fts) VALUES ('delete-all')",
+    "DROP TABLE history_fts; CREATE VIRTUAL TABLE history_fts USING fts5(prompt, content='history', content_rowid='id', prefix='1 2 3')",
   ]
   for (const damage of damages) {
     const history = createSqliteHistory({ path })
@@ -177,6 +178,9 @@ test("an index that is missing, or that other programs left behind, is made agai
     expect(await again.clear()).toBeGreaterThan(2_000)
     await again.close()
     const check = connectTo(path)
+    expect(check.query("SELECT sql FROM sqlite_schema WHERE name = 'history_fts'").get()).toEqual({
+      sql: expect.stringContaining("prefix='1 2 3 4 5 6 7 8'"),
+    })
     check.exec("INSERT INTO history_fts (history_fts, rank) VALUES ('integrity-check', 1)")
   }
 })
