@@ -2,8 +2,9 @@
 import { createSessions } from "@sessions/core"
 import { createIndexedDbStorage } from "@sessions/idb"
 import { expect, test } from "vitest"
-import { type ChatMessage, createChatStore } from "../src/index.ts"
+import { type ChatMessage, createChatStore, createChatStreams } from "../src/index.ts"
 import { afterSteps, question } from "./answers.ts"
+import { answerChunks, createSource, Page } from "./pages.ts"
 
 test("a chat is saved after each step, regenerated, listed and loaded again in IndexedDB", async () => {
   const database = `ai-sdk-${crypto.randomUUID()}`
@@ -45,3 +46,25 @@ test("two stores on one database that save at once lose no message", async () =>
   expect(texts.size).toBe(10)
   for (const page of pages) await page.close()
 })
+
+test("two pages on one database: one follows the run of the other from its start, and stops it", async () => {
+  const database = `ai-sdk-${crypto.randomUUID()}`
+  const pages = [0, 1].map(() => createSessions({ storage: createIndexedDbStorage({ database }) }))
+  const [here, there] = pages.map((sessions) => createChatStreams(sessions, { readUIMessageStream: noMessages }))
+  const run = await here?.start({ chatId: "c", messages: [question("u1")] })
+  const source = createSource()
+  run?.signal.addEventListener("abort", () => source.end())
+  const ended = run?.consumeSseStream({ stream: source.stream })
+  const chunks = answerChunks("a1", ["one", "two"]).slice(0, 5)
+  source.push(...chunks)
+  const page = new Page((await there?.resume("c")) ?? null)
+  expect(await page.read(5)).toEqual(chunks)
+  await there?.stop("c")
+  await ended
+  expect([await page.read(), page.isDone]).toEqual([chunks, true])
+  expect(await there?.resume("c")).toBeNull()
+  for (const sessions of pages) await sessions.close()
+})
+
+/** No run is lost here, so no message is made of chunks. */
+async function* noMessages(): AsyncGenerator<ChatMessage> {}

@@ -1,0 +1,48 @@
+/** The routes of the chat, as functions from requests to responses: for Next.js, Hono, `Bun.serve`, `Deno.serve` and others. */
+import { createChatStore, createChatStreams } from "@sessions/ai-sdk"
+import type { Sessions } from "@sessions/core"
+import {
+  convertToModelMessages,
+  createUIMessageStreamResponse,
+  type LanguageModel,
+  readUIMessageStream,
+  streamText,
+  toUIMessageStream,
+  UI_MESSAGE_STREAM_HEADERS,
+  type UIMessage,
+} from "ai"
+
+/** A server has to check in each route whose chat it is. */
+export function createRoutes(sessions: Sessions, model: LanguageModel): (request: Request) => Promise<Response> {
+  const store = createChatStore<UIMessage>(sessions)
+  const streams = createChatStreams<UIMessage>(sessions, { readUIMessageStream })
+
+  /** POST /api/chat */
+  async function ask(request: Request): Promise<Response> {
+    const { id, messages: sent } = (await request.json()) as { id: string; messages: UIMessage[] }
+    // A run that is still active ends first, and what it has said is in the chat.
+    await streams.stop(id)
+    const messages = [...(await store.loadChat(id)), ...sent.slice(-1)]
+    const run = await streams.start({ chatId: id, messages })
+    const result = streamText({ model, messages: await convertToModelMessages(messages), abortSignal: run.signal })
+    return createUIMessageStreamResponse({
+      stream: toUIMessageStream({ stream: result.stream, ...store.persist({ chatId: id, messages }) }),
+      consumeSseStream: run.consumeSseStream,
+    })
+  }
+
+  /** GET /api/chat/ID/stream: `useChat({ resume: true })` asks for it. */
+  async function resume(id: string): Promise<Response> {
+    const stream = await streams.resume(id)
+    if (stream === null) return new Response(null, { status: 204 })
+    return new Response(stream, { headers: UI_MESSAGE_STREAM_HEADERS })
+  }
+
+  return async (request) => {
+    const [, id = "", action] = /^\/api\/chat(?:\/([^/]+)\/(stream|stop))?$/.exec(new URL(request.url).pathname) ?? []
+    if (action === "stream") return await resume(decodeURIComponent(id))
+    if (action === undefined) return await ask(request)
+    await streams.stop(decodeURIComponent(id))
+    return Response.json({ success: true })
+  }
+}

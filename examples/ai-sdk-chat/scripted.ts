@@ -1,0 +1,44 @@
+/** Stands in for a model: says the words of its next answer one by one, and waits where the program has to do something first. */
+import type { LanguageModel } from "ai"
+
+type Model = Extract<LanguageModel, { readonly specificationVersion: "v4" }>
+type Part = Awaited<ReturnType<Model["doStream"]>>["stream"] extends ReadableStream<infer P> ? P : never
+
+/** The model waits at this word until its promise resolves. */
+export type Word = string | Promise<unknown>
+
+export function createScriptedModel(answers: readonly (readonly Word[])[]): LanguageModel {
+  const left = [...answers]
+  return {
+    specificationVersion: "v4",
+    provider: "scripted",
+    modelId: "scripted",
+    supportedUrls: {},
+    doGenerate: () => Promise.reject(new Error("The scripted model only streams.")),
+    doStream: ({ abortSignal }) => Promise.resolve({ stream: answerStream(left.shift() ?? [], abortSignal) }),
+  }
+}
+
+function answerStream(words: readonly Word[], signal: AbortSignal | undefined): ReadableStream<Part> {
+  const left = [...words]
+  return new ReadableStream<Part>({
+    start(controller) {
+      controller.enqueue({ type: "stream-start", warnings: [] })
+      controller.enqueue({ type: "text-start", id: "text" })
+      signal?.addEventListener("abort", () => controller.error(signal.reason))
+    },
+    async pull(controller) {
+      const word = left.shift()
+      if (typeof word === "string") return controller.enqueue({ type: "text-delta", id: "text", delta: word })
+      if (word !== undefined) return void (await word)
+      controller.enqueue({ type: "text-end", id: "text" })
+      controller.enqueue({ type: "finish", finishReason: { unified: "stop", raw: undefined }, usage: USAGE })
+      controller.close()
+    },
+  })
+}
+
+const USAGE = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 1, text: 1, reasoning: undefined },
+}
