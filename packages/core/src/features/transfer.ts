@@ -1,7 +1,9 @@
 /**
- * Import, export, fork, copy, merge, migration and verification, and the tree and the branches of a session: what needs a whole log. Loaded on
- * first use by `session/features.ts`.
+ * Import, export, fork, copy, merge, migration and verification, and the tree and the branches of a session, which need a whole log; and the
+ * cache of sessions and `continueRecent`, which servers and scripts use. Loaded on first use by `session/features.ts`.
  */
+export { continueRecent } from "../session/continue-recent.ts"
+export { SessionCache } from "../session/session-cache.ts"
 export { copySession } from "../transfer/copy.ts"
 export { exportSession } from "../transfer/export.ts"
 export { forkSession } from "../transfer/fork.ts"

@@ -29,6 +29,7 @@ import type { Hooks } from "./hooks.ts"
 import type { ContextOptions, MessagesOptions, PathOptions, Session } from "./types.ts"
 import type { CopyOptions, ExportOptions, ImportOptions } from "./transfer-types.ts"
 import type {
+  CacheOptions,
   CreateOptions,
   ListOptions,
   OpenOptions,
@@ -182,7 +183,7 @@ type Calls<T> = {
   ]
 }
 
-const REPOSITORY: Omit<Calls<Sessions>, "close" | typeof Symbol.asyncDispose> = {
+const REPOSITORY: Omit<Calls<Sessions>, "release" | "releaseAll" | "close" | typeof Symbol.asyncDispose> = {
   create: [0, { ...OPEN_OR_CREATE, id: isAnything }],
   open: [1, OPEN],
   openOrCreate: [1, OPEN_OR_CREATE],
@@ -203,6 +204,7 @@ const POINTERS: Calls<Pointers> = { set: [2, CALL], get: [1, CALL], delete: [1, 
 
 const BLOBS: OptionChecks<BlobLimits> = { textUnits: numberFrom(0), imageChars: numberFrom(0) }
 const WINDOW: OptionChecks<ReadWindow> = { first: numberFrom(1), largest: numberFrom(1) }
+const CACHE: OptionChecks<CacheOptions> = { idle: numberFrom(1), sessions: numberFrom(1) }
 const isNames = arrayOf(isNonEmpty, "an array of names")
 const EXTENSIONS: OptionChecks<Extensions> = { entries: isNames, roles: isNames, blocks: isNames }
 const COMPACT_HOOKS: OptionChecks<NonNullable<Hooks["compact"]>> = { before: isFunction, after: isFunction }
@@ -211,6 +213,7 @@ const HOOKS: OptionChecks<Hooks> = {
   save: isFunction,
   create: isFunction,
   delete: isFunction,
+  release: isFunction,
   compact: COMPACT_HOOKS,
 }
 const SESSIONS: OptionChecks<SessionsOptions> = {
@@ -226,6 +229,7 @@ const SESSIONS: OptionChecks<SessionsOptions> = {
   extensions: EXTENSIONS,
   compaction: COMPACTION_OPTIONS,
   readWindow: WINDOW,
+  cache: CACHE,
   now: isFunction,
   onHookFailed: isFunction,
 }

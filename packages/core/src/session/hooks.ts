@@ -8,6 +8,9 @@ import type { Header } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
 import type { Head } from "../storage/contract.ts"
 
+/** `"closed"`: its last handle or the repository was closed; `"replaced"`: its log is another one now, and is loaded anew. */
+export type ReleaseReason = "closed" | "idle" | "limit" | "released" | "deleted" | "replaced"
+
 export interface Hooks {
   /**
    * Runs before an entry is assigned its position. Returns a replacement (to redact, say), or nothing to keep the entry; throws to
@@ -23,6 +26,8 @@ export interface Hooks {
   /** Runs for each session that this repository created: by `create`, `openOrCreate`, `continueRecent`, `fork` or `import`. */
   readonly create?: (made: { readonly session: string; readonly header: Header }) => unknown
   readonly delete?: (deleted: { readonly session: string }) => unknown
+  /** Runs when this repository drops an open or kept session from memory, after its appends were written. */
+  readonly release?: (released: { readonly session: string; readonly why: ReleaseReason }) => unknown
   readonly compact?: {
     readonly before?: (about: { readonly session: string; readonly prompt: string }) => unknown
     readonly after?: (done: { readonly session: string; readonly entryId: string }) => unknown

@@ -29,7 +29,7 @@ import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
 import { aborted, changedUnderneath, notMovable, otherWriter, vanished } from "../write/errors.ts"
 import { followEnd } from "../write/reconcile.ts"
 import { checkSizes, checkDeferred, entriesBytes, headerBytes } from "../write/limits.ts"
-import type { CompactableSession, CompactionProgress, WriteGuard } from "./live.ts"
+import type { CompactableSession, CompactionProgress, KeepableSession, WriteGuard } from "./live.ts"
 import { bringsIds, type KnownEntries, NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { SessionState } from "../write/session-state.ts"
 import { TurnLock } from "./turn.ts"
@@ -57,7 +57,7 @@ interface Found {
   readonly known: KnownEntries
 }
 
-export class LiveSession implements QueueContext, CompactableSession {
+export class LiveSession implements QueueContext, CompactableSession, KeepableSession {
   readonly id: string
   readonly storage: SessionStorage
   readonly state: SessionState
@@ -128,6 +128,10 @@ export class LiveSession implements QueueContext, CompactableSession {
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  get isBusy(): boolean {
+    return this.#queue.length > 0 || this.#hooked !== undefined || this.turns.isHeld
   }
 
   async drain(): Promise<void> {

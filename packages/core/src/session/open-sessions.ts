@@ -1,4 +1,7 @@
-/** The open sessions of a repository, by id. All handles on an id share one `LiveSession`; closing the last handle releases it. */
+/**
+ * The open sessions of a repository, by id. All handles on an id share one `LiveSession`; closing the last handle releases it, unless
+ * `session-cache.ts` keeps it.
+ */
 import type { CompactionSettings } from "../compaction/types.ts"
 import { SessionError } from "../format/errors.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
@@ -7,8 +10,11 @@ import { StorageError } from "../storage/errors.ts"
 import { SessionHandle } from "./session.ts"
 import { fitsBesideHead, storeInfo } from "../info/store.ts"
 import { taken } from "../write/errors.ts"
+import { transferFeature } from "./features.ts"
+import type { ReleaseReason } from "./hooks.ts"
 import type { LiveSession } from "./live-session.ts"
-import type { OpenOptions } from "./repository-types.ts"
+import type { CacheOptions, OpenOptions } from "./repository-types.ts"
+import type { SessionCache } from "./session-cache.ts"
 
 export interface OpenedSession {
   readonly handle: SessionHandle
@@ -22,20 +28,30 @@ interface OpenSlot {
   /** Aborts the opening when its last waiting caller has given up, and the reading in the background when the last handle is closed. */
   readonly abort: AbortController
   handles: number
-  /** The end of the log when it was opened; 0 for a created session. */
+  /** Set when it is open. */
+  live: LiveSession | undefined
+  /** The end of the log when it was opened or last flushed; 0 for a created session. */
   from: Seq
+}
+
+export interface OpenSessionsOptions {
+  /** Settings of the repository; those of a handle override them. */
+  readonly compaction: CompactionSettings | undefined
+  readonly cache: (CacheOptions & { readonly now: () => number }) | undefined
+  readonly released: (session: string, why: ReleaseReason) => void
 }
 
 export class OpenSessions {
   readonly #storage: SessionStorage
-  /** Settings of the repository; those of a handle override them. */
-  readonly #compaction: CompactionSettings | undefined
+  readonly #options: OpenSessionsOptions
+  /** With the sessions that are kept without a handle. */
   readonly #slots = new Map<string, OpenSlot>()
+  #cache: SessionCache<OpenSlot> | undefined
   #closing: Promise<void> | undefined
 
-  constructor(storage: SessionStorage, compaction?: CompactionSettings) {
+  constructor(storage: SessionStorage, options: OpenSessionsOptions) {
     this.#storage = storage
-    this.#compaction = compaction
+    this.#options = options
   }
 
   get closed(): boolean {
@@ -49,6 +65,11 @@ export class OpenSessions {
       if (slot === undefined) {
         const abort = new AbortController()
         return this.#acquire(id, this.#addSlot(id, open({ signal: abort.signal }), { created: false, abort }), o)
+      }
+      const checking = this.#cache?.check(slot)
+      if (checking !== undefined) {
+        await rejectOnAbort(checking, o.signal, aborted(id))
+        if (this.#slots.get(id) !== slot) continue
       }
       if (!slot.created || (await succeeded(slot.opening))) return this.#acquire(id, slot, o)
     }
@@ -72,7 +93,7 @@ export class OpenSessions {
       )
       if (open === undefined) continue
       if (!(await this.#wasDeleted(open))) throw taken({ id, storage: this.#storage })
-      this.#removeSlot(id, slot)
+      this.drop(id, slot, "deleted")
     }
   }
 
@@ -88,7 +109,13 @@ export class OpenSessions {
 
   /** Frees the id of a deleted session. Existing handles keep their session. */
   remove(id: string): void {
-    this.#slots.delete(id)
+    const slot = this.#slots.get(id)
+    if (slot !== undefined) this.drop(id, slot, "deleted")
+  }
+
+  /** Drops the session, or all, if it is kept and not needed; returns how many. */
+  async release(id?: string): Promise<number> {
+    return this.#cache?.release(id) ?? 0
   }
 
   /** Flushes and releases every session, then closes the storage. Rejects with the first failure after everything was tried. */
@@ -98,15 +125,13 @@ export class OpenSessions {
   }
 
   async #close(): Promise<void> {
-    const slots = [...this.#slots.values()]
-    this.#slots.clear()
     const settled = await Promise.allSettled(
-      slots.map(async (slot) => {
+      [...this.#slots].map(async ([id, slot]) => {
         slot.abort.abort()
         const session = await slot.opening.catch(() => undefined)
         if (session === undefined) return
         for (const listener of session.closeListeners) listener()
-        await flush(session, slot.from)
+        await this.flush(slot).finally(() => this.drop(id, slot))
         await session.readingTips
       }),
     )
@@ -116,12 +141,15 @@ export class OpenSessions {
   }
 
   #addSlot(id: string, opening: Promise<LiveSession>, o: Pick<OpenSlot, "created" | "abort">): OpenSlot {
-    const slot: OpenSlot = { ...o, opening, handles: 0, from: 0 }
+    const slot: OpenSlot = { ...o, opening, handles: 0, live: undefined, from: 0 }
     this.#slots.set(id, slot)
     opening.then(
-      ({ state }) => (slot.from = o.created ? 0 : (state.head?.next ?? 0)),
+      (live) => {
+        slot.live = live
+        slot.from = o.created ? 0 : (live.state.head?.next ?? 0)
+      },
       // Runs before the waiting callers see the failure, so that they find the id free.
-      () => this.#removeSlot(id, slot),
+      () => this.drop(id, slot),
     )
     return slot
   }
@@ -136,50 +164,68 @@ export class OpenSessions {
         live,
         handle: new SessionHandle(live, {
           isClosed,
-          release: () => this.#release(id, slot, live),
-          compaction: [this.#compaction, compaction],
+          release: () => this.#release(id, slot),
+          compaction: [this.#options.compaction, compaction],
         }),
       }
     } catch (error) {
-      if (--slot.handles === 0) {
-        this.#removeSlot(id, slot)
-        slot.abort.abort()
-      }
+      if (--slot.handles === 0) void this.#leave(id, slot)
       throw error
     }
   }
 
-  async #release(id: string, slot: OpenSlot, session: LiveSession): Promise<void> {
+  async #release(id: string, slot: OpenSlot): Promise<void> {
     if (this.#closing !== undefined) return this.#closing
     if (--slot.handles > 0) return
     try {
-      await flush(session, slot.from)
+      await this.flush(slot)
     } finally {
-      // Another caller may have opened it again meanwhile and shares this session.
-      if (slot.handles === 0) {
-        this.#removeSlot(id, slot)
-        slot.abort.abort()
-        await session.readingTips
-      }
+      await this.#leave(id, slot)
     }
   }
 
-  #removeSlot(id: string, slot: OpenSlot): void {
-    if (this.#slots.get(id) === slot) this.#slots.delete(id)
+  /** Keeps or releases a session without handles. */
+  async #leave(id: string, slot: OpenSlot): Promise<void> {
+    const { cache } = this.#options
+    if (cache !== undefined && slot.live !== undefined) await this.#loadCache(cache)
+    // Another caller may have opened it again meanwhile and shares this session.
+    if (slot.handles > 0) return
+    if (this.#slots.get(id) === slot && this.#cache?.keep(slot) === true) return
+    this.drop(id, slot)
+    await slot.live?.readingTips
   }
-}
 
-/**
- * Waits for pending appends, then syncs the log if the storage can. Stores the session information if it was too long to be stored
- * whole beside the head.
- */
-async function flush(session: LiveSession, from: Seq): Promise<void> {
-  const { state, storage, id } = session
-  await session.drain()
-  if (state.head === undefined || state.head.next === from) return
-  if (storage.capabilities.sync) await storage.sync?.(id)
-  if (state.projection === undefined || fitsBesideHead(state.projection)) return
-  await storeInfo(storage, id, state.projection)
+  /** If its code cannot be loaded, nothing is kept, and the next session tries again. */
+  async #loadCache(options: NonNullable<OpenSessionsOptions["cache"]>): Promise<void> {
+    if (this.#cache !== undefined) return
+    const feature = await transferFeature().catch(() => undefined)
+    this.#cache ??= feature && new feature.SessionCache(options, this)
+  }
+
+  /**
+   * Waits for pending appends, then syncs the log if the storage can. Stores the session information if it was too long to be stored
+   * whole beside the head.
+   */
+  async flush(slot: OpenSlot): Promise<void> {
+    const live = await slot.opening
+    const { state, storage, id } = live
+    await live.drain()
+    if (state.head === undefined || state.head.next === slot.from) return
+    if (storage.capabilities.sync) await storage.sync?.(id)
+    slot.from = state.head.next
+    if (state.projection === undefined || fitsBesideHead(state.projection)) return
+    await storeInfo(storage, id, state.projection)
+  }
+
+  /** Drops a session from memory. */
+  drop(id: string, slot: OpenSlot, why: ReleaseReason = "closed"): void {
+    this.#cache?.forget(slot)
+    if (this.#slots.get(id) === slot) {
+      this.#slots.delete(id)
+      if (slot.live !== undefined) this.#options.released(id, why)
+    }
+    slot.abort.abort()
+  }
 }
 
 function aborted(session: string): (cause: unknown) => StorageError {

@@ -4,7 +4,6 @@ import { FORMAT, type Header, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"
-import { defaultLeaf } from "../log/path.ts"
 import { openAt } from "../log/diverged.ts"
 import { projectTips, settledLines, type Tips } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
@@ -19,6 +18,7 @@ import {
 } from "../info/projection.ts"
 import { type LoadedLog, loadLog, loadOlder, type LoadOther, LogStore } from "../log/loaded-log.ts"
 import { readTips } from "./read-log.ts"
+import { readDefaultLeaf } from "./read-path.ts"
 import { signalOf } from "../storage/signals.ts"
 import { transferFeature } from "./features.ts"
 import { SessionState } from "../write/session-state.ts"
@@ -86,7 +86,7 @@ async function openOnce(
   const { loaded, beside } = await load(storage, id, options, o)
   const { log, headInfo, settled } = loaded
   const store = new LogStore({ id, storage, reading: loaded, diagnostics: loaded.diagnostics })
-  const leaf = await leafOf(log, store, beside, o)
+  const leaf = await readDefaultLeaf(log, store, beside, o)
   const { make, tips } = await projectionOf(storage, id, loaded, beside, o)
   const state = new SessionState({
     header: loaded.header,
@@ -131,26 +131,6 @@ async function load(
 }
 
 const loadOther: LoadOther = async (...log) => (await transferFeature()).loadOther(...log)
-
-/** The default leaf. Reads further back only if the held lines do not show it, and the information does not say it. */
-async function leafOf(
-  log: EntryLog,
-  store: LogStore,
-  beside: InfoProjection | undefined,
-  o: CallOptions,
-): Promise<Seq | null> {
-  const { leaf } = await store.untilKnown<{ leaf: Seq | null }>(
-    () => log,
-    () => {
-      const leaf = defaultLeaf(log)
-      if (leaf !== undefined) return { leaf }
-      const last = log.entryBefore(log.end)
-      return last === undefined || beside === undefined ? { older: true } : { leaf: beside.leaf === null ? null : last }
-    },
-    o,
-  )
-  return leaf
-}
 
 interface StoredInfo {
   /**
@@ -228,6 +208,7 @@ async function reload({ state, id, storage, store, options }: LiveSession): Prom
   state.acknowledged = loaded.log.end
   state.bytes = loaded.headInfo.bytes
   state.settled = loaded.settled
+  state.hasDamage ||= loaded.diagnostics.length > 0
   state.projectLater(make)
   store.restart(loaded)
   return true

@@ -9,8 +9,10 @@ import type { Message } from "../format/message.ts"
 import type { ContextState, Entry } from "../format/entry.ts"
 import { isObject } from "../format/shape.ts"
 import { restoreEntries } from "../log/blobs.ts"
+import type { InfoProjection } from "../info/projection.ts"
 import type { EntryLog } from "../log/entry-log.ts"
-import { type NeedsOlder, OLDER, parentOf } from "../log/path.ts"
+import type { LogStore } from "../log/loaded-log.ts"
+import { defaultLeaf, type NeedsOlder, OLDER, parentOf } from "../log/path.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, Seq } from "../storage/contract.ts"
 import type { Emitter } from "./events.ts"
@@ -29,6 +31,26 @@ export async function findEntry(live: ReadableSession, id: string, o: CallOption
     o,
   )
   return answer.seq
+}
+
+/** The default leaf. Reads further back only if the held lines do not show it, and the information does not say it. */
+export async function readDefaultLeaf(
+  log: EntryLog,
+  store: LogStore,
+  beside: InfoProjection | undefined,
+  o: CallOptions,
+): Promise<Seq | null> {
+  const { leaf } = await store.untilKnown<{ leaf: Seq | null }>(
+    () => log,
+    () => {
+      const leaf = defaultLeaf(log)
+      if (leaf !== undefined) return { leaf }
+      const last = log.entryBefore(log.end)
+      return last === undefined || beside === undefined ? { older: true } : { leaf: beside.leaf === null ? null : last }
+    },
+    o,
+  )
+  return leaf
 }
 
 /** The entries and the state of the context at an entry; null is the start of the session. Rejects with `not_found`. */

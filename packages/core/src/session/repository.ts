@@ -23,7 +23,6 @@ import type { LiveSessionOptions } from "./live-session.ts"
 import { createPointers } from "./pointers.ts"
 import { infoOfStored } from "./stored-info.ts"
 import type { MergeResult } from "./transfer-types.ts"
-import type { Session } from "./types.ts"
 import type { CreateOptions, OpenOptions, Sessions, SessionsOptions } from "./repository-types.ts"
 import type { AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { AnyMetadata } from "../info/projection.ts"
@@ -39,7 +38,11 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   const { storage, compaction, onHookFailed = (): void => undefined } = o
   const options = withDefaults(o)
   const { hooks, newId } = options
-  const open = new OpenSessions(storage, compaction)
+  const open = new OpenSessions(storage, {
+    compaction,
+    cache: o.cache && { now: options.now, ...o.cache },
+    released: (session, why) => runHooks("release", (hook) => hook.release?.({ session, why })),
+  })
   const sortKeys: KnownSortKeys = new Map()
 
   const checkOpen = (): void => {
@@ -70,7 +73,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   const flush = async (id: string): Promise<void> => {
     await (await open.find(id)?.catch(() => undefined))?.drain()
   }
-  const runHooks = (name: "create" | "delete", run: (hook: Hooks) => unknown): void => {
+  const runHooks = (name: "create" | "delete" | "release", run: (hook: Hooks) => unknown): void => {
     for (const hook of hooks) runHook(name, () => run(hook), onHookFailed)
   }
   const runCreateHooks = (session: string, header: Header): void =>
@@ -162,6 +165,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
       checkOpen()
       if (typeof o?.cwd !== "string")
         throw new SessionError("invalid", "continueRecent needs the `cwd` of the session, a string.")
+      const { continueRecent } = await transferFeature()
       return continueRecent(sessions, o)
     },
 
@@ -215,6 +219,17 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
       return verifySession(storage, id, o)
     },
 
+    async release(id) {
+      check(id)
+      await open.release(id)
+      return open.find(id) === undefined
+    },
+
+    async releaseAll() {
+      checkOpen()
+      return open.release()
+    },
+
     close: () => open.close(),
     [Symbol.asyncDispose]: () => open.close(),
   }
@@ -253,49 +268,6 @@ function firstEntries({ metadata = {}, entries = [] }: CreateOptions): readonly 
   if (!Array.isArray(entries)) throw new SessionError("invalid", "The entries of a new session must be an array.")
   const named = Object.entries(metadata).map(([key, value]): NewEntry => ({ type: "metadata", key, value }))
   return [...named, ...(entries as readonly NewEntry[])]
-}
-
-/** Resumes the session of a pointer, else the newest session of a directory, else creates one. */
-async function continueRecent(
-  sessions: Sessions,
-  { cwd, pointer, ...o }: Parameters<Sessions["continueRecent"]>[0],
-): Promise<Session> {
-  const target = pointer === undefined ? undefined : await sessions.pointers.get(pointer, o)
-  const pointed = target?.cwd === cwd ? await openIfThere(sessions, target.session, o) : undefined
-  const session = pointed ?? (await openNewest(sessions, cwd, o)) ?? (await sessions.create({ ...o, cwd }))
-  if (pointer === undefined) return session
-  try {
-    await sessions.pointers.set(pointer, { session: session.id, cwd }, o)
-    return session
-  } catch (error) {
-    await session.close()
-    throw error
-  }
-}
-
-async function openNewest(sessions: Sessions, cwd: string, o: OpenOptions): Promise<Session | undefined> {
-  for (let cursor: string | undefined; ; ) {
-    const page = await sessions.list({ ...o, cwd, kind: null, limit: 10, ...(cursor === undefined ? {} : { cursor }) })
-    // It may be the newest one; resuming an older session instead would go unnoticed.
-    const away = page.unreadable.find(({ error }) => hasCode(error, "unavailable"))
-    if (away !== undefined) throw away.error
-    // An interrupted import, fork or copy is not a session that the user worked in.
-    for (const info of page.sessions) {
-      const session = info.incomplete === true ? undefined : await openIfThere(sessions, info.id, o)
-      if (session !== undefined) return session
-    }
-    if (page.next === undefined) return undefined
-    cursor = page.next
-  }
-}
-
-async function openIfThere(sessions: Sessions, id: string, o: OpenOptions): Promise<Session | undefined> {
-  try {
-    return await sessions.open(id, o)
-  } catch (error) {
-    if (hasCode(error, "not_found") || hasCode(error, "not_a_session") || hasCode(error, "invalid")) return undefined
-    throw error
-  }
 }
 
 /** A session whose head cannot be read exists, so that a damaged one can be deleted. */

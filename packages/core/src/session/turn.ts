@@ -25,6 +25,8 @@ export class TurnLock {
   #tail: Promise<unknown> = Promise.resolve()
   /** Created for the first turn, because most sessions are only read. */
   #scopes: AsyncLocal | undefined
+  /** Calls of `run` that have not settled. */
+  #calls = 0
   running: RunningTurn | undefined
 
   constructor(session: string) {
@@ -37,9 +39,15 @@ export class TurnLock {
     return this.#scopes?.getStore()?.ended === false
   }
 
+  /** Whether a turn runs or waits. */
+  get isHeld(): boolean {
+    return this.#calls > 0
+  }
+
   /** Runs `fn` when all earlier turns have ended. */
   async run<T>(fn: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (this.isInside) throw nestedTurn(this.#session)
+    this.#calls++
     const scopes = (this.#scopes ??= createScopes())
     const before = this.#tail
     let done = (): void => undefined
@@ -51,6 +59,7 @@ export class TurnLock {
       await rejectOnAbort(before, signal, (reason) => turnAborted(this.#session, reason))
       return await (scopes === undefined ? fn() : scopes.run(scope, fn))
     } finally {
+      this.#calls--
       scope.ended = true
       done()
     }

@@ -62,12 +62,12 @@ async function compare(context: ResolveContext, end: LogEnd | undefined): Promis
     const [header, ...lines] = end.lines
     // Another writer may have created the session with an equal header. The first entry, which is in the same batch, tells them apart.
     const isOwn = header === encodeHeader(state.header) && lines[0] !== undefined && isHeldLine(state.log, 1, lines[0])
-    return isOwn ? toLines(lines, 1, end) : { kind: "taken" }
+    return isOwn ? toLines(state, lines, 1, end) : { kind: "taken" }
   }
   if (end.head.log !== state.head.log) return resolveReplaced(context)
   const [last, ...lines] = end.lines
   if (last === undefined || !isHeldLine(state.log, state.acknowledged - 1, last)) return resolveCut(context, end)
-  return toLines(lines, state.acknowledged, end)
+  return toLines(state, lines, state.acknowledged, end)
 }
 
 /** Whether a stored line can be the one that is held at a seq. A line that is no entry is not held: any line can be it. */
@@ -84,7 +84,7 @@ async function resolveCut({ id, storage, state }: ResolveContext, end: LogEnd): 
   const known = Math.min(lines.length, state.acknowledged - from)
   let same = 0
   while (same < known && isHeldLine(state.log, from + same, lines[same] as string)) same++
-  return toLines(lines.slice(same), from + same, end)
+  return toLines(state, lines.slice(same), from + same, end)
 }
 
 async function resolveReplaced(context: ResolveContext): Promise<Resolved> {
@@ -102,7 +102,18 @@ async function resolveReplaced(context: ResolveContext): Promise<Resolved> {
   return { kind: "reloaded", from, slots }
 }
 
-function toLines(lines: readonly string[], from: Seq, { head }: LogEnd): RemoteLines {
-  const slots = lines.map((line, index) => parseEntry(line, from + index))
+/** The stored lines from `from` on, which other writers may have appended. */
+export function toLines(
+  state: SessionState,
+  lines: readonly string[],
+  from: Seq,
+  { head }: Pick<LogEnd, "head">,
+): RemoteLines & { readonly kind: "lines" } {
+  const damaged = (): boolean => (state.hasDamage = true)
+  const slots = lines.map((line, index) => {
+    const slot = parseEntry(line, from + index, damaged)
+    if (slot !== undefined && (state.log.find(slot.id) ?? from) < Math.min(from, state.acknowledged)) damaged()
+    return slot
+  })
   return { kind: "lines", from, slots, head: { next: from + lines.length, log: head.log }, bytes: head.bytes }
 }

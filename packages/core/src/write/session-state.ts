@@ -31,6 +31,8 @@ export class SessionState {
   readonly reported: Map<Seq, OpenTip> = new Map()
   /** See `settledLines`. */
   settled: number
+  /** Damage was found in lines of another writer, which only opening reports. */
+  hasDamage = false
   #projection: InfoProjection | undefined
   /** Projects the log as it was opened, when the information is first asked for. */
   #makeProjection: (() => InfoProjection | undefined) | undefined
