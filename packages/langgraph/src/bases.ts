@@ -1,7 +1,7 @@
-/** The last checkpoint of each namespace that was read or put, to which the next one stores its changes. Bounded by bytes. */
+/** The last checkpoint of each namespace that was read or put, to which the next one stores its changes. */
 import type { Checkpoint } from "@langchain/langgraph-checkpoint"
+import { BoundedStates } from "./bounded-states.ts"
 import type { Base } from "./state.ts"
-import { sizeOfAll } from "./values.ts"
 
 export interface KnownCheckpoint extends Base {
   readonly id: string
@@ -10,36 +10,16 @@ export interface KnownCheckpoint extends Base {
   readonly versions: Checkpoint["channel_versions"]
 }
 
-/** Characters of all values: the states of a few hundred threads. */
-const HELD = 16_000_000
-
 export class Bases {
-  /** The least recently used first. */
-  readonly #byPlace = new Map<string, { readonly known: KnownCheckpoint; readonly size: number }>()
-  #held = 0
+  readonly #byPlace = new BoundedStates<string, KnownCheckpoint>(({ values }) => values)
 
   get(thread: string, ns: string, id: string): KnownCheckpoint | undefined {
-    const known = this.#byPlace.get(placeOf(thread, ns))?.known
+    const known = this.#byPlace.get(placeOf(thread, ns))
     return known?.id === id ? known : undefined
   }
 
   set(thread: string, ns: string, known: KnownCheckpoint): void {
-    const place = placeOf(thread, ns)
-    this.#remove(place)
-    const size = sizeOfAll(known.values)
-    this.#byPlace.set(place, { known, size })
-    this.#held += size
-    for (const oldest of this.#byPlace.keys()) {
-      if (this.#held <= HELD) return
-      this.#remove(oldest)
-    }
-  }
-
-  #remove(place: string): void {
-    const held = this.#byPlace.get(place)
-    if (held === undefined) return
-    this.#held -= held.size
-    this.#byPlace.delete(place)
+    this.#byPlace.set(placeOf(thread, ns), known)
   }
 }
 

@@ -1,18 +1,18 @@
 /** `list`: the checkpoints of one thread or of all, newest first, each read when it is asked for. */
 import type { BaseCheckpointSaver, CheckpointTuple } from "@langchain/langgraph-checkpoint"
 import { hasCode, type Sessions } from "@sessions/core"
+import type { Seq } from "@sessions/core/storage"
+import { BoundedStates } from "./bounded-states.ts"
 import { LogLines } from "./log-lines.ts"
 import type { CheckpointRecord } from "./records.ts"
 import { Scan } from "./scan.ts"
-import type { ChannelValues, StateCache } from "./state.ts"
+import type { ChannelValues } from "./state.ts"
 import { ID_PREFIX, KIND, sessionOf } from "./thread-id.ts"
 import { readTuple } from "./tuple.ts"
-import { load, sizeOfAll } from "./values.ts"
+import { load } from "./values.ts"
 
 /** How often the listing of a thread goes on in a log that has replaced the one it began with. */
 const ATTEMPTS = 5
-/** Characters of the states that are kept to compute older ones from. */
-const HELD = 16_000_000
 
 export interface ListQuery {
   readonly ns: string | undefined
@@ -77,7 +77,7 @@ async function* tuplesOf(
     const head = await storage.head(session)
     if (head === undefined) return
     const lines = new LogLines(storage, session, { next: head.next, log: head.log })
-    const cache = createCache()
+    const cache = new BoundedStates<Seq, ChannelValues>((values) => values)
     try {
       for await (const scanned of new Scan(lines).newestFirst(matches)) {
         const { data } = scanned.checkpoint
@@ -98,22 +98,4 @@ function hasValues(metadata: unknown, filter: Readonly<Record<string, unknown>>)
   return Object.entries(filter).every(
     ([key, value]) => fields[key] === value || JSON.stringify(fields[key]) === JSON.stringify(value),
   )
-}
-
-/** Keeps the newest states within {@link HELD}. */
-function createCache(): StateCache {
-  const bySeq = new Map<number, ChannelValues>()
-  let held = 0
-  return {
-    get: (seq) => bySeq.get(seq),
-    set(seq, values) {
-      bySeq.set(seq, values)
-      held += sizeOfAll(values)
-      for (const [oldest, state] of bySeq) {
-        if (held <= HELD || oldest === seq) return
-        held -= sizeOfAll(state)
-        bySeq.delete(oldest)
-      }
-    },
-  }
 }

@@ -6,8 +6,8 @@ import { blobRefs, type LogRecord, restoreBlobs } from "@sessions/core/format"
 import { type Head, type Seq, type SessionStorage, StorageError } from "@sessions/core/storage"
 import { type Found, recordIn } from "./records.ts"
 
-/** As core reads a log: 96 KB, then twice as much each time. */
-const FIRST_WINDOW = 98_304
+/** 256 KB, then twice as much each time: most states are in one window with the changes to them (see `LONGEST_CHAIN`). */
+const FIRST_WINDOW = 262_144
 const LAST_WINDOW = 2_097_152
 /** The lines that are kept, in UTF-16 units. */
 const HELD = 8_000_000

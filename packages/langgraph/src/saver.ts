@@ -14,6 +14,7 @@ import {
 } from "@langchain/langgraph-checkpoint"
 import { hasCode, SessionError, type Sessions } from "@sessions/core"
 import { Bases } from "./bases.ts"
+import { type DeltaHistories, readDeltaHistories } from "./delta-history.ts"
 import { listTuples, type ListQuery } from "./list.ts"
 import { LogLines } from "./log-lines.ts"
 import { CHECKPOINT, type Stored, WRITES } from "./records.ts"
@@ -155,6 +156,23 @@ export class SessionsSaver extends BaseCheckpointSaver {
       await this.#writers.alone(thread, session, () => trim(this.#sessions.storage, this.serde, session, keep))
     }
     return { configurable: { thread_id: thread, checkpoint_ns: ns, checkpoint_id: id } }
+  }
+
+  /** The writes of the ancestors, and the value that they begin with, for each channel. Reads each line of the log at most once. */
+  override async getDeltaChannelHistory({
+    config,
+    channels,
+  }: {
+    config: Config
+    channels: string[]
+  }): Promise<DeltaHistories> {
+    const thread = threadOf(config, "getDeltaChannelHistory", false)
+    const ns = namespaceOf(config)
+    const none = (): DeltaHistories => Object.fromEntries(channels.map((channel) => [channel, { writes: [] }]))
+    if (thread === undefined || channels.length === 0) return none()
+    const id = getCheckpointId(config)
+    const read = (lines: LogLines): Promise<DeltaHistories> => readDeltaHistories(this, lines, ns, id, channels)
+    return (await this.#retried(await sessionOf(thread), read)) ?? none()
   }
 
   /** Stores writes of a task. The checkpoint that they belong to may be put later. */

@@ -1,12 +1,14 @@
 /** A thread of 5,000 checkpoints, and a storage whose calls fail. */
+import { DeltaSnapshot, emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint"
 import { createFileStorage } from "@sessions/fs"
 import { createSessions } from "@sessions/core"
-import { type SessionStorage, StorageError } from "@sessions/core/storage"
+import type { SessionStorage } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
 import { SessionsSaver } from "@sessions/langgraph"
 import { expect, test } from "vitest"
+import { createFailingStorage, repeated } from "./failing-storage.ts"
 import { newFolder } from "./folders.ts"
-import { type Config, lastMessages, listed, put, startOf, valuesOf } from "./threads.ts"
+import { type Config, lastMessages, listed, META, put, startOf, valuesOf } from "./threads.ts"
 
 /** Counts the characters of the lines that are read. */
 function counted(storage: SessionStorage): { readonly storage: SessionStorage; readonly take: () => number } {
@@ -57,61 +59,49 @@ test("of 5,000 checkpoints the latest is read from less than 1 MB, and the first
   await sessions.close()
 })
 
-test("if any call of the storage fails, a call that is repeated until it resolves is stored once, and no other is lost", async () => {
+test("the history of a DeltaChannel reads the log about once, however many ancestors there are", async () => {
   const memory = createMemoryStorage()
-  let calls = 0
-  let failing = 0
-  const fail = (): void => {
-    if (++calls === failing) throw new StorageError("unavailable", "The storage does not answer.")
+  const { storage, take } = counted(memory)
+  const sessions = createSessions({ storage })
+  const saver = new SessionsSaver({ sessions })
+  let last: Config = startOf("t")
+  for (let n = 0; n < 1_000; n++) {
+    const channel_values = n === 0 ? { log: new DeltaSnapshot(["seed"]) } : { other: lastMessages(n % 50) }
+    const checkpoint = { ...emptyCheckpoint(), id: uuid6(n), channel_values, channel_versions: { log: n, other: n } }
+    last = await saver.put(last, checkpoint, META, { log: n, other: n })
+    await saver.putWrites(last, [["log", n]], "task")
   }
-  const storage: SessionStorage = {
-    ...memory,
-    append: async (...args) => {
-      fail()
-      const head = await memory.append(...args)
-      if (++calls === failing) throw new StorageError("indeterminate", "The answer was lost.")
-      return head
-    },
-    head: async (...args) => (fail(), memory.head(...args)),
-    async *read(...args) {
-      fail()
-      yield* memory.read(...args)
-    },
-    replace: async (...args) => {
-      fail()
-      if (memory.replace === undefined) throw new Error("no replace")
-      return memory.replace(...args)
-    },
-  }
-  const repeated = async <T>(call: () => Promise<T>): Promise<T> => {
-    for (;;) {
-      try {
-        return await call()
-      } catch (error) {
-        if (!(error instanceof StorageError) || calls !== failing) throw error
-      }
-    }
-  }
-  for (failing = 1; failing < 60; failing++) {
-    calls = 0
-    const sessions = createSessions({ storage })
+  const again = new SessionsSaver({ sessions })
+  const [{ bytes = 0 } = {}] = [await memory.head((await sessions.list()).sessions[0]?.id ?? "")]
+  take()
+  const { log } = await again.getDeltaChannelHistory({ config: last, channels: ["log"] })
+  expect(take()).toBeLessThan(1.5 * bytes)
+  expect(log?.seed).toEqual(new DeltaSnapshot(["seed"]))
+  expect(log?.writes.map(([, , value]) => value)).toEqual(Array.from({ length: 999 }, (_, n) => n))
+  await sessions.close()
+})
+
+test("if any call of the storage fails, a call that is repeated until it resolves is stored once, and no other is lost", async () => {
+  const failing = createFailingStorage(createMemoryStorage())
+  for (let n = 1; n < 60; n++) {
+    failing.failAt(n)
+    const sessions = createSessions({ storage: failing.storage })
     const saver = new SessionsSaver({ sessions, keep: 2 })
-    const thread = `t${failing}`
+    const thread = `t${n}`
     let last = startOf(thread)
-    for (let n = 0; n < 8; n++) {
-      const id = `${thread}-${n}`
-      last = await repeated(() => put(saver, last, { n, kept: "same" }, { version: n, id }))
-      await repeated(() => saver.putWrites(last, [["n", n]], "task"))
+    for (let at = 0; at < 8; at++) {
+      const id = `${thread}-${at}`
+      last = await repeated(failing, () => put(saver, last, { n: at, kept: "same" }, { version: at, id }))
+      await repeated(failing, () => saver.putWrites(last, [["n", at]], "task"))
     }
-    failing = -failing
+    failing.failAt(0)
     const all = await listed(saver, startOf(thread))
     expect(all.map(({ checkpoint }) => checkpoint.channel_values)).toEqual(
-      Array.from({ length: 8 }, (_, n) => ({ n: 7 - n, kept: "same" })),
+      Array.from({ length: 8 }, (_, at) => ({ n: 7 - at, kept: "same" })),
     )
     expect(all.map(({ pendingWrites }) => pendingWrites)).toEqual(
-      Array.from({ length: 8 }, (_, n) => [["task", "n", 7 - n]]),
+      Array.from({ length: 8 }, (_, at) => [["task", "n", 7 - at]]),
     )
-    failing = -failing
     await saver.close()
   }
 })

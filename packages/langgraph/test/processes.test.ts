@@ -15,8 +15,10 @@ const FLAGS =
 
 interface Putter {
   readonly child: ChildProcess
-  /** The numbers that it has printed. */
+  /** How many numbers it has printed. */
   readonly stored: () => number
+  /** How often it has begun to trim. */
+  readonly trims: () => number
   readonly ended: Promise<unknown>
 }
 
@@ -26,7 +28,8 @@ function start(root: string, name: string, count: number): Putter {
   })
   let text = ""
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk))
-  return { child, stored: () => text.split("\n").length - 1, ended: once(child, "close") }
+  const timesOf = (line: RegExp): number => [...text.matchAll(line)].length
+  return { child, stored: () => timesOf(/^\d+\n/gm), trims: () => timesOf(/^trims\n/gm), ended: once(child, "close") }
 }
 
 async function withSaver<T>(root: string, use: (saver: SessionsSaver) => Promise<T>): Promise<T> {
@@ -57,29 +60,39 @@ test("of 3 processes that put into one thread at once and trim it, each has its 
   })
 })
 
-test("a process that is killed while it puts loses nothing that was stored and doubles nothing, and the next one goes on", async () => {
-  const root = newFolder()
-  for (let round = 0; round < 5; round++) {
-    const name = `k${round}`
-    const putter = start(root, name, 1_000_000)
-    // At another moment in each round, or as soon as a process that cannot start has ended.
-    const isDue = (): boolean => putter.child.exitCode !== null || putter.stored() > round * 17
-    await expect.poll(isDue, { interval: 1 }).toBe(true)
-    putter.child.kill("SIGKILL")
-    await putter.ended
-    expect(putter.child.signalCode).toBe("SIGKILL")
-    await withSaver(root, async (saver) => {
-      const all = await listed(saver, startOf("shared", name))
-      const newest = all[0]?.checkpoint.channel_versions["messages"] as number
-      expect(newest).toBeGreaterThanOrEqual(putter.stored() - 1)
-      expect(newest).toBeLessThanOrEqual(putter.stored())
-      for (const [at, { checkpoint, pendingWrites }] of all.entries()) {
-        expect(checkpoint.channel_values).toEqual({ messages: lastMessages(newest - at) })
-        const writes = [1, 2].map((task) => [`task-${task}`, "messages", newest - at])
-        if (newest - at < putter.stored()) expect(pendingWrites).toEqual(writes)
-      }
-      const next = await put(saver, all[0]?.config ?? startOf("shared", name), { messages: ["after"] })
-      expect((await saver.getTuple(startOf("shared", name)))?.config).toEqual(next)
-    })
-  }
-})
+/** When a process is killed, by the round. */
+const MOMENTS: Readonly<Record<string, (putter: Putter, round: number) => boolean>> = {
+  puts: ({ stored }, round) => stored() > round * 17,
+  trims: ({ trims }, round) => trims() > round % 2,
+}
+
+test.each(Object.keys(MOMENTS))(
+  "a process that is killed while it %s loses nothing that was stored and doubles nothing, and the next one goes on",
+  async (moment) => {
+    const root = newFolder()
+    for (let round = 0; round < 5; round++) {
+      const name = `k${round}`
+      const putter = start(root, name, 1_000_000)
+      // As soon as it is the moment, or a process that cannot start has ended.
+      const isDue = (): boolean => putter.child.exitCode !== null || MOMENTS[moment]?.(putter, round) === true
+      await expect.poll(isDue, { interval: 1 }).toBe(true)
+      putter.child.kill("SIGKILL")
+      await putter.ended
+      expect(putter.child.signalCode).toBe("SIGKILL")
+      await withSaver(root, async (saver) => {
+        const all = await listed(saver, startOf("shared", name))
+        const newest = all[0]?.checkpoint.channel_versions["messages"] as number
+        expect(newest).toBeGreaterThanOrEqual(putter.stored() - 1)
+        expect(newest).toBeLessThanOrEqual(putter.stored())
+        expect(all.length).toBeGreaterThanOrEqual(Math.min(30, putter.stored()))
+        for (const [at, { checkpoint, pendingWrites }] of all.entries()) {
+          expect(checkpoint.channel_values).toEqual({ messages: lastMessages(newest - at) })
+          const writes = [1, 2].map((task) => [`task-${task}`, "messages", newest - at])
+          if (newest - at < putter.stored()) expect(pendingWrites).toEqual(writes)
+        }
+        const next = await put(saver, all[0]?.config ?? startOf("shared", name), { messages: ["after"] })
+        expect((await saver.getTuple(startOf("shared", name)))?.config).toEqual(next)
+      })
+    }
+  },
+)

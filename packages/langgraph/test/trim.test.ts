@@ -5,6 +5,7 @@ import type { SessionStorage } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { SessionsSaver } from "@sessions/langgraph"
 import { expect, onTestFinished, test } from "vitest"
+import { createFailingStorage, repeated } from "./failing-storage.ts"
 import { type Config, lastMessages, listed, META, put, startOf, valuesOf } from "./threads.ts"
 
 function open(keep: number, storage: SessionStorage = createMemoryStorage()): SessionsSaver {
@@ -105,4 +106,39 @@ test("`keep` must be a whole number from 1, and needs a storage that can replace
   const memory = createMemoryStorage()
   const storage = { ...memory, capabilities: { ...memory.capabilities, replace: false } }
   expect(() => open(1, storage)).toThrow(expect.objectContaining({ code: "invalid" }))
+})
+
+test("if any call of the storage within a trimming fails, the put may be repeated, and no checkpoint that stays is lost or changed", async () => {
+  const text = "0123456789".repeat(60_000)
+  let isTrimmed = 0
+  let isPast = false
+  for (let n = 1; !isPast; n++) {
+    const location = createMemoryLocation()
+    const failing = createFailingStorage(createMemoryStorage({ location }))
+    const saver = open(2, failing.storage)
+    let last = startOf("t")
+    let most = 0
+    // The 52nd put trims.
+    for (let at = 0; at < 53; at++) {
+      failing.failAt(at === 51 ? n : 0)
+      const values = { text, n: at }
+      const options = { version: at, id: uuid6(at), changed: at === 0 ? ["text", "n"] : ["n"] }
+      const parent = last
+      last = await repeated(failing, () => put(saver, parent, values, options))
+      if (at === 51) isPast = !failing.hasFailed()
+      await repeated(failing, () => saver.putWrites(last, [["n", at]], "task"))
+      failing.failAt(0)
+      // Reading the thread after each put would take long.
+      if (at < 50) continue
+      const all = await listed(open(2, createMemoryStorage({ location })), startOf("t"))
+      if (all.length < most) isTrimmed++
+      most = all.length
+      expect(all.length).toBeGreaterThanOrEqual(2)
+      for (const [index, { checkpoint, pendingWrites }] of all.slice(0, 4).entries()) {
+        expect(checkpoint.channel_values).toEqual({ text, n: at - index })
+        expect(pendingWrites).toEqual([["task", "n", at - index]])
+      }
+    }
+    expect(isTrimmed).toBe(n)
+  }
 })

@@ -1,0 +1,82 @@
+/** LangGraph's own graphs over the saver: interrupts, resuming in another process, and forks. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
+import { Command } from "@langchain/langgraph"
+import { createSessions } from "@sessions/core"
+import { createFileStorage } from "@sessions/fs"
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import { SessionsSaver } from "@sessions/langgraph"
+import { expect, test } from "vitest"
+import { newFolder } from "./folders.ts"
+import { CONFIG, createGraph } from "./graph.ts"
+
+const PROGRAM = fileURLToPath(new URL("graph-process.ts", import.meta.url))
+const FLAGS =
+  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
+
+interface Started {
+  readonly child: ChildProcess
+  readonly output: () => string
+  readonly ended: Promise<unknown>
+}
+
+function start(...args: readonly string[]): Started {
+  const child = spawn(process.execPath, [...FLAGS, PROGRAM, ...args], { stdio: ["pipe", "pipe", "inherit"] })
+  let text = ""
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk))
+  return { child, output: () => text, ended: once(child, "close") }
+}
+
+test("a graph that waits at an interrupt is resumed by another process after the first was killed", async () => {
+  const root = newFolder()
+  const first = start(root, "start")
+  await expect.poll(() => first.child.exitCode !== null || first.output().endsWith("\n"), { interval: 5 }).toBe(true)
+  first.child.kill("SIGKILL")
+  await first.ended
+  expect(JSON.parse(first.output())).toMatchObject({ steps: ["plan Paris"], __interrupt__: [{ value: "Book Paris?" }] })
+
+  const second = start(root, "resume", "yes")
+  second.child.stdin?.end()
+  await second.ended
+  const steps = ["plan Paris", "asked: yes", "booked Paris"]
+  expect(JSON.parse(second.output())).toEqual({ place: "Paris", answer: "yes", steps })
+
+  const sessions = createSessions({ storage: createFileStorage({ root }) })
+  const state = await createGraph(new SessionsSaver({ sessions })).getState(CONFIG)
+  expect(state.values).toEqual({ place: "Paris", answer: "yes", steps })
+  expect(state.next).toEqual([])
+  await sessions.close()
+})
+
+test("a fork by updateState goes on from an earlier checkpoint, and the states of the first run stay", async () => {
+  const location = createMemoryLocation()
+  const open = (): ReturnType<typeof createGraph> =>
+    createGraph(new SessionsSaver({ sessions: createSessions({ storage: createMemoryStorage({ location }) }) }))
+  await open().invoke({ place: "Paris" }, CONFIG)
+  await open().invoke(new Command({ resume: "yes" }), CONFIG)
+  const before = await historyOf(open())
+  const asked = before.find(({ next }) => next.includes("ask"))
+  if (asked === undefined) throw new Error("no checkpoint before the question")
+
+  const forked = await open().updateState(asked.config, { place: "Lyon", steps: ["changed"] }, "plan")
+  expect(await open().invoke(null, forked)).toMatchObject({ __interrupt__: [{ value: "Book Lyon?" }] })
+  expect(await open().invoke(new Command({ resume: "no" }), CONFIG)).toEqual({
+    place: "Lyon",
+    answer: "no",
+    steps: ["plan Paris", "changed", "asked: no", "stopped"],
+  })
+
+  const after = await historyOf(open())
+  expect(after.slice(-before.length)).toEqual(before)
+  const last = before[0]
+  expect((await open().getState(last?.config ?? CONFIG)).values).toEqual(last?.values)
+})
+
+type Graph = ReturnType<typeof createGraph>
+
+async function historyOf(graph: Graph): Promise<Awaited<ReturnType<Graph["getState"]>>[]> {
+  const states: Awaited<ReturnType<Graph["getState"]>>[] = []
+  for await (const state of graph.getStateHistory(CONFIG)) states.push(state)
+  return states
+}
