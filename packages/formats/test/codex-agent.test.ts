@@ -4,8 +4,7 @@
  */
 import { spawn } from "node:child_process"
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
-import { createServer, type Server } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { ServerResponse } from "node:http"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { createSessions, type Session } from "@sessions/core"
@@ -14,6 +13,7 @@ import { expect, test } from "vitest"
 import { codex, codexPathOf } from "../src/codex/index.ts"
 import { fixture, hasFixtures } from "./fixtures.ts"
 import { importText, written } from "./laws.ts"
+import { startModel } from "./loopback.ts"
 
 const program = process.env["CODEX_BIN"]
 if (program === undefined) console.info("Skipped: Codex as the judge. CODEX_BIN names no program.")
@@ -72,21 +72,20 @@ test.skipIf(program === undefined || !hasFixtures)(
 /** The conversation that Codex sends when it resumes the written session, the context that it adds itself left out. */
 async function resumed(session: Session): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), "codex-judge-"))
-  const model = await startModel()
+  const model = await startModel(/\/responses$/, answer)
   try {
     const path = join(folder, codexPathOf(ID, session.header.timestamp))
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, await written(codex, session, { id: ID, cwd: folder }))
-    const url = `http://127.0.0.1:${(model.server.address() as AddressInfo).port}/v1`
-    const provider = `model_providers.fake={name="fake",base_url="${url}",wire_api="responses",env_key="FAKE_KEY"}`
+    const provider = `model_providers.fake={name="fake",base_url="${model.url}/v1",wire_api="responses",env_key="FAKE_KEY"}`
     const settings = [provider, 'model_provider="fake"', 'model="any"'].flatMap((setting) => ["-c", setting])
     const args = ["exec", "resume", ID, "--json", "--skip-git-repo-check", ...settings, "NEXT"]
     const env = { PATH: process.env["PATH"], HOME: folder, CODEX_HOME: folder, FAKE_KEY: "none" }
     const child = spawn(program as string, args, { cwd: folder, env, stdio: ["ignore", "ignore", "inherit"] })
     await new Promise((resolve) => child.once("exit", resolve))
-    return (model.requests[0]?.input ?? []).flatMap(lineOf)
+    return ((model.requests[0]?.["input"] ?? []) as readonly Item[]).flatMap(lineOf)
   } finally {
-    model.server.close()
+    model.close()
     await rm(folder, { recursive: true, force: true })
   }
 }
@@ -104,30 +103,14 @@ function lineOf(item: Item): string[] {
   return line.includes("<environment_context>") ? [] : [line]
 }
 
-/** A model that answers "ok" to every request. */
-async function startModel(): Promise<{ readonly server: Server; readonly requests: { input: Item[] }[] }> {
-  const requests: { input: Item[] }[] = []
-  const server = createServer((request, response) => {
-    let body = ""
-    request.on("data", (chunk: Buffer) => (body += chunk.toString()))
-    request.on("end", () => {
-      if (request.method !== "POST" || request.url?.endsWith("/responses") !== true) {
-        response.writeHead(404).end("{}")
-        return
-      }
-      requests.push(JSON.parse(body) as { input: Item[] })
-      response.writeHead(200, { "content-type": "text/event-stream" })
-      const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
-      const answer = { type: "message", role: "assistant", id: "m", content: [{ type: "output_text", text: "ok" }] }
-      for (const event of [
-        { type: "response.created", response: { id: "r" } },
-        { type: "response.output_item.done", item: answer },
-        { type: "response.completed", response: { id: "r", usage } },
-      ])
-        response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
-      response.end()
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  return { server, requests }
+function answer(response: ServerResponse): void {
+  const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
+  const item = { type: "message", role: "assistant", id: "m", content: [{ type: "output_text", text: "ok" }] }
+  for (const event of [
+    { type: "response.created", response: { id: "r" } },
+    { type: "response.output_item.done", item },
+    { type: "response.completed", response: { id: "r", usage } },
+  ])
+    response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  response.end()
 }

@@ -4,8 +4,7 @@
  */
 import { spawn } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
-import { createServer, type Server } from "node:http"
-import type { AddressInfo } from "node:net"
+import type { ServerResponse } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createSessions, type Session } from "@sessions/core"
@@ -15,6 +14,7 @@ import { expect, test } from "vitest"
 import { opencode, opencodeDocument, opencodeIdOf } from "../src/opencode/index.ts"
 import { fixture, hasFixtures } from "./fixtures.ts"
 import { importText, written } from "./laws.ts"
+import { startModel } from "./loopback.ts"
 
 const program = process.env["OPENCODE_BIN"]
 if (program === undefined) console.info("Skipped: opencode as the judge. OPENCODE_BIN names no program.")
@@ -102,22 +102,25 @@ interface Judged {
 
 async function judged(session: Session, id: string): Promise<Judged> {
   const folder = await mkdtemp(join(tmpdir(), "opencode-judge-"))
-  const model = await startModel()
+  const model = await startModel(/./, answer)
   try {
     const file = join(folder, "session.json")
     const text = await written(opencode, session, { cwd: folder })
     await writeFile(file, text)
-    const url = `http://127.0.0.1:${(model.server.address() as AddressInfo).port}/v1`
-    const run = (...args: readonly string[]) => runProgram(folder, url, args)
+    const run = (...args: readonly string[]) => runProgram(folder, `${model.url}/v1`, args)
     await run("import", file)
     const out = await run("export", id)
     const exported = JSON.parse(out.slice(out.indexOf("{"))) as Document
     expect(JSON.parse(await databaseText(folder, id))).toEqual(exported)
     await run("run", "--session", id, "--model", "fake/m", "NEXT")
     const request = model.requests.findLast(({ messages }) => JSON.stringify(messages).includes("NEXT"))
-    return { document: JSON.parse(text) as Document, exported, sent: (request?.messages ?? []).flatMap(shown) }
+    return {
+      document: JSON.parse(text) as Document,
+      exported,
+      sent: ((request?.["messages"] ?? []) as readonly ChatMessage[]).flatMap(shown),
+    }
   } finally {
-    model.server.close()
+    model.close()
     await rm(folder, { recursive: true, force: true })
   }
 }
@@ -184,30 +187,14 @@ async function runProgram(folder: string, url: string, args: readonly string[]):
   return output.stdout
 }
 
-/** A model that answers every request with `ok`. */
-async function startModel(): Promise<{ server: Server; requests: { messages: ChatMessage[] }[] }> {
-  const requests: { messages: ChatMessage[] }[] = []
-  const server = createServer((request, response) => {
-    let body = ""
-    request.on("data", (chunk: Buffer) => (body += chunk.toString()))
-    request.on("end", () => {
-      if (request.method !== "POST") {
-        response.writeHead(404).end("{}")
-        return
-      }
-      requests.push(JSON.parse(body) as { messages: ChatMessage[] })
-      response.writeHead(200, { "content-type": "text/event-stream" })
-      const chunk = (delta: object, finish: string | null, more: object = {}) => {
-        const choices = [{ index: 0, delta, finish_reason: finish }]
-        response.write(
-          `data: ${JSON.stringify({ id: "r", object: "chat.completion.chunk", created: 1, model: "m", choices, ...more })}\n\n`,
-        )
-      }
-      chunk({ role: "assistant", content: "ok" }, null)
-      chunk({}, "stop", { usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } })
-      response.end("data: [DONE]\n\n")
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  return { server, requests }
+function answer(response: ServerResponse): void {
+  const chunk = (delta: object, finish: string | null, more: object = {}) => {
+    const choices = [{ index: 0, delta, finish_reason: finish }]
+    response.write(
+      `data: ${JSON.stringify({ id: "r", object: "chat.completion.chunk", created: 1, model: "m", choices, ...more })}\n\n`,
+    )
+  }
+  chunk({ role: "assistant", content: "ok" }, null)
+  chunk({}, "stop", { usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } })
+  response.end("data: [DONE]\n\n")
 }
