@@ -12,6 +12,17 @@ async function refused(...argv: string[]): Promise<string> {
   return stderr.slice("sessions: ".length).trim()
 }
 
+test("SESSIONS_STORE names the store, unless --store does", async () => {
+  const env = { SESSIONS_STORE: "mem:other" }
+  await cli.with({ env }, "resume", "--pointer", "here")
+  const count = async (...argv: string[]): Promise<unknown> => (await cli.with({ env }, ...argv)).stdout
+  expect(await count("list", "--json")).not.toBe(await count("list", "--json", "--store", "mem:"))
+  expect((await cli.with({ env: { SESSIONS_STORE: "" } }, "list", "--json")).stdout).toBe(
+    (await cli("list", "--json")).stdout,
+  )
+  expect((await cli.with({ env: { SESSIONS_STORE: "ftp:x" } }, "list")).stderr).toContain("ftp")
+})
+
 test("common options may precede the command", () => {
   expect(splitCommand(["--store", "x", "--json", "show", "a", "--last", "3"])).toEqual({
     name: "show",

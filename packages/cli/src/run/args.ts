@@ -6,7 +6,11 @@ import { suggest } from "./suggest.ts"
 
 /** The options of every command. */
 export const COMMON_OPTIONS: OptionSpecs = {
-  store: { type: "string", value: "URL", help: "store of the sessions (default file:./.sessions)" },
+  store: {
+    type: "string",
+    value: "URL",
+    help: "store of the sessions (default: SESSIONS_STORE, else file:./.sessions)",
+  },
   json: { type: "boolean", help: "print JSON" },
   help: { type: "boolean", help: "print this help" },
 }

@@ -4,6 +4,7 @@ import type { SessionStorage } from "@sessions/core/storage"
 import { parseCommand, type ParsedArguments, splitCommand } from "./args.ts"
 import type { Command, CommandResult, Invocation } from "../command.ts"
 import { COMMANDS } from "../commands/table.ts"
+import { COMPLETION_HELP, completionScript } from "./completion.ts"
 import { EXIT_USAGE, toFailure, trace, UsageError } from "../errors.ts"
 import { commandHelp, overview } from "./help.ts"
 import type { Io } from "../io.ts"
@@ -37,11 +38,12 @@ async function dispatch(
   const { name, rest } = splitCommand(argv)
   if (name === undefined) return await runWithoutCommand(argv, io)
   if (name === "help") return await printHelp(rest[0], io)
+  if (name === "completion") return await printCompletion(rest, io)
   const command = findCommand(name)
   const parsed = parseCommand(command, rest)
   if (parsed.values["help"] === true) return await printHelp(name, io)
   const usesStore = command.usesStore !== false
-  const store = usesStore ? String(parsed.values["store"] ?? DEFAULT_STORE) : NO_STORE
+  const store = usesStore ? String(parsed.values["store"] ?? (io.env["SESSIONS_STORE"] || DEFAULT_STORE)) : NO_STORE
   const create = command.createsStore?.(parsed.args) ?? false
   const openTarget = (url: string): Promise<SessionStorage> => openStore(url, io.cwd, { create: true }, stores)
   const maxSessionBytes = command.maxSessionBytes?.(parsed.values)
@@ -108,6 +110,12 @@ async function runWithoutCommand(argv: readonly string[], io: Io): Promise<numbe
 
 async function printHelp(name: string | undefined, io: Io): Promise<number> {
   await writeLines(io.stdout, name === undefined ? overview(COMMANDS) : commandHelp(findCommand(name)), io.env)
+  return 0
+}
+
+async function printCompletion(rest: readonly string[], io: Io): Promise<number> {
+  const isHelp = rest.includes("--help") || rest.includes("-h")
+  await writeLines(io.stdout, isHelp ? COMPLETION_HELP : completionScript(rest[0], COMMANDS), io.env)
   return 0
 }
 

@@ -1,0 +1,88 @@
+/** Prints a script that completes the command line in a shell, generated from the table of commands. */
+import { COMMON_OPTIONS } from "./args.ts"
+import type { Command, OptionSpecs } from "../command.ts"
+import { UsageError } from "../errors.ts"
+
+export const COMPLETION_HELP: readonly string[] = [
+  "Usage: sessions completion SHELL",
+  "",
+  "Prints a script that completes commands and options. SHELL is bash, zsh or fish:",
+  "",
+  "  bash  add to ~/.bashrc: source <(sessions completion bash)",
+  "  zsh   add to ~/.zshrc, after compinit: source <(sessions completion zsh)",
+  "  fish  sessions completion fish > ~/.config/fish/completions/sessions.fish",
+]
+
+const SHELLS: Readonly<Record<string, (commands: readonly Command[]) => readonly string[]>> = { bash, zsh, fish }
+
+/** The lines of the script. Throws a {@link UsageError} for a shell without one. */
+export function completionScript(shell: string | undefined, commands: readonly Command[]): readonly string[] {
+  const script = Object.hasOwn(SHELLS, shell ?? "") ? SHELLS[shell as string] : undefined
+  if (script === undefined) {
+    throw new UsageError("completion needs a shell, one of bash, zsh, fish: source <(sessions completion bash)")
+  }
+  return script(commands)
+}
+
+function bash(commands: readonly Command[]): readonly string[] {
+  return [
+    "_sessions() {",
+    '  local current="${COMP_WORDS[COMP_CWORD]}" command="${COMP_WORDS[1]}" words=""',
+    "  COMPREPLY=()",
+    '  if [ "$COMP_CWORD" -eq 1 ]; then',
+    `    words="${[...commands.map(({ name }) => name), "help", "completion"].join(" ")}"`,
+    '  elif [[ "$current" == -* ]]; then',
+    '    case "$command" in',
+    ...commands.map((command) => `      ${command.name}) words="${flagsOf(command).join(" ")}" ;;`),
+    "    esac",
+    "  fi",
+    '  if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$current")); fi',
+    "}",
+    // Without a match, and for arguments and values, the shell completes paths.
+    "complete -o default -F _sessions sessions",
+  ]
+}
+
+function zsh(commands: readonly Command[]): readonly string[] {
+  return [
+    "#compdef sessions",
+    "_sessions() {",
+    "  local -a commands=(",
+    ...commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`),
+    "  )",
+    "  if (( CURRENT == 2 )); then _describe command commands; return; fi",
+    "  case $words[2] in",
+    ...commands.map((command) => {
+      const options = Object.entries(optionsOf(command)).map(([name, { type, value = "", help }]) =>
+        quoted(`--${name}[${help.replace(/[[\]:\\]/g, "\\$&")}]${type === "string" ? `:${value}:_files` : ""}`),
+      )
+      return `    ${command.name}) _arguments ${options.join(" ")} '*:argument:_files' ;;`
+    }),
+    "  esac",
+    "}",
+    "compdef _sessions sessions",
+  ]
+}
+
+function fish(commands: readonly Command[]): readonly string[] {
+  return commands.flatMap((command) => [
+    `complete -c sessions -n __fish_use_subcommand -a ${command.name} -d ${quoted(command.summary)}`,
+    ...Object.entries(optionsOf(command)).map(
+      ([name, { type, help }]) =>
+        `complete -c sessions -n '__fish_seen_subcommand_from ${command.name}' -l ${name}${type === "string" ? " -r" : ""} -d ${quoted(help)}`,
+    ),
+  ])
+}
+
+function flagsOf(command: Command): readonly string[] {
+  return Object.keys(optionsOf(command)).map((name) => `--${name}`)
+}
+
+function optionsOf({ options }: Command): OptionSpecs {
+  return { ...options, ...COMMON_OPTIONS }
+}
+
+/** In single quotes, for all three shells. Fish alone knows a backslash within them, and no text ends with one. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
