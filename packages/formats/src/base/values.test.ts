@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { isUuid, uuidOf } from "./ids.ts"
 import {
   argumentsOf,
-  argumentsOfText,
+  argumentsOfCall,
   dataUrlOf,
   fieldsOf,
   imageOfDataUrl,
@@ -22,9 +22,9 @@ test("arguments that are no object are kept as input", () => {
   expect(argumentsOf({ a: 1 })).toEqual({ a: 1 })
   expect(argumentsOf([1])).toEqual({ input: [1] })
   expect(argumentsOf(undefined)).toEqual({ input: null })
-  expect(argumentsOfText('{"a":1}')).toEqual({ a: 1 })
-  expect(argumentsOfText("*** Begin Patch")).toEqual({ input: "*** Begin Patch" })
-  expect(argumentsOfText("7")).toEqual({ input: "7" })
+  expect(argumentsOfCall('{"a":1}')).toEqual({ a: 1 })
+  expect(argumentsOfCall("*** Begin Patch")).toEqual({ input: "*** Begin Patch" })
+  expect(argumentsOfCall("7")).toEqual({ input: "7" })
 })
 
 test("an image of a data URL has the bytes and the type of the URL", () => {

@@ -55,8 +55,9 @@ export function argumentsOf(value: unknown): Fields {
   return isObject(value) ? value : { input: value ?? null }
 }
 
-/** Arguments that a file holds as JSON text. Text that is no JSON object is kept as their field `input`. */
-export function argumentsOfText(text: string): Fields {
+/** Arguments that a file may hold as JSON text. Text that is no JSON object is kept as their field `input`. */
+export function argumentsOfCall(text: unknown): Fields {
+  if (typeof text !== "string") return argumentsOf(text)
   try {
     const value: unknown = JSON.parse(text)
     if (isObject(value)) return value

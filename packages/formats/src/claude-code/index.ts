@@ -1,6 +1,7 @@
 /** The sessions of Claude Code: JSON lines in `projects/<folder>/<id>.jsonl` of its configuration folder. */
 import { defineFormat, type Format, type WriteSession } from "../base/format.ts"
-import { FORMAT_NAME, read } from "./read.ts"
+import { FORMAT_NAME } from "./lines.ts"
+import { read } from "./read.ts"
 import { rejects } from "./rejects.ts"
 import { write } from "./write.ts"
 

@@ -2,6 +2,8 @@
 import type { JsonLine } from "../base/json-lines.ts"
 import { type Fields, isObject, stringOf } from "../base/values.ts"
 
+export const FORMAT_NAME = "claude-code"
+
 export function uuidOf({ value }: JsonLine): string | undefined {
   return stringOf(value["uuid"])
 }

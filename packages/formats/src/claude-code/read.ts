@@ -2,28 +2,20 @@
  * Reads a session file of Claude Code. A message of the API is several lines, and the results of its calls may be between them: such lines are
  * held until the message is complete. Everything else is one entry for one line. `docs/formats.md` has the table.
  */
-import type { AssistantMessage, Entry, Header, UserMessage } from "@sessions/core"
+import type { Entry, Header } from "@sessions/core"
 import { sourceOf } from "../base/codec.ts"
 import type { Format, Note, ReadOptions, ReadSource } from "../base/format.ts"
-import { sessionIdOf } from "../base/ids.ts"
 import { type JsonLine, readJsonLines, type SourceLine } from "../base/json-lines.ts"
-import { headerOf, LogBuilder } from "../base/log-builder.ts"
-import { type Fields, fieldsOf, idTextOf, isObject, numberOf, stringOf, textOf, timestampOf } from "../base/values.ts"
-import { blocksOf, isListOfText, isToolResult, resultOf, usageOf } from "./blocks.ts"
-import {
-  assistantLine,
-  compactionLines,
-  type Hint,
-  type LineContext,
-  REPEATED_FIELDS,
-  titleLine,
-  userLine,
-} from "./encode.ts"
+import { LogBuilder } from "../base/log-builder.ts"
+import { type Fields, fieldsOf, numberOf, stringOf, textOf, timestampOf } from "../base/values.ts"
+import { blocksOf } from "./blocks.ts"
+import { assistantLine, compactionLines, type LineContext, titleLine, userLine } from "./encode.ts"
+import { FIRST_LINES, headerOfLines, isMainLine } from "./header.ts"
+import { type Held, heldOf, hold, MAX_OTHERS } from "./held.ts"
 import { keptOf } from "./kept.ts"
-import { isAssistant, isBoundary, isLeaf, isSummary, isUser, messageIdOf, titleOf, uuidOf } from "./lines.ts"
+import { FORMAT_NAME, isAssistant, isBoundary, isLeaf, isSummary, isUser, titleOf, uuidOf } from "./lines.ts"
+import { assistantOf, userOf } from "./messages.ts"
 import { NativeUuids } from "./native-uuids.ts"
-
-export const FORMAT_NAME = "claude-code"
 
 export async function* read({ main, beside }: ReadSource, { note }: ReadOptions): ReturnType<Format["read"]> {
   const first: SourceLine[] = []
@@ -48,75 +40,6 @@ export async function* read({ main, beside }: ReadSource, { note }: ReadOptions)
   reader.end()
   yield* reader.entries()
 }
-
-/** A file begins with few lines that have no time, or that are those of a sidechain. */
-const FIRST_LINES = 500
-
-/** A line of the main conversation: a file may begin with those of a sidechain. */
-function isMainLine({ value }: SourceLine): boolean {
-  if (value === undefined || value["isSidechain"] === true) return false
-  return typeof value["uuid"] === "string" && timestampOf(value["timestamp"]) !== undefined
-}
-
-/** The header by the first lines. The file of a subagent has lines of that agent alone. */
-async function headerOfLines(lines: readonly SourceLine[], beside: ReadSource["beside"]): Promise<Header> {
-  const values = lines.flatMap(({ value }): readonly Fields[] => (value === undefined ? [] : [value]))
-  const first = (name: string): string | undefined =>
-    values.map((value) => stringOf(value[name])).find((v) => v !== undefined)
-  const withUuid = values.filter((value) => typeof value["uuid"] === "string")
-  const dated: Fields = withUuid.find((value) => value["isSidechain"] !== true) ?? withUuid[0] ?? {}
-  const sessionId = first("sessionId")
-  const agentId = dated["isSidechain"] === true ? stringOf(dated["agentId"]) : undefined
-  const sourceId = sessionId ?? first("uuid")
-  const timestamp = values.map(({ timestamp }) => timestampOf(timestamp)).find((time) => time !== undefined) ?? NO_TIME
-  const cwd = first("cwd")
-  const repeated = Object.fromEntries(
-    REPEATED_FIELDS.flatMap((name) => (dated[name] === undefined ? [] : [[name, dated[name]]])),
-  )
-  const id = agentId === undefined || sourceId === undefined ? sourceId : `${sourceId}/${agentId}`
-  const header = headerOf({ format: FORMAT_NAME, version: 1, id, timestamp }, cwd === undefined ? {} : { cwd })
-  const origin = { ...header.origin, repeated } as unknown as NonNullable<Header["origin"]>
-  if (agentId === undefined || sourceId === undefined) return { ...header, origin }
-  const meta = values.find(({ type }) => type === "agent_metadata") ?? (await metadataOf(beside))
-  const title = stringOf(meta?.["description"])
-  const parentSession = { id: await sessionIdOf(FORMAT_NAME, sourceId) }
-  return { ...header, ...(title === undefined ? {} : { title }), kind: "subagent", parentSession, origin }
-}
-
-const NO_TIME = "1970-01-01T00:00:00.000Z"
-
-/** The name under which the file of a subagent finds its `.meta.json` beside it. */
-export const METADATA_FILE = "meta.json"
-
-async function metadataOf(beside: ReadSource["beside"]): Promise<Fields | undefined> {
-  const file = beside(METADATA_FILE)
-  if (file === undefined) return undefined
-  const decoder = new TextDecoder()
-  let text = ""
-  for await (const bytes of file) text += decoder.decode(bytes, { stream: true })
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Lines of one chain that are held back: those of an assistant's message, or of a compaction. */
-interface Held {
-  readonly lines: JsonLine[]
-  readonly messageId: string | undefined
-  readonly isBoundary: boolean
-  readonly uuids: Set<string>
-  /** The names of the tools that the message calls, by the ids of the calls. */
-  readonly calls: Map<string, string>
-  readonly results: JsonLine[]
-  /** Lines between and after them, which do not end the message. */
-  readonly others: SourceLine[]
-}
-
-/** More lines between those of one message are not held: they are the output of a program that runs for long. */
-const MAX_OTHERS = 2000
 
 /** The chain of the main conversation. Sidechains have the id of their agent or of their first line. */
 const MAIN = ""
@@ -171,7 +94,7 @@ class Reader {
     this.#releaseParent(line, chain)
     const held = this.#held.get(chain)
     if (held !== undefined) {
-      if (!isKnown && this.#hold(held, line)) {
+      if (!isKnown && hold(held, line)) {
         if (held.others.length >= MAX_OTHERS) this.#release(chain)
         return
       }
@@ -212,26 +135,6 @@ class Reader {
     for (const [other, { uuids }] of this.#held) if (other !== chain && uuids.has(parent)) this.#release(other)
   }
 
-  /** Whether the line belongs to the held ones, or does not end them. */
-  #hold(held: Held, line: JsonLine): boolean {
-    const uuid = uuidOf(line)
-    if (isAssistant(line)) {
-      if (held.isBoundary || held.messageId === undefined || messageIdOf(line) !== held.messageId) return false
-      holdLine(held, line, uuid)
-      return true
-    }
-    if (isUser(line)) {
-      if (held.isBoundary || !isResultOf(held, line)) return false
-      held.results.push(line)
-      if (uuid !== undefined) held.uuids.add(uuid)
-      return true
-    }
-    if (isBoundary(line)) return false
-    held.others.push(line)
-    if (uuid !== undefined) held.uuids.add(uuid)
-    return true
-  }
-
   #release(chain: string, summary?: JsonLine): void {
     const held = this.#held.get(chain)
     this.#held.delete(chain)
@@ -247,42 +150,15 @@ class Reader {
 
   #assistant({ lines, calls, results }: Held): void {
     const values = lines.map(({ value }) => value)
-    const messages = values.map(({ message }) => message as Fields)
-    const contents = messages.map(({ content }) => blocksOf(content))
-    const last = messages.at(-1) ?? {}
-    const isMade = last["model"] === "<synthetic>" || values.some(({ isApiErrorMessage }) => isApiErrorMessage === true)
-    const model = isMade ? undefined : stringOf(last["model"])
-    const usage = usageOf(last["usage"])
-    const stopReason = stringOf(last["stop_reason"])
-    const message: { -readonly [K in keyof AssistantMessage]: AssistantMessage[K] } = {
-      role: "assistant",
-      content: contents.flat(),
-    }
-    if (model !== undefined) {
-      message.provider = "anthropic"
-      message.model = model
-    }
-    if (usage !== undefined) message.usage = usage
-    if (stopReason !== undefined) message.stopReason = stopReason
-    if (isMade) message.synthetic = true
-    const isText = lines.length === 1 && typeof last["content"] === "string"
-    const isPlain = contents.every((content, i) => content.length === 1 || i === contents.length - 1)
-    const blocks = isPlain ? {} : { blocks: contents.map(({ length }) => length) }
-    const hint: Hint = isText ? { text: true } : blocks
+    const { message, hint } = assistantOf(values)
     const first = lines[0] as JsonLine
     const entry = this.#add({ type: "message", message }, first, (entry, context) => {
+      const assistant = entry as Parameters<typeof assistantLine>[0]
       const encoded = values.map((_, i) =>
-        assistantLine(
-          entry as Parameters<typeof assistantLine>[0],
-          i,
-          values.length,
-          values[i - 1]?.["uuid"],
-          hint,
-          context,
-        ),
+        assistantLine(assistant, i, values.length, values[i - 1]?.["uuid"], hint ?? {}, context),
       )
       const at = lines.map(({ at }) => at)
-      return sourceOf(at, values, encoded, isText || !isPlain ? (hint as Fields) : undefined)
+      return sourceOf(at, values, encoded, hint as Fields | undefined)
     })
     this.#natives.set(entry, values.at(-1)?.["uuid"])
     this.#out.push(entry)
@@ -306,35 +182,15 @@ class Reader {
   /** The tool results of a user line, then the user's message if there is more. */
   #user(line: JsonLine, calls?: ReadonlyMap<string, string>, parentId?: string): readonly Entry[] {
     const { at, value } = line
-    const { content } = value["message"] as Fields
-    const blocks = Array.isArray(content) ? (content as readonly unknown[]) : []
-    const found = blocks.filter(isToolResult)
-    const others = found.length === 0 ? content : blocks.filter((block) => !isToolResult(block))
-    const results = found.map((block) => resultOf(block, calls?.get(block["tool_use_id"] as string)))
-    const hasUser = found.length === 0 || (others as readonly unknown[]).length > 0
-    const user: UserMessage | undefined = hasUser
-      ? {
-          role: "user",
-          content: blocksOf(others),
-          ...(value["isMeta"] === true ? { synthetic: true } : {}),
-          ...(value["isCompactSummary"] === true ? { summary: true } : {}),
-        }
-      : undefined
+    const { results, user, hint } = userOf(value, calls)
     const messages = user === undefined ? results : [...results, user]
-    const list = found.length === 0 ? isListOfText(content) : found.some((block) => isListOfText(block["content"]))
-    const hint: Hint = { ...(list ? { list } : {}), ...(messages.length > 1 ? { parts: messages.length } : {}) }
     const entries: Entry[] = []
     const uuid = uuidOf(line)
     for (const [part, message] of messages.entries()) {
       const place = part === 0 ? { parentId } : { parentId: entries.at(-1)?.id, id: uuid && `${uuid}:${part}` }
       const source = (entry: Entry, context: LineContext) =>
         part === 0
-          ? sourceOf(
-              [at],
-              [value],
-              [userLine(results, user, entry, hint, context)],
-              list || messages.length > 1 ? (hint as Fields) : undefined,
-            )
+          ? sourceOf([at], [value], [userLine(results, user, entry, hint ?? {}, context)], hint as Fields | undefined)
           : { at: [at], hint: { part } }
       const entry = this.#add({ type: "message", message }, line, source, place)
       this.#natives.set(entry, uuid)
@@ -456,41 +312,4 @@ class Reader {
   #entryAfter(uuid: string): string {
     return this.#tails.get(uuid) ?? uuid
   }
-}
-
-function heldOf(line: JsonLine, uuid: string | undefined): Held {
-  const isSplit = isBoundary(line)
-  const messageId = isSplit ? undefined : messageIdOf(line)
-  const held: Held = {
-    lines: [],
-    messageId,
-    isBoundary: isSplit,
-    uuids: new Set(),
-    calls: new Map(),
-    results: [],
-    others: [],
-  }
-  holdLine(held, line, uuid)
-  return held
-}
-
-function holdLine(held: Held, line: JsonLine, uuid: string | undefined): void {
-  held.lines.push(line)
-  if (uuid !== undefined) held.uuids.add(uuid)
-  const { content } = fieldsOf(line.value["message"])
-  if (!Array.isArray(content)) return
-  for (const block of content as readonly unknown[]) {
-    const { type, id, name } = fieldsOf(block)
-    if (type === "tool_use" && typeof id === "string") held.calls.set(id, typeof name === "string" ? name : "")
-  }
-}
-
-/** Whether a user line has results of the held message: by the id of the call, else by the line that is named. */
-function isResultOf({ calls, uuids }: Held, { value }: JsonLine): boolean {
-  const { content } = value["message"] as Fields
-  const results = Array.isArray(content) ? (content as readonly unknown[]).filter(isToolResult) : []
-  if (results.length === 0) return false
-  if (results.some((result) => calls.has(result["tool_use_id"] as string))) return true
-  const { sourceToolAssistantUUID: assistant, parentUuid } = value
-  return uuids.has(idTextOf(assistant ?? parentUuid))
 }

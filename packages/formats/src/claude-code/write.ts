@@ -14,9 +14,8 @@ import { type Fields, fieldsOf, isObject, jsonOf, stringOf } from "../base/value
 import { indexLog, type LogIndex } from "../base/written-path.ts"
 import { assistantLine, compactionLines, endLine, type Hint, type LineContext, titleLine, userLine } from "./encode.ts"
 import { FreshLines } from "./fresh.ts"
-import { isLeaf } from "./lines.ts"
+import { FORMAT_NAME, isLeaf } from "./lines.ts"
 import { NativeUuids } from "./native-uuids.ts"
-import { FORMAT_NAME } from "./read.ts"
 
 /** The version whose files this writer was compared with; its lines name a version. */
 const WRITTEN_VERSION = "2.1.330"

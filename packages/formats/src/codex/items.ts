@@ -5,7 +5,7 @@
 import type { ContentBlock } from "@sessions/core"
 import {
   argumentsOf,
-  argumentsOfText,
+  argumentsOfCall,
   dataUrlOf,
   type Fields,
   fieldsOf,
@@ -60,10 +60,6 @@ function messageOfText(item: Fields): Fields | undefined {
 function callOf(id: unknown, name: unknown, args: Fields): Fields | undefined {
   if (typeof id !== "string" || typeof name !== "string") return undefined
   return { role: "assistant", content: [{ type: "toolCall", id, name, arguments: args }] }
-}
-
-function argumentsOfCall(value: unknown): Fields {
-  return typeof value === "string" ? argumentsOfText(value) : argumentsOf(value)
 }
 
 function resultOf({ call_id: id, output }: Fields, toolNames: ReadonlyMap<string, string>): Fields | undefined {

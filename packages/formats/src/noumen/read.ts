@@ -4,15 +4,7 @@ import { sourceOf } from "../base/codec.ts"
 import type { Format, Note, ReadOptions, ReadSource } from "../base/format.ts"
 import { type JsonLine, readJsonLines, type SourceLine } from "../base/json-lines.ts"
 import { headerOf, LogBuilder, type Payload, type Place } from "../base/log-builder.ts"
-import {
-  argumentsOf,
-  argumentsOfText,
-  type Fields,
-  fieldsOf,
-  stringOf,
-  textBlock,
-  timestampOf,
-} from "../base/values.ts"
+import { argumentsOfCall, type Fields, fieldsOf, stringOf, textBlock, timestampOf } from "../base/values.ts"
 import { encode, FORMAT } from "./codec.ts"
 
 /** The version of `encode`. */
@@ -151,7 +143,6 @@ function callsOf(calls: unknown, toolNames: Map<string, string>): readonly Conte
     const { name, arguments: args } = fieldsOf(called)
     if (typeof id !== "string" || typeof name !== "string") return []
     toolNames.set(id, name)
-    const read = typeof args === "string" ? argumentsOfText(args) : argumentsOf(args)
-    return [{ type: "toolCall", id, name, arguments: read }]
+    return [{ type: "toolCall", id, name, arguments: argumentsOfCall(args) }]
   })
 }

@@ -1,8 +1,7 @@
 /** Messages of ours from those of the Chat Completions API. */
 import type { ContentBlock } from "@sessions/core"
 import {
-  argumentsOf,
-  argumentsOfText,
+  argumentsOfCall,
   type Fields,
   fieldsOf,
   imageOfDataUrl,
@@ -64,7 +63,7 @@ function callOf(call: unknown): readonly ContentBlock[] {
   const { name, arguments: text } = fieldsOf(called ?? custom)
   if (typeof id !== "string" || typeof name !== "string") return [{ type: PART, part: call }]
   const args = isObject(custom) ? { input: custom["input"] ?? null } : undefined
-  const known = args ?? (typeof text === "string" ? argumentsOfText(text) : argumentsOf(text ?? {}))
+  const known = args ?? argumentsOfCall(text ?? {})
   return [{ type: "toolCall", id, name, arguments: known }]
 }
 
