@@ -11,6 +11,8 @@ const ALL_THERE = /^killed [1-9]\d* of \d+ processes, lost 0, damaged 0$/m
 export const recallCrash = killing("recall", "test:recall-crash", 24, ALL_THERE)
 const ALL_ONCE = /^killed [1-9]\d* processes, acknowledged [1-9]\d* lines, lost 0, doubled 0, moved 0$/m
 export const claudeAgentCrash = killing("claude-agent", "test:claude-agent-crash", 6, ALL_ONCE)
+const RUN_ONCE = /^killed [1-9]\d* servers, .*, interrupted [1-9]\d*, lost 0, doubled 0, unreported 0$/m
+export const httpCrash = killing("http", "test:http-crash", 4, RUN_ONCE)
 
 /** `rounds` are enough to interrupt each operation several times; the script with `--rounds N` runs more. */
 function killing(what, script, rounds, whole) {

@@ -2,7 +2,7 @@ import { absent, olderNodes } from "../lib/runtimes.mjs"
 import { benchmarks } from "./benchmarks.mjs"
 import { browser, browserCrash, page } from "./browsers.mjs"
 import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
-import { checkpointsCrash, claudeAgentCrash, crash, recallCrash, sqliteCrash } from "./crash.mjs"
+import { checkpointsCrash, claudeAgentCrash, crash, httpCrash, recallCrash, sqliteCrash } from "./crash.mjs"
 import { entries, olderEntries, processes } from "./entries.mjs"
 import { browserAgent } from "./examples.mjs"
 import { fuzz, fuzzPostgres } from "./fuzz.mjs"
@@ -55,6 +55,7 @@ export const steps = [
   checkpointsCrash,
   recallCrash,
   claudeAgentCrash,
+  httpCrash,
   fuzz,
   fuzzPostgres,
   linear("files"),

@@ -2,8 +2,8 @@
 import { createSessions } from "@sessions/core"
 import type { SessionClient, SessionEvent } from "@sessions/http/client"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
-import { expect, test, vi } from "vitest"
-import { answer, ask, clientOf, endOf, gate, newId, say, serve, type Turn, until } from "./server.ts"
+import { expect, test } from "vitest"
+import { answer, ask, clientOf, endOf, eventually, gate, newId, say, serve, type Turn, until } from "./server.ts"
 
 const seqsOf = (events: readonly SessionEvent[]): number[] =>
   events.flatMap((event) => (event.event === "appended" ? event.data.entries.map(({ seq }) => seq) : []))
@@ -94,7 +94,7 @@ test("a client misses nothing across cut streams, two servers and appends of a t
     await ask(servers[n % 2]?.client as SessionClient, id, `q${n}`)
     for (let m = 0; m < 3; m++) await writer.rename(id, `${n}.${m}`)
     const head = await storage.head(id)
-    await vi.waitFor(() => expect(seqs.at(-1)).toBe((head?.next ?? 0) - 1))
+    await eventually(() => expect(seqs.at(-1)).toBe((head?.next ?? 0) - 1))
   }
   stop.abort()
   await reading
@@ -234,7 +234,7 @@ test("a connection that is closed, read or not, leaves no handle and no watch op
   expect((await more).done).toBe(true)
   await read.cancel()
   await unread.cancel()
-  await vi.waitFor(() => expect(open).toBe(0))
+  await eventually(() => expect(open).toBe(0))
 })
 
 test("a client that falls behind the events that are kept is closed, and misses nothing when it connects again", async () => {

@@ -2,7 +2,20 @@
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { ulidAt } from "@sessions/core/format"
 import { expect, test, vi } from "vitest"
-import { answer, ask, clientOf, endOf, gate, newId, say, serve, textsOf, type Turn, until } from "./server.ts"
+import {
+  answer,
+  ask,
+  clientOf,
+  endOf,
+  eventually,
+  gate,
+  newId,
+  say,
+  serve,
+  textsOf,
+  type Turn,
+  until,
+} from "./server.ts"
 
 const DAY = 24 * 60 * 60 * 1000
 
@@ -37,7 +50,7 @@ test("the agent gets the prompt, its model and attachments; the message has all 
   const attachments = [{ path: "/a.png", mimeType: "image/png", size: 3 }]
   const messageId = newId()
   await client.prompt(id, { id: messageId, text: "look", model, attachments })
-  await vi.waitFor(() => expect(seen).toHaveLength(1))
+  await eventually(() => expect(seen).toHaveLength(1))
   expect(seen[0]).toMatchObject({ message: { messageId, text: "look" }, model, turn: { messageId, rerun: false } })
   const session = await sessions.open(id)
   expect(await session.entry(messageId)).toMatchObject({ model, message: { role: "user", attachments } })
@@ -71,8 +84,8 @@ test("a repeated prompt is 200 while it waits, while it runs and when it has end
   expect(await send({ ...first, text: "other" })).toEqual([409, "exists"])
   expect(await send({ ...second, model: { provider: "a", model: "b" } })).toEqual([409, "exists"])
   end.open()
-  await vi.waitFor(async () => expect(await textsOf(client, id)).toEqual(["first", "done", "second", "done"]))
-  await vi.waitFor(async () => expect(await send(second)).toEqual([200, null]))
+  await eventually(async () => expect(await textsOf(client, id)).toEqual(["first", "done", "second", "done"]))
+  await eventually(async () => expect(await send(second)).toEqual([200, null]))
   expect(await send(first)).toEqual([200, null])
   expect(await send({ ...first, attachments: [] })).toEqual([409, "exists"])
   const { messages } = await client.load(id)
@@ -141,7 +154,7 @@ test("a prompt during a tool call leaves the context and the log as they are, un
   const next = await client.prompt(id, { text: "next" })
   expect([await client.context(id), await sessions.storage.head(id)]).toEqual(before)
   end.open()
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect(await textsOf(client, id)).toEqual(["use a tool", "toolCall", "seen", "done", "next", "NEXT"]),
   )
   const { messages } = await client.load(id)
@@ -159,7 +172,7 @@ test("a client whose answers are lost sends the prompt again, and it is in the l
     throw new TypeError("connection lost")
   })
   await losing.prompt(id, { text: "once" })
-  await vi.waitFor(async () => expect(await textsOf(client, id)).toEqual(["once", "ONCE"]))
+  await eventually(async () => expect(await textsOf(client, id)).toEqual(["once", "ONCE"]))
   expect(lost).toBe(3)
 })
 
@@ -297,9 +310,9 @@ test("what was queued before a restart runs at the next request to the session, 
   const { client, handler, sessions } = serve({ storage: createMemoryStorage({ location }) })
   const [byRequest = "", byResume = ""] = ids
   await client.load(byRequest)
-  await vi.waitFor(async () => expect(await textsOf(client, byRequest)).toEqual(["left", "LEFT"]))
+  await eventually(async () => expect(await textsOf(client, byRequest)).toEqual(["left", "LEFT"]))
   await handler.resume(byResume, "somebody")
-  await vi.waitFor(async () => expect((await sessions.info(byResume)).messageCount).toBe(2))
+  await eventually(async () => expect((await sessions.info(byResume)).messageCount).toBe(2))
 })
 
 test("closing waits for the running turn, takes no other, and another server runs what is left", async () => {
@@ -324,7 +337,7 @@ test("closing waits for the running turn, takes no other, and another server run
   await closed
   const { client } = serve({ storage: createMemoryStorage({ location }) })
   expect((await client.load(id)).info.messageCount).toBe(2)
-  await vi.waitFor(async () => expect(await textsOf(client, id)).toEqual(["one", "ONE", "two", "TWO"]))
+  await eventually(async () => expect(await textsOf(client, id)).toEqual(["one", "ONE", "two", "TWO"]))
 })
 
 test("two servers run 100 prompts on one session, each once and one at a time", async () => {
@@ -357,7 +370,7 @@ test("two servers run 100 prompts on one session, each once and one at a time", 
     }
   })
   await Promise.all(senders)
-  await vi.waitFor(async () => expect((await first?.client.load(id))?.info.messageCount).toBe(200))
+  await eventually(async () => expect((await first?.client.load(id))?.info.messageCount).toBe(200))
   const texts = await textsOf(first?.client as NonNullable<typeof first>["client"], id)
   const asked = texts.filter((_, n) => n % 2 === 0)
   expect(texts.filter((_, n) => n % 2 === 1)).toEqual(asked.map((text) => text.toUpperCase()))
@@ -419,8 +432,8 @@ test("a prompt whose server died before its turn had written anything is in the 
   await storage.docs.put(key, JSON.stringify(queue), { expect: doc?.version ?? null })
   const { client } = serve({ storage: createMemoryStorage({ location }) })
   await client.load(id)
-  await vi.waitFor(async () => expect(await textsOf(client, id)).toEqual(["never begun"]))
-  await vi.waitFor(async () => {
+  await eventually(async () => expect(await textsOf(client, id)).toEqual(["never begun"]))
+  await eventually(async () => {
     const [state] = await until(client.events(id), () => true)
     expect(state?.data).toMatchObject({ queued: [], ended: [{ messageId, error: { code: "interrupted" } }] })
   })
@@ -441,11 +454,11 @@ test("a prompt waits while the storage does not take its message, and runs when 
     const { id } = await client.create()
     refuses = true
     await client.prompt(id, { text: "patient" })
-    await vi.waitFor(() => expect(errors).toHaveLength(1))
+    await eventually(() => expect(errors).toHaveLength(1))
     const [state] = await until(client.events(id), () => true)
     expect(state?.data).toMatchObject({ queued: [{ text: "patient" }], ended: [] })
     refuses = false
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       await vi.advanceTimersByTimeAsync(2_000)
       expect(await textsOf(client, id)).toEqual(["patient", "PATIENT"])
     })

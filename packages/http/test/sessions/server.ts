@@ -5,6 +5,8 @@ import type { SessionStorage } from "@sessions/core/storage"
 import { createSessionClient, type SessionClient, type SessionEvent } from "@sessions/http/client"
 import { createSessionHandler, type SessionHandler, type SessionHandlerOptions } from "@sessions/http/server"
 import { createMemoryStorage } from "@sessions/memory"
+import { vi } from "vitest"
+import { HANG_MS } from "../../../../.config/limits.ts"
 
 export const newId = createIds()
 
@@ -91,6 +93,11 @@ export async function ask(client: SessionClient, id: string, text: string): Prom
   const seen = await until({ [Symbol.asyncIterator]: () => events }, endOf(messageId))
   stop.abort()
   return seen
+}
+
+/** Resolves when the check passes. The limit only ends a hang. */
+export function eventually(check: () => unknown): Promise<void> {
+  return vi.waitFor(async () => void (await check()), { timeout: HANG_MS, interval: 10 })
 }
 
 /** A promise with its resolver. */

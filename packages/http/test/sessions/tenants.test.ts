@@ -2,8 +2,8 @@
 import { createSessions, type Sessions } from "@sessions/core"
 import { createSessionHandler, sessionRoutes } from "@sessions/http/server"
 import { createMemoryStorage } from "@sessions/memory"
-import { expect, test, vi } from "vitest"
-import { answer, clientOf, newId, textsOf } from "./server.ts"
+import { expect, test } from "vitest"
+import { answer, clientOf, eventually, newId, textsOf } from "./server.ts"
 
 /** One handler for all; each principal has a storage of its own. */
 function tenants(): { handler: (request: Request) => Promise<Response>; of: (principal: string) => Sessions } {
@@ -32,7 +32,7 @@ test("the session of another principal is 404 by every route, and nothing of it 
   const owner = clientOf(as("owner"))
   const { id } = await owner.create({ title: "private" })
   const { messageId } = await owner.prompt(id, { text: "secret" })
-  await vi.waitFor(async () => expect(await textsOf(owner, id)).toEqual(["secret", "SECRET"]))
+  await eventually(async () => expect(await textsOf(owner, id)).toEqual(["secret", "SECRET"]))
   const { cursor } = await owner.load(id)
   const before = await of("owner").storage.head(id)
   for (const { action, method, path, body } of sessionRoutes) {
@@ -55,7 +55,7 @@ test("the session of another principal is 404 by every route, and nothing of it 
   await of("other").create({ id })
   expect(await textsOf(other, id)).toEqual([])
   await other.prompt(id, { id: messageId, text: "own" })
-  await vi.waitFor(async () => expect(await textsOf(other, id)).toEqual(["own", "OWN"]))
+  await eventually(async () => expect(await textsOf(other, id)).toEqual(["own", "OWN"]))
   expect(await textsOf(owner, id)).toEqual(["secret", "SECRET"])
 })
 
