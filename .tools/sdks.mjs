@@ -31,6 +31,17 @@ const JUDGES = [
   },
 ]
 
+/** Judges that need a program which is not installed here: its path is in a variable of the environment. */
+const OPTIONAL = [
+  {
+    name: "claude-agent",
+    judge: "the command of the Claude Agent SDK, with a model on loopback",
+    variable: "CLAUDE_COMMAND",
+    needs: "the file `claude` of the npm package @anthropic-ai/claude-agent-sdk-PLATFORM-ARCH",
+    program: "packages/claude-agent/test/command/main.ts",
+  },
+]
+
 const only = process.argv[2]
 const judges = JUDGES.filter(({ name }) => only === undefined || name === only)
 if (judges.length === 0) {
@@ -39,6 +50,8 @@ if (judges.length === 0) {
 }
 const outcomes = []
 for (const { name, judge, files } of judges) outcomes.push(await judged(`${name}: ${judge}`, files))
+for (const optional of OPTIONAL.filter(({ name }) => only === undefined || name === only))
+  outcomes.push(...(await judgedByProgram(optional)))
 const { passed, failed, skipped } = total(outcomes)
 console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
 process.exitCode = failed > 0 ? 1 : 0
@@ -55,4 +68,20 @@ async function judged(label, files) {
     `${outcome.failed > 0 ? "FAIL" : "ok  "}  ${label}: ${outcome.passed} passed, ${outcome.failed} failed${skipped}`,
   )
   return outcome
+}
+
+async function judgedByProgram({ name, judge, variable, needs, program }) {
+  const path = process.env[variable]
+  if (path === undefined) {
+    console.log(`left out  ${name}: ${judge}: set ${variable} to the path of ${needs}`)
+    return []
+  }
+  const result = await run(newestNode(), ["--conditions=source", join(root, program), path])
+  const [, passed = 0, failed = 1] = /^(\d+) passed, (\d+) failed$/m.exec(result.output) ?? []
+  const outcome = outcomeOf({ passed: Number(passed), failed: Number(failed), skipped: 0 }, result)
+  if (outcome.failed > 0) console.log(`\n${outcome.output.trim()}\n`)
+  console.log(
+    `${outcome.failed > 0 ? "FAIL" : "ok  "}  ${name}: ${judge}: ${outcome.passed} passed, ${outcome.failed} failed`,
+  )
+  return [outcome]
 }
