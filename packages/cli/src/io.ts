@@ -2,7 +2,7 @@
 export interface Io {
   readonly stdout: Sink
   readonly stderr: Sink
-  /** Read only by `import -`, `rewind` and `history clear`. */
+  /** Read only by `import -` and by commands that ask. */
   readonly stdin: AsyncIterable<Uint8Array | string>
   /** Absolute path. */
   readonly cwd: string

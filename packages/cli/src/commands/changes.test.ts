@@ -42,6 +42,20 @@ test("rm deletes a session and prints its size", async () => {
   expect(await cli("rm", id)).toMatchObject({ exit: 1, stdout: "" })
 })
 
+test("rm asks on a terminal, names the session, and deletes nothing without a yes", async () => {
+  const { cli, id } = await withSample()
+  const refused = await cli.with({ terminal: 100, stdin: "n\n" }, "rm", id)
+  expect(refused).toMatchObject({ exit: 1, stderr: "sessions: nothing was deleted.\n" })
+  expect(refused.stdout).toContain(`Delete ${id}, "fix the tests" with 4 messages? [y/N]`)
+  expect((await cli("show", id)).exit).toBe(0)
+  expect((await cli.with({ terminal: 100, stdin: "y\n" }, "rm", id)).stdout).toContain(`deleted ${id}`)
+})
+
+test("rm --yes does not ask on a terminal", async () => {
+  const { cli, id } = await withSample()
+  expect((await cli.with({ terminal: 100 }, "rm", id, "--yes")).stdout).toMatch(/^deleted /)
+})
+
 test("rm --entry hides one entry and keeps the session", async () => {
   const { cli, id, entries } = await withSample()
   expect(await cli.json("rm", id, "--entry", entries[3] ?? "")).toEqual({ id, entryId: entries[3] })

@@ -23,9 +23,9 @@ test("a line shows the id, the age of the newest message, messages, parts, bytes
   const { exit, stdout, stderr } = await cli("list")
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" })
   const [heading, one, two] = stdout.split("\n")
-  expect(heading).toMatch(/^ID +AGE +MESSAGES +PARTS +SIZE +TITLE$/)
-  expect(one).toMatch(/^one +2 h +4 +1 +1\.\d kB +fix the tests$/)
-  expect(two).toMatch(/^two +29 h|^two +1 d +4 +1 +1\.\d kB +Named$/)
+  expect(heading).toMatch(/^ID +AGE +MESSAGES +PARTS +SIZE +FOLDER +TITLE$/)
+  expect(one).toMatch(/^one +2 h +4 +1 +1\.\d kB +\S+ +fix the tests$/)
+  expect(two).toMatch(/^two +29 h|^two +1 d +4 +1 +1\.\d kB +\S+ +Named$/)
 })
 
 test("an empty store is not an error, and the output names it", async () => {
@@ -64,9 +64,9 @@ test("the kind is shown if a session has one, and --kind lists one kind or the s
     await (await store.create({ id: "chat", kind: "ai sdk" })).close()
   })
   const { stdout } = await cli("list")
-  expect(stdout).toMatch(/^ID +AGE +MESSAGES +PARTS +SIZE +KIND +TITLE$/m)
-  expect(stdout).toMatch(/^graph .* langgraph +\(no prompt yet\)$/m)
-  expect(stdout).toMatch(/^mine .* - +fix the tests$/m)
+  expect(stdout).toMatch(/^ID +AGE +MESSAGES +PARTS +SIZE +KIND +FOLDER +TITLE$/m)
+  expect(stdout).toMatch(/^graph .* langgraph +- +\(no prompt yet\)$/m)
+  expect(stdout).toMatch(/^mine .* - +\S+ +fix the tests$/m)
   const ids = async (...argv: string[]): Promise<string[]> =>
     ((await cli.json("list", ...argv)) as Page).sessions.map(({ id }) => id).sort()
   expect(await ids()).toEqual(["chat", "graph", "mine"])
@@ -83,8 +83,8 @@ test("the command for the next page repeats the options of this one", async () =
   await cli.use(async (store) => {
     for (const id of ["a", "b"]) await makeSample(store, { id, cwd: "/it's here", kind: "ai sdk" })
   })
-  const { stdout } = await cli("list", "--cwd", "/it's here", "--kind", "ai sdk", "--limit", "1")
-  expect(stdout).toContain("sessions list --cwd '/it'\\''s here' --kind 'ai sdk' --limit 1 --cursor 2026-")
+  const { stdout } = await cli("list", "--cwd", "/it's here", "--kind", "ai sdk", "--limit", "1", "--store", "mem:")
+  expect(stdout).toContain("sessions list --store mem: --cwd '/it'\\''s here' --kind 'ai sdk' --limit 1 --cursor 2026-")
 })
 
 test("a log that is not a session is listed as unreadable with the reason, next to the readable sessions", async () => {
@@ -108,6 +108,28 @@ test("escape sequences in a title are sanitized, in text and in JSON", async () 
   const json = (await cli("list", "--json")).stdout
   expect(json).not.toMatch(control)
   expect((JSON.parse(json) as Page).sessions[0]?.title).toBe("evil\u001b]0;owned\u0007\u009b2J")
+})
+
+test("the folder is shown from its end, the home folder as ~, and not for the sessions of one folder", async () => {
+  const cli = createCli({ now, env: { HOME: "/home/ann" } })
+  const folders = ["/home/ann/app", "/home/anna", `/data/${"deep/".repeat(9)}end`]
+  await cli.use(async (store) => {
+    for (const [at, cwd] of folders.entries()) await makeSample(store, { id: `s${at}`, cwd })
+  })
+  const { stdout } = await cli("list")
+  for (const shown of [/^s0 .* ~\/app +fix/m, /^s1 .* \/home\/anna +fix/m, /^s2 .* ….{19}\/end +fix/m])
+    expect(stdout).toMatch(shown)
+  expect((await cli("list", "--cwd", "/home/anna")).stdout).not.toContain("FOLDER")
+})
+
+test("a narrow terminal shows the title, and of the other columns those for which there is room", async () => {
+  const cli = createCli({ now })
+  await cli.use(async (store) => makeSample(store, { id: "01JGN3V6Z4W3A5T1C8Y2K7M9QX", cwd: "/home/ann/projects/app" }))
+  const headingAt = async (terminal: number): Promise<string | undefined> =>
+    (await cli.with({ terminal, env: { NO_COLOR: "1" } }, "list")).stdout.split("\n")[0]?.replace(/ +/g, " ")
+  expect(await headingAt(60)).toBe("ID AGE TITLE")
+  expect(await headingAt(90)).toBe("ID AGE FOLDER TITLE")
+  expect(await headingAt(120)).toBe("ID AGE MESSAGES PARTS SIZE FOLDER TITLE")
 })
 
 test("lines are cut at the width of the terminal, if it is known", async () => {

@@ -5,6 +5,7 @@ import { UsageError } from "../errors.ts"
 import { fit, formatAge, formatBytes, formatCount, formatNumber, table } from "../output/format.ts"
 import { preview } from "../output/messages.ts"
 import { type Line, type Span, styled, type View } from "../output/lines.ts"
+import { sanitizeLine } from "../output/sanitize.ts"
 import { unreadableJson, unreadableLine } from "../output/unreadable.ts"
 import { absoluteFolder } from "../store/resolve.ts"
 
@@ -43,9 +44,11 @@ export const list: Command = defineCommand({
     return {
       json: { ...page, unreadable: page.unreadable.map(unreadableJson) },
       text: (view) => [
-        ...(page.sessions.length === 0 ? [emptyText(sessions, options)] : sessionLines(page.sessions, view)),
+        ...(page.sessions.length === 0
+          ? [emptyText(sessions, options)]
+          : sessionLines(page.sessions, columnsFor(page.sessions, options.cwd, view, io.env["HOME"]), view)),
         ...page.unreadable.map(unreadableLine),
-        ...nextPageLine(page.next, values),
+        ...nextPageLine(page.next, values as Filters),
       ],
     }
   },
@@ -76,23 +79,74 @@ function emptyText({ storage }: Sessions, { cwd, kind }: ListOptions): string {
   return `No sessions${ofKind} in ${storage.description}${cwd === undefined ? "" : ` for the folder ${cwd}`}.`
 }
 
-function sessionLines(infos: readonly SessionInfo[], view: View): Line[] {
-  // Most stores have no session with a kind, and the title needs the width.
-  const hasKinds = infos.some(({ kind }) => kind !== undefined)
-  const names = ["ID", "AGE", "MESSAGES", "PARTS", "SIZE", ...(hasKinds ? ["KIND"] : []), "TITLE"]
-  const heading = names.map((name) => styled("dim", name))
-  const cells = infos.map((info): Span[] => [
-    info.id,
-    formatAge(info.lastMessageAt, view.now),
-    formatNumber(info.messageCount),
-    formatNumber(info.parts.length),
-    formatBytes(info.bytes),
-    ...(hasKinds ? [info.kind ?? "-"] : []),
-    titleOf(info),
-  ])
-  return table([heading, ...cells], ["left", "right", "right", "right", "right", "left", "left"]).map((line) =>
-    fit(line, view.columns),
-  )
+interface Column {
+  readonly name: string
+  readonly align: "left" | "right"
+  readonly cell: (info: SessionInfo) => string
+}
+
+/** Columns between the id and the title, in the order in which they give way to the title on a narrow terminal. */
+function columnsFor(
+  infos: readonly SessionInfo[],
+  cwd: string | undefined,
+  { now, columns }: View,
+  home: string | undefined,
+): Column[] {
+  const all: (Column & { readonly isUsed: boolean; readonly place: number })[] = [
+    { place: 2, name: "PARTS", align: "right", cell: ({ parts }) => formatNumber(parts.length), isUsed: true },
+    { place: 3, name: "SIZE", align: "right", cell: ({ bytes }) => formatBytes(bytes), isUsed: true },
+    {
+      place: 1,
+      name: "MESSAGES",
+      align: "right",
+      cell: ({ messageCount }) => formatNumber(messageCount),
+      isUsed: true,
+    },
+    // Most stores have no session with a kind.
+    {
+      place: 4,
+      name: "KIND",
+      align: "left",
+      cell: ({ kind }) => kind ?? "-",
+      isUsed: infos.some(({ kind }) => kind !== undefined),
+    },
+    {
+      place: 5,
+      name: "FOLDER",
+      align: "left",
+      cell: (info) => folderOf(info, home),
+      isUsed: cwd === undefined && infos.some((info) => info.cwd !== undefined),
+    },
+    { place: 0, name: "AGE", align: "right", cell: ({ lastMessageAt }) => formatAge(lastMessageAt, now), isUsed: true },
+  ]
+  const used = all.filter(({ isUsed }) => isUsed)
+  const widthOf = ({ name, cell }: Column): number => Math.max(name.length, ...infos.map((info) => cell(info).length))
+  const ids = Math.max(2, ...infos.map(({ id }) => id.length))
+  let free = (columns ?? Number.POSITIVE_INFINITY) - ids - GAP
+  for (const column of used) free -= widthOf(column) + GAP
+  while (free < TITLE_LEAST && used.length > 1) free += widthOf(used.shift() as Column) + GAP
+  return used.sort((x, y) => x.place - y.place)
+}
+
+/** Between two columns. */
+const GAP = 2
+/** Units of a title that other columns leave. */
+const TITLE_LEAST = 24
+const FOLDER_UNITS = 24
+
+/** The end of the path, which says more than its beginning; "~" for the home folder. */
+function folderOf({ cwd }: SessionInfo, home: string | undefined): string {
+  if (cwd === undefined) return "-"
+  const isBelow = home !== undefined && home !== "" && (cwd === home || cwd.startsWith(`${home}/`))
+  const path = sanitizeLine(isBelow ? `~${cwd.slice(home.length)}` : cwd)
+  return path.length <= FOLDER_UNITS ? path : `…${path.slice(1 - FOLDER_UNITS)}`
+}
+
+function sessionLines(infos: readonly SessionInfo[], columns: readonly Column[], view: View): Line[] {
+  const heading = ["ID", ...columns.map(({ name }) => name), "TITLE"].map((name) => styled("dim", name))
+  const cells = infos.map((info): Span[] => [info.id, ...columns.map(({ cell }) => cell(info)), titleOf(info)])
+  const rows = table([heading, ...cells], ["left", ...columns.map(({ align }) => align), "left"])
+  return rows.map((line) => fit(line, view.columns))
 }
 
 function titleOf(info: SessionInfo): Span {
@@ -109,11 +163,12 @@ function openMark({ openTips }: SessionInfo): string {
 
 const TITLE_UNITS = 80
 
-type Filters = Readonly<Partial<Record<"cwd" | "kind" | "limit", string>>>
+/** As given on the command line. */
+type Filters = Readonly<Partial<Record<"store" | "cwd" | "kind" | "limit", string>>>
 
-function nextPageLine(next: string | undefined, { cwd, kind, limit }: Filters): Line[] {
+function nextPageLine(next: string | undefined, { store, cwd, kind, limit }: Filters): Line[] {
   if (next === undefined) return []
-  const given = Object.entries({ cwd, kind, limit, cursor: next }).filter(([, value]) => value !== undefined)
+  const given = Object.entries({ store, cwd, kind, limit, cursor: next }).filter(([, value]) => value !== undefined)
   const options = given.map(([name, value]) => `--${name} ${shellWord(value as string)}`)
   return [styled("dim", `next page: sessions list ${options.join(" ")}`)]
 }
