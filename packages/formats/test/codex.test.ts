@@ -300,6 +300,28 @@ async function ownSession(): Promise<Session> {
   return session
 }
 
+test("titles, labels, settings and marks of errors are reported, because a rollout does not have them", async () => {
+  const session = await createSessions({ storage: createMemoryStorage() }).create({ cwd: "/work" })
+  const call = { type: "toolCall", id: "c", name: "ls", arguments: {} } as const
+  await session.append({ type: "message", message: { role: "user", content: "q" } })
+  await session.append({ type: "message", message: { role: "assistant", content: [call] } })
+  await session.append({
+    type: "message",
+    message: { role: "toolResult", toolCallId: "c", isError: true, content: "no" },
+  })
+  await session.append({ type: "model_change", provider: "acme", model: "m" })
+  await session.label(session.leafId ?? "", "here")
+  await session.title("Ours")
+  const losses: Loss[] = []
+  await written(codex, session, { note: (loss) => losses.push(loss) })
+  expect(losses.map(({ what, count }) => [what, count])).toEqual([
+    ["errors", 1],
+    ["settings", 1],
+    ["annotations", 1],
+    ["titles", 1],
+  ])
+})
+
 test("a session of any origin becomes a rollout: a header, items, and the events that Codex shows", async () => {
   const session = await ownSession()
   const losses: Loss[] = []

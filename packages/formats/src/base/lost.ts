@@ -1,5 +1,6 @@
 /** Contents that several formats do not have, reported in the same words. */
-import type { ModelMessage, ToolResultMessage } from "@sessions/core"
+import type { Entry, ModelMessage, ToolResultMessage } from "@sessions/core"
+import { isAnnotationType } from "@sessions/core/format"
 import type { Losses } from "./losses.ts"
 
 export function lostThinking(losses: Losses): void {
@@ -32,4 +33,11 @@ export function lostFile(losses: Losses): void {
 
 export function lostAttachments({ attachments = [] }: ModelMessage, losses: Losses): void {
   losses.add("attachments", attachments.length, (n) => `${n} attachments are not in the file.`)
+}
+
+/** An entry beside the conversation. */
+export function lostAside({ type }: Entry, losses: Losses): void {
+  if (isAnnotationType(type))
+    losses.add("annotations", 1, (n) => `${n} annotations, such as labels and usage, are not in the file.`)
+  else losses.add("settings", 1, (n) => `${n} changes of settings, such as the model, are not in the file.`)
 }

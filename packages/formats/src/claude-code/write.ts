@@ -3,12 +3,12 @@
  * encoded, and follow them. `docs/formats.md` has the table, with what the file does not hold.
  */
 import type { AssistantMessage, ContentBlock, Entry, ToolResultMessage, UserMessage } from "@sessions/core"
-import { isAnnotationType } from "@sessions/core/format"
 import { patched, readSource, recordsOf, type Source } from "../base/codec.ts"
 import type { SessionToWrite, WriteOptions } from "../base/format.ts"
 import { uuidOf } from "../base/ids.ts"
 import { UNREADABLE } from "../base/json-lines.ts"
 import { LineOrder } from "../base/line-order.ts"
+import { lostAside } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { type Fields, fieldsOf, isObject, jsonOf, stringOf } from "../base/values.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
@@ -251,13 +251,9 @@ class Writer {
       case "tombstone":
       case "context_edit":
         return []
-      default: {
-        const isAnnotation = isAnnotationType(entry.type)
-        if (isAnnotation)
-          this.#losses.add("annotations", 1, (n) => `${n} annotations, such as labels and usage, are not in the file.`)
-        else this.#losses.add("settings", 1, (n) => `${n} changes of settings, such as the model, are not in the file.`)
+      default:
+        lostAside(entry, this.#losses)
         return []
-      }
     }
   }
 

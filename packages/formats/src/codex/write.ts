@@ -8,6 +8,7 @@ import { readSource, recordsOf, type Source } from "../base/codec.ts"
 import type { SessionToWrite, WriteOptions } from "../base/format.ts"
 import { UNREADABLE } from "../base/json-lines.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
+import { lostAside, lostError } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { type Fields, fieldsOf, isObject, jsonOf, numberOf, stringOf } from "../base/values.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
@@ -128,11 +129,18 @@ class RolloutWriter {
     const source = this.#isOwn ? readSource(entry) : undefined
     const isOnPath = this.#index.isWritten(entry.seq)
     if (!isOnPath && !(this.#all && source !== undefined)) return []
+    if (isOnPath && source === undefined) this.#countAside(entry)
     const items = isOnPath ? this.#itemsOf(entry, source) : []
     if (isOnPath) this.#context = contextAfter(this.#context, entry, items, this.#index)
     if (source !== undefined && this.#restores) return this.#restored(entry, source)
     const at = source?.at[0] ?? APPENDED
     return this.#encoded(entry, items).map((record) => ({ at, record, isNew: true }))
+  }
+
+  #countAside(entry: Entry): void {
+    if (entry.type === "title_change")
+      this.#losses.add("titles", 1, (n) => `${n} titles are not in the file: Codex keeps them elsewhere.`)
+    else if (!WRITTEN.has(entry.type)) lostAside(entry, this.#losses)
   }
 
   #restored(entry: Entry, source: Source): readonly Written[] {
@@ -177,6 +185,7 @@ class RolloutWriter {
 
   #itemsOfMessage(message: Message): readonly Fields[] {
     const { content = [], attachments = [] } = message
+    if (message.role === "toolResult") lostError(message, this.#losses)
     const count = (what: string, blocks: readonly unknown[], name: string): void =>
       this.#losses.add(what, blocks.length, (n) => `${n} ${name} are not in the file.`)
     const isThinking = ({ type }: ContentBlock): boolean => type === "thinking"
@@ -196,6 +205,17 @@ class RolloutWriter {
     )
   }
 }
+
+const WRITTEN: ReadonlySet<string> = new Set([
+  "message",
+  "custom_message",
+  "branch_summary",
+  "compaction",
+  "reset_boundary",
+  "context_edit",
+  "tombstone",
+  "leaf",
+])
 
 function contextAfter(
   context: readonly ContextPart[],

@@ -4,12 +4,12 @@
  */
 import type { Entry, Header } from "@sessions/core"
 import { buildSessionContext, toModelMessages } from "@sessions/core/context"
-import { isAnnotationType } from "@sessions/core/format"
 import { sha256Hex } from "@sessions/core/storage"
 import { readSource, recordsOf } from "../base/codec.ts"
 import type { SessionToWrite, WriteOptions } from "../base/format.ts"
 import { uuidOf } from "../base/ids.ts"
 import { UNREADABLE } from "../base/json-lines.ts"
+import { lostAside } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
 import { type Fields, fieldsOf, isObject, jsonOf } from "../base/values.ts"
@@ -132,12 +132,7 @@ function titleOf(entries: readonly Entry[], index: LogIndex): string | undefined
 }
 
 function countAside(appended: readonly Entry[], index: LogIndex, losses: Losses): void {
-  for (const { seq, type } of appended) {
-    if (!index.isWritten(seq) || WRITTEN.has(type)) continue
-    if (isAnnotationType(type))
-      losses.add("annotations", 1, (n) => `${n} annotations, such as labels and usage, are not in the file.`)
-    else losses.add("settings", 1, (n) => `${n} changes of settings, such as the model, are not in the file.`)
-  }
+  for (const entry of appended) if (index.isWritten(entry.seq) && !WRITTEN.has(entry.type)) lostAside(entry, losses)
 }
 
 const WRITTEN: ReadonlySet<string> = new Set([

@@ -3,9 +3,9 @@
  * it that was edited, or of which an entry was deleted, is written anew. The document has one path: see `docs/formats.md`.
  */
 import type { Entry, Header, Message } from "@sessions/core"
-import { isAnnotationType } from "@sessions/core/format"
 import { readSource, recordsOf } from "../base/codec.ts"
 import type { SessionToWrite, WriteOptions } from "../base/format.ts"
+import { lostAside } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
 import { type Fields, fieldsOf, isObject, jsonOf, stringOf } from "../base/values.ts"
@@ -209,9 +209,7 @@ class DocumentWriter {
         return
       default: {
         if (readSource(entry) !== undefined) return
-        if (isAnnotationType(entry.type))
-          this.#losses.add("annotations", 1, (n) => `${n} annotations, such as labels and usage, are not in the file.`)
-        else this.#losses.add("settings", 1, (n) => `${n} changes of settings, such as the model, are not in the file.`)
+        lostAside(entry, this.#losses)
       }
     }
   }
