@@ -12,15 +12,21 @@ export interface FaultProxy {
   close(): Promise<void>
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number
   readonly headers: IncomingMessage["headers"]
   readonly body: Buffer
 }
 
-type Fault = (send: () => Promise<Answer>, response: ServerResponse) => Promise<Answer | undefined>
+/** Answers in place of the server, by what `send` gets from it; undefined if it has dealt with the response. */
+export type Fault = (send: () => Promise<Answer>, response: ServerResponse) => Promise<Answer | undefined>
 
-export async function startFaultProxy(target: string, random: () => number): Promise<FaultProxy> {
+/** `target` returns the server of a request's path. `more` are further faults by name. */
+export async function startFaultProxy(
+  target: string | ((path: string) => string),
+  random: () => number,
+  more: Readonly<Record<string, Fault>> = {},
+): Promise<FaultProxy> {
   const injected: Record<string, number> = {}
   const late = new Set<Promise<unknown>>()
   let faultRate = 0
@@ -53,6 +59,7 @@ export async function startFaultProxy(target: string, random: () => number): Pro
       await pause(5)
       return lose(response)
     },
+    ...more,
   }
 
   const server = createServer((incoming, response) => {
@@ -61,7 +68,8 @@ export async function startFaultProxy(target: string, random: () => number): Pro
 
   async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readAll(incoming)
-    const send = (): Promise<Answer> => forward(target, incoming, body)
+    const send = (): Promise<Answer> =>
+      forward(typeof target === "string" ? target : target(incoming.url ?? ""), incoming, body)
     const names = Object.keys(faults)
     const name = random() < faultRate ? names[Math.floor(random() * names.length)] : undefined
     if (name !== undefined) injected[name] = (injected[name] ?? 0) + 1

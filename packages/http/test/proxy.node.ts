@@ -1,0 +1,162 @@
+import assert from "node:assert/strict"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { test } from "node:test"
+import { createSessions, type Session } from "@sessions/core"
+import type { SessionStorage } from "@sessions/core/storage"
+import { createFileStorage } from "@sessions/fs"
+import { connectHttpStorage } from "@sessions/http/client"
+import { createStorageHandler } from "@sessions/http/server"
+import { createDice } from "../../core/test/dice.ts"
+import { type Answer, type Fault, startFaultProxy } from "../../s3/test/server/fault-proxy.ts"
+import { serve } from "./servers/node.ts"
+
+/** To run for ten minutes: `HTTP_PROXY_SECONDS=600 npm test -- --only conformance:node`. */
+const SECONDS = Number(process.env["HTTP_PROXY_SECONDS"] ?? 8)
+const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
+
+/** What was acknowledged, what was refused for certain, and what was left open. */
+interface Outcomes {
+  readonly acknowledged: string[]
+  readonly refused: string[]
+  readonly unknown: string[]
+}
+
+void test(`two clients write for ${SECONDS} s through a proxy that cuts, delays, repeats and answers 502: nothing lost, nothing twice`, async () => {
+  console.info(`SEED=${SEED}`)
+  const dice = createDice(SEED)
+  const root = mkdtempSync(join(tmpdir(), "sessions-proxy-"))
+  const late: Promise<unknown>[] = []
+  // Two servers on one root. A repeat of an append may reach the other one, which knows it by its lines only.
+  const storages = [0, 1].map(() => createFileStorage({ root }))
+  const urls = await Promise.all(
+    storages.map((storage) =>
+      serve(createStorageHandler({ authorize: () => "all", storage: () => storage, onError: () => undefined })),
+    ),
+  )
+  const targetOf = (path: string): string =>
+    (path.endsWith("/lines") && dice.next() < 0.5 ? urls[1] : urls[0]) as string
+  const proxy = await startFaultProxy(
+    targetOf,
+    () => dice.next(),
+    faultsOf(() => dice.next(), late),
+  )
+  const clients = await Promise.all([0, 1].map(() => connectHttpStorage({ url: proxy.endpoint, timeout: 2_000 })))
+  const direct = createSessions({ storage: storages[0] as SessionStorage })
+  const { id } = await direct.create()
+  const repositories = clients.map((storage) => createSessions({ storage }))
+  const sessions = await Promise.all(repositories.map((repository) => repository.open(id)))
+
+  proxy.setFaultRate(0.25)
+  const end = performance.now() + SECONDS * 1_000
+  const appends: Outcomes = { acknowledged: [], refused: [], unknown: [] }
+  const counts = { done: 0, unknown: 0 }
+  await Promise.all([
+    ...sessions.map((session, n) => appendUntil(session, `c${n}`, end, appends)),
+    ...clients.map((storage) => countUntil(storage, end, counts)),
+  ])
+  proxy.setFaultRate(0)
+  // Without faults every append with an unknown outcome can be resolved.
+  for (const session of sessions) await session.flush()
+  for (const repository of repositories) await repository.close()
+  for (const storage of clients) await storage[Symbol.asyncDispose]()
+  await Promise.allSettled(late)
+  await proxy.close()
+
+  const ids: string[] = []
+  const names: string[] = []
+  for await (const { lines } of (storages[0] as SessionStorage).read(id)) {
+    for (const line of lines) {
+      const entry = JSON.parse(line) as { id: string; message?: { content: { text: string }[] } }
+      ids.push(entry.id)
+      names.push(entry.message?.content[0]?.text ?? "")
+    }
+  }
+  const stored = new Set(ids)
+  const count = Number((await storages[0]?.docs.get("count"))?.text)
+  assert.deepEqual(
+    {
+      lost: appends.acknowledged.filter((one) => !stored.has(one)),
+      twice: ids.length - stored.size,
+      refusedButStored: appends.refused.filter((name) => names.includes(name)),
+      countedTooOften: Math.max(0, count - counts.done - counts.unknown),
+      countsLost: Math.max(0, counts.done - count),
+    },
+    { lost: [], twice: 0, refusedButStored: [], countedTooOften: 0, countsLost: 0 },
+  )
+  assert.ok(appends.acknowledged.length > SECONDS, `only ${appends.acknowledged.length} entries were acknowledged`)
+  assert.ok(counts.done > SECONDS, `the document was only changed ${counts.done} times`)
+  await direct.close()
+  for (const storage of storages) await storage[Symbol.asyncDispose]()
+  rmSync(root, { recursive: true })
+  const faults = Object.values(proxy.injected).reduce((sum, one) => sum + one, 0)
+  const { acknowledged, refused, unknown } = appends
+  const outcomes = `${acknowledged.length} acknowledged, ${refused.length} refused, ${unknown.length} indeterminate`
+  console.info(
+    `measured: HTTP proxy: ${outcomes}, ${counts.done} changes of a document, ${faults} faults in ${SECONDS} s, 0 lost, 0 doubled`,
+  )
+})
+
+/** Beside those of the proxy, which loses requests and answers, repeats them at once and cuts answers off. */
+function faultsOf(random: () => number, late: Promise<unknown>[]): Readonly<Record<string, Fault>> {
+  const pause = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, random() * 300))
+  const badGateway: Answer = {
+    status: 502,
+    headers: { "content-type": "text/html" },
+    body: Buffer.from("<html>Bad gateway</html>"),
+  }
+  return {
+    delayed: async (send) => {
+      await pause()
+      return send()
+    },
+    "bad gateway": async () => badGateway,
+    "bad gateway, done": async (send) => {
+      await send()
+      return badGateway
+    },
+    "repeated later": async (send) => {
+      const answer = await send()
+      late.push(pause().then(send).catch(() => undefined))
+      return answer
+    },
+    "repeated, the second is first": (send) => {
+      late.push(pause().then(send).catch(() => undefined))
+      return send()
+    },
+  }
+}
+
+async function appendUntil(session: Session, name: string, end: number, outcomes: Outcomes): Promise<void> {
+  for (let n = 0; performance.now() < end; n++) {
+    const appends = Array.from({ length: 3 }, async (_, k) => {
+      const text = `${name} ${n} ${k}`
+      try {
+        const { ids } = await session.append({ type: "message", message: { role: "user", content: text } })
+        outcomes.acknowledged.push(...ids)
+      } catch (error) {
+        const isUnknown = (error as { code?: string }).code === "indeterminate"
+        outcomes[isUnknown ? "unknown" : "refused"].push(text)
+      }
+    })
+    await Promise.all(appends)
+  }
+}
+
+/** Adds one to the number in a document, again and again. */
+async function countUntil(
+  { docs }: SessionStorage,
+  end: number,
+  counts: { done: number; unknown: number },
+): Promise<void> {
+  while (performance.now() < end) {
+    try {
+      const stored = await docs.get("count")
+      await docs.put("count", String(Number(stored?.text ?? 0) + 1), { expect: stored?.version ?? null })
+      counts.done++
+    } catch (error) {
+      if ((error as { code?: string }).code === "indeterminate") counts.unknown++
+    }
+  }
+}
