@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { test } from "node:test"
 import { createSessions, type Session } from "@sessions/core"
-import type { SessionStorage } from "@sessions/core/storage"
+import type { Head, SessionStorage } from "@sessions/core/storage"
 import { createFileStorage } from "@sessions/fs"
 import { connectHttpStorage } from "@sessions/http/client"
 import { createStorageHandler } from "@sessions/http/server"
@@ -51,10 +51,12 @@ void test(`two clients write for ${SECONDS} s through a proxy that cuts, delays,
   proxy.setFaultRate(0.25)
   const end = performance.now() + SECONDS * 1_000
   const appends: Outcomes = { acknowledged: [], refused: [], unknown: [] }
+  const lines: Outcomes = { acknowledged: [], refused: [], unknown: [] }
   const counts = { done: 0, unknown: 0 }
   await Promise.all([
     ...sessions.map((session, n) => appendUntil(session, `c${n}`, end, appends)),
     ...clients.map((storage) => countUntil(storage, end, counts)),
+    ...clients.map((storage, n) => appendLinesUntil(storage, `raw-${n}`, end, lines)),
   ])
   proxy.setFaultRate(0)
   // Without faults every append with an unknown outcome can be resolved.
@@ -66,20 +68,30 @@ void test(`two clients write for ${SECONDS} s through a proxy that cuts, delays,
 
   const ids: string[] = []
   const names: string[] = []
-  for await (const { lines } of (storages[0] as SessionStorage).read(id)) {
-    for (const line of lines) {
+  for await (const chunk of (storages[0] as SessionStorage).read(id)) {
+    for (const line of chunk.lines) {
       const entry = JSON.parse(line) as { id: string; message?: { content: { text: string }[] } }
       ids.push(entry.id)
       names.push(entry.message?.content[0]?.text ?? "")
     }
   }
   const stored = new Set(ids)
+  const texts: string[] = []
+  for (const session of ["raw-0", "raw-1"]) {
+    for await (const chunk of (storages[0] as SessionStorage).read(session)) texts.push(...chunk.lines)
+  }
   const count = Number((await storages[0]?.docs.get("count"))?.text)
   assert.deepEqual(
     {
-      lost: appends.acknowledged.filter((one) => !stored.has(one)),
-      twice: ids.length - stored.size,
-      refusedButStored: appends.refused.filter((name) => names.includes(name)),
+      lost: [
+        ...appends.acknowledged.filter((one) => !stored.has(one)),
+        ...lines.acknowledged.filter((line) => !texts.includes(line)),
+      ],
+      twice: ids.length - stored.size + texts.length - new Set(texts).size,
+      refusedButStored: [
+        ...appends.refused.filter((name) => names.includes(name)),
+        ...lines.refused.filter((line) => texts.includes(line)),
+      ],
       countedTooOften: Math.max(0, count - counts.done - counts.unknown),
       countsLost: Math.max(0, counts.done - count),
     },
@@ -90,9 +102,9 @@ void test(`two clients write for ${SECONDS} s through a proxy that cuts, delays,
   await direct.close()
   for (const storage of storages) await storage[Symbol.asyncDispose]()
   rmSync(root, { recursive: true })
-  const faults = Object.values(proxy.injected).reduce((sum, one) => sum + one, 0)
-  const { acknowledged, refused, unknown } = appends
-  const outcomes = `${acknowledged.length} acknowledged, ${refused.length} refused, ${unknown.length} indeterminate`
+  const faults = Object.values(proxy.injected).reduce((all, one) => all + one, 0)
+  const sum = (of: keyof Outcomes): number => appends[of].length + lines[of].length
+  const outcomes = `${sum("acknowledged")} acknowledged, ${sum("refused")} refused, ${sum("unknown")} indeterminate`
   console.info(
     `measured: HTTP proxy: ${outcomes}, ${counts.done} changes of a document, ${faults} faults in ${SECONDS} s, 0 lost, 0 doubled`,
   )
@@ -118,11 +130,19 @@ function faultsOf(random: () => number, late: Promise<unknown>[]): Readonly<Reco
     },
     "repeated later": async (send) => {
       const answer = await send()
-      late.push(pause().then(send).catch(() => undefined))
+      late.push(
+        pause()
+          .then(send)
+          .catch(() => undefined),
+      )
       return answer
     },
     "repeated, the second is first": (send) => {
-      late.push(pause().then(send).catch(() => undefined))
+      late.push(
+        pause()
+          .then(send)
+          .catch(() => undefined),
+      )
       return send()
     },
   }
@@ -141,6 +161,31 @@ async function appendUntil(session: Session, name: string, end: number, outcomes
       }
     })
     await Promise.all(appends)
+  }
+}
+
+/** Without core, which recognizes its own entries after a conflict. */
+async function appendLinesUntil(
+  storage: SessionStorage,
+  session: string,
+  end: number,
+  outcomes: Outcomes,
+): Promise<void> {
+  let expect: Head | 0 | undefined = 0
+  for (let n = 0; performance.now() < end; n++) {
+    const line = `${session} ${n}`
+    try {
+      if (expect === undefined) {
+        const head = await storage.head(session)
+        expect = head === undefined ? 0 : { next: head.next, log: head.log }
+      }
+      expect = await storage.append(session, [line], { expect })
+      outcomes.acknowledged.push(line)
+    } catch (error) {
+      expect = undefined
+      const isUnknown = (error as { code?: string }).code === "indeterminate"
+      outcomes[isUnknown ? "unknown" : "refused"].push(line)
+    }
   }
 }
 
