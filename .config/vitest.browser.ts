@@ -38,6 +38,7 @@ function project(
     test: {
       name: browser,
       include: ["packages/*/test/**/*.browser.test.ts"],
+      globalSetup: "packages/http/test/servers/for-pages.ts",
       testTimeout: HANG_MS,
       hookTimeout: HANG_MS,
       expect: { poll: { timeout: HANG_MS } },

@@ -4,6 +4,7 @@ import type { Capabilities, SessionStorage } from "@sessions/core/storage"
 import { connectHttpStorage } from "@sessions/http/client"
 import { createStorageHandler } from "@sessions/http/server"
 import { capabilities as ofFiles, fileSystem, type Place } from "../../fs/test/subject.ts"
+import { type Connection, faultsOfConnections, fetchOn } from "./connections.ts"
 import type { Serve } from "./servers/serve.ts"
 
 export interface HttpLocation {
@@ -11,13 +12,6 @@ export interface HttpLocation {
   readonly place: Place
   /** The connection of each open storage. */
   readonly open: Map<SessionStorage, Connection>
-}
-
-/** What happens to the next append on its way. */
-type Fault = (send: () => Promise<Response>) => Promise<Response>
-
-interface Connection {
-  fault: Fault | undefined
 }
 
 /** Small, so that the cases that exceed it are fast. */
@@ -71,12 +65,7 @@ export function createHttpSubject(name: string, serve: Serve): Subject<HttpLocat
       const storage = await connectHttpStorage({
         url: `${(await served).replace(/\/$/, "")}/api/storage`,
         headers: { authorization: token },
-        fetch: (url, init) => {
-          const { fault } = connection
-          if (fault === undefined || init.method !== "POST" || !url.endsWith("/lines")) return fetch(url, init)
-          for (const other of open.values()) other.fault = undefined
-          return fault(() => fetch(url, init))
-        },
+        fetch: fetchOn(connection, open),
       })
       open.set(storage, connection)
       return storage
@@ -107,31 +96,8 @@ export function createHttpSubject(name: string, serve: Serve): Subject<HttpLocat
     },
     faults: {
       quota: ({ place }) => files.faults?.quota?.(place),
-      requestLost: (location) => arm(location, () => lost()),
-      responseLost: (location) =>
-        arm(location, async (send) => {
-          await send()
-          return lost()
-        }),
-      late(location) {
-        let deliver = async (): Promise<void> => undefined
-        arm(location, (send) => {
-          deliver = async () => void (await send())
-          return lost()
-        })
-        return () => deliver()
-      },
-      busy: (location) =>
-        arm(location, async () => new Response(null, { status: 503, headers: { "retry-after": "1" } })),
+      ...faultsOfConnections,
       removal: async ({ place }) => (await files.faults?.removal?.(place)) ?? (() => undefined),
     },
   }
-}
-
-function arm({ open }: HttpLocation, fault: Fault): void {
-  for (const connection of open.values()) connection.fault = fault
-}
-
-function lost(): Promise<never> {
-  return Promise.reject(new TypeError("fetch failed"))
 }
