@@ -28,7 +28,9 @@ export function toErrorBody(error: unknown): ErrorBody {
 
 /** The message without the location of the storage, which is for the server alone. */
 function messageOf({ message, storage, at }: Error & { readonly storage?: string; readonly at?: string }): string {
-  const places = [at, storage].filter((place) => place !== undefined)
+  // The key of a document or a hash is what the client has sent; it may be a single letter.
+  const isPath = at?.includes("/") === true && !at.startsWith("sessions/")
+  const places = [isPath ? at : undefined, storage].filter((place) => place !== undefined)
   return places.reduce((text, place) => text.replaceAll(place, "the storage"), message)
 }
 

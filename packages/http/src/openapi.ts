@@ -15,15 +15,15 @@ const REFUSALS: Readonly<Record<number, string>> = {
   400: "The request is wrong.",
   401: "Not known who asks; as the host answers it.",
   403: "Not allowed.",
-  404: "There is no such session.",
+  404: "There is no such thing.",
   500: "The server failed; it gives no details.",
   503: "Not now: try again.",
 }
 
 const BODY_REFUSALS: Readonly<Record<number, string>> = {
-  409: "The id is taken by something else.",
+  409: "What is there is not what the request expects.",
   413: "The body is too large.",
-  415: "The body is not JSON.",
+  415: "The body has another content type.",
   429: "Too many requests.",
 }
 

@@ -4,6 +4,7 @@ export type { CorsOptions } from "./cors.ts"
 export type { Handler, HandlerOptions } from "./handler.ts"
 export type { Content, Route } from "./routes.ts"
 export { createStorageHandler, type StorageHandlerLimits, type StorageHandlerOptions } from "./storage/handler.ts"
+export { storageOpenApi } from "./storage/openapi.ts"
 export { storageRoutes } from "./storage/routes.ts"
 
 // The session API.

@@ -107,6 +107,18 @@ test("an error has the status of `httpStatus`; a failure of the server has no de
   }
 })
 
+test("a refusal names no place in the store, and is otherwise told as it is", async () => {
+  const message = async (details: object): Promise<unknown> => {
+    const error = new StorageError("conflict", "fs:/srv: the document a of /srv/a.json exists already", details)
+    return (await call(open({}, error), "/sessions")).body
+  }
+  const told = (message: string): unknown => ({ error: { code: "conflict", message } })
+  expect(await message({ storage: "fs:/srv", at: "/srv/a.json" })).toEqual(
+    told("the storage: the document a of the storage exists already"),
+  )
+  expect(await message({ at: "a" })).toEqual(told("fs:/srv: the document a of /srv/a.json exists already"))
+})
+
 test("`unavailable` asks to be repeated, `indeterminate` does not", async () => {
   const retryAfter = async (code: "unavailable" | "indeterminate"): Promise<unknown> => {
     const response = await open({}, new StorageError(code, "…"))(new Request("http://host/sessions"))

@@ -3,6 +3,7 @@ import { toUtf8 } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { connectHttpStorage, createHttpStorage } from "../src/client.ts"
+import { storageOpenApi, storageRoutes } from "../src/server.ts"
 import { codeOf, handlerOf, linesOf, URL_OF_STORAGE, wire } from "./wire.ts"
 
 const BIG = "x".repeat(10_000)
@@ -85,7 +86,8 @@ test("a long log comes in pages of 1 MB, without what is appended meanwhile, in 
     read.push(...chunk.lines)
   }
   expect(read).toEqual(lines)
-  expect(sent.length).toBe(4)
+  // Four pages, and a look whether the log is still there.
+  expect(sent.length).toBe(5)
   expect(sent.slice(1).every((request) => request.includes(`log=${head.log}`))).toBe(true)
 })
 
@@ -106,6 +108,28 @@ test("a log that is replaced between two pages is a conflict: no page is of the 
   // The page after this one was asked for before the first chunk was taken.
   expect(await codeOf(reading)).toBe("conflict")
   expect(read).toEqual(lines.slice(0, read.length))
+})
+
+test("a log that is deleted after its last page was fetched is a conflict, if the read has several pages", async () => {
+  const on = await wire()
+  const lines = Array.from({ length: 150 }, (_, n) => `${n} ${BIG}`)
+  await on.behind.append("a", lines, { expect: 0 })
+  let fetched = (): void => undefined
+  const second = new Promise<void>((resolve) => (fetched = resolve))
+  const { fetch } = on
+  on.fetch = async (url, init) => {
+    const response = await fetch(url, init)
+    if (url.includes("log=")) fetched()
+    return response
+  }
+  const reading = (async () => {
+    for await (const chunk of on.storage.read("a")) {
+      if (chunk.from > 0) continue
+      await second
+      await on.behind.delete("a")
+    }
+  })()
+  expect(await codeOf(reading)).toBe("conflict")
 })
 
 test("a page that fails in the middle of a read is fetched again, the first one is not", async () => {
@@ -278,3 +302,9 @@ async function collect<T>(rows: AsyncIterable<T>): Promise<T[]> {
   for await (const row of rows) all.push(row)
   return all
 }
+
+test("openapi-storage.json is what the routes say, with an operation for each", async () => {
+  // Written by `pnpm test:unit packages/http/test/storage.test.ts -u`.
+  await expect(`${JSON.stringify(storageOpenApi(), null, 2)}\n`).toMatchFileSnapshot("../openapi-storage.json")
+  expect(new Set(storageRoutes.map(({ action }) => action)).size).toBe(storageRoutes.length)
+})

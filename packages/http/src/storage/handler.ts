@@ -108,8 +108,10 @@ function serve<P>(call: StorageCall<P>): Promise<Response> | Response {
     case "watch":
       return watchLog(storage, session)
     case "readDocument":
+    case "readSessionDocument":
       return readDocument(storage, keyOf(call))
     case "changeDocument":
+    case "changeSessionDocument":
       return change(call)
     case "listDocuments":
       return rowsAnswer(storage.docs.list(readQuery(url, documentsQuery).prefix), (key) => key, call.onError)

@@ -11,7 +11,10 @@ interface Page extends PageHead {
 const TRIES = 3
 const PAUSE_MS = 200
 
-/** While the caller works on a page, the next one is fetched. */
+/**
+ * While the caller works on a page, the next one is fetched. After several pages the log is asked for once more: the last page may have been
+ * fetched before the log was deleted.
+ */
 export async function* readPages(
   { send }: Requests,
   session: string,
@@ -28,12 +31,15 @@ export async function* readPages(
   const range = maxBytes === undefined ? { from, to: end } : { before: end, maxBytes }
   try {
     let page = await fetchPage({ ...range, log })
-    for (;;) {
+    for (let pages = 1; ; pages++) {
       const next = page.from + page.lines
       const following = next < page.end ? again(() => fetchNext(fetchPage, page, next)) : undefined
       following?.catch(() => undefined)
       yield* chunksOf(page)
-      if (following === undefined) return
+      if (following === undefined) {
+        if (pages > 1) await again(() => fetchPage({ from: page.end, to: page.end, log: page.log ?? "" }))
+        return
+      }
       page = await following
     }
   } finally {

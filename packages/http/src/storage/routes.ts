@@ -131,14 +131,14 @@ export const storageRoutes = [
     },
   },
   {
-    action: "readDocument",
+    action: "readSessionDocument",
     method: "GET",
     path: "/sessions/:session/docs/:name",
     summary: "A document of a session",
     answers: { 200: document },
   },
   {
-    action: "changeDocument",
+    action: "changeSessionDocument",
     method: "PUT",
     path: "/sessions/:session/docs/:name",
     summary: "Change a document of a session, if it is what the client expects",
