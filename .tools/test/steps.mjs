@@ -9,6 +9,7 @@ import { fuzz, fuzzPostgres } from "./fuzz.mjs"
 import { linear, planted } from "./linear.mjs"
 import { matrix } from "./matrix.mjs"
 import { mutants } from "./mutants.mjs"
+import { packedExamples } from "./packed-examples.mjs"
 import { onPostgres, postgresCrash } from "./postgres.mjs"
 import { onServer, simulation } from "./s3.mjs"
 import { vitest, writeSimulation } from "./vitest.mjs"
@@ -45,6 +46,7 @@ export const steps = [
   page("webkit"),
   browserCrash(),
   browserAgent,
+  packedExamples,
   entries("node", absent.node),
   entries("bun", absent.bun),
   entries("deno", absent.deno),
