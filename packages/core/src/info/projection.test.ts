@@ -14,6 +14,7 @@ import {
   type InfoProjection,
   projectEntry,
   projectLog,
+  Projector,
   type SessionInfo,
   startProjection,
   toSessionInfo,
@@ -47,6 +48,24 @@ test("a stored projection that is continued equals the projection of the whole l
       else expect(known(projection)).toEqual(expected)
     }),
     400,
+  )
+})
+
+test("a projection that is continued in place equals one that is copied for each line, and keeps the copies that were taken", () => {
+  holds(
+    fc.property(fc.oneof(infoLog, anyLog), (lines) => {
+      const slots = slotsOf(lines)
+      let copied = startProjection(headerOf(lines), "l")
+      const projector = new Projector(copied)
+      for (const [index, slot] of slots.slice(1).entries()) {
+        const before = projector.projection
+        projector.add(slot, index + 1)
+        expect(before).toEqual(copied)
+        copied = projectEntry(copied, slot, index + 1)
+        expect(projector.projection).toEqual(copied)
+      }
+    }),
+    200,
   )
 })
 

@@ -160,33 +160,72 @@ export function startProjection(header: Header | Readonly<Record<string, unknown
 
 /** Projects the next line of the log; `undefined` is a line that is not an entry. */
 export function projectEntry(projection: InfoProjection, entry: Entry | undefined, seq: Seq): InfoProjection {
-  const next = projectFields(projection, entry, seq)
-  if (entry === undefined || projection.stale === "log" || !concernsPrompts(projection, entry)) return next
-  const prompts = new PromptList(projection)
-  prompts.add(entry)
-  return withPrompts(next, prompts)
+  const next: Mutable<InfoProjection> = { ...projection }
+  const prompts = promptsWith(projection, entry)
+  advance(next, entry, seq)
+  return prompts === undefined ? next : withPrompts(next, prompts)
+}
+
+/** Projects many lines in place: a copy for each line would cost more than the line. */
+export class Projector {
+  #next: Mutable<InfoProjection>
+
+  constructor(start: InfoProjection) {
+    this.#next = { ...start }
+  }
+
+  /** As {@link projectEntry}. */
+  add(entry: Entry | undefined, seq: Seq): void {
+    const prompts = promptsWith(this.#next, entry)
+    advance(this.#next, entry, seq)
+    if (prompts !== undefined) this.#next = withPrompts(this.#next, prompts)
+  }
+
+  /** As {@link projectFields}. */
+  addFields(entry: Entry | undefined, seq: Seq): void {
+    advance(this.#next, entry, seq)
+  }
+
+  get projection(): InfoProjection {
+    return { ...this.#next }
+  }
 }
 
 /** Projects all entries of a log that is held whole. */
 export function projectLog(start: InfoProjection, slots: Iterable<Entry | undefined>): InfoProjection {
   const prompts = new PromptList()
-  let projection = start
+  const projector = new Projector(start)
   let seq = start.to.seq
   for (const entry of slots) {
-    projection = projectFields(projection, entry, ++seq)
+    projector.addFields(entry, ++seq)
     if (entry !== undefined) prompts.add(entry)
   }
-  return withPrompts(projection, prompts)
+  return withPrompts(projector.projection, prompts)
+}
+
+/** Undefined if the entry does not change the prompts that the projection remembers. */
+function promptsWith(projection: InfoProjection, entry: Entry | undefined): PromptList | undefined {
+  if (entry === undefined || projection.stale === "log" || !concernsPrompts(projection, entry)) return undefined
+  const prompts = new PromptList(projection)
+  prompts.add(entry)
+  return prompts
 }
 
 /** Projects everything but the prompts, which need a {@link PromptList} of the whole log if the log is projected from its start. */
 export function projectFields(projection: InfoProjection, entry: Entry | undefined, seq: Seq): InfoProjection {
-  const next: Mutable<InfoProjection> = { ...projection, to: { seq, id: entry?.id ?? "" } }
+  const next: Mutable<InfoProjection> = { ...projection }
+  advance(next, entry, seq)
+  return next
+}
+
+function advance(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: Seq): void {
+  const { leaf, to, metrics } = next
+  next.to = { seq, id: entry?.id ?? "" }
   projectBranches(next, entry, seq)
-  if (entry === undefined) return next
-  if (!keepsNull(projection, entry)) {
+  if (entry === undefined) return
+  if (!keepsNull(leaf, to, entry)) {
     next.leaf = leafAt(entry)
-    if (projection.leaf !== entry.parentId) leavePath(next)
+    if (leaf !== entry.parentId) leavePath(next)
   }
   const field = entry as Readonly<Record<string, unknown>>
   switch (entry.type) {
@@ -202,13 +241,13 @@ export function projectFields(projection: InfoProjection, entry: Entry | undefin
       projectStamped(next, entry)
       break
     case "usage":
-      next.metrics = addUsage(projection.metrics, field["usage"])
+      next.metrics = addUsage(metrics, field["usage"])
       break
     case "branch_summary":
-      if (field["usage"] !== undefined) next.metrics = addUsage(projection.metrics, field["usage"])
+      if (field["usage"] !== undefined) next.metrics = addUsage(metrics, field["usage"])
       break
     case "compaction":
-      if (field["usage"] !== undefined) next.metrics = addUsage(projection.metrics, field["usage"])
+      if (field["usage"] !== undefined) next.metrics = addUsage(metrics, field["usage"])
       projectCompaction(next, entry, seq)
       break
     case "reset_boundary":
@@ -220,7 +259,6 @@ export function projectFields(projection: InfoProjection, entry: Entry | undefin
       break
     default:
   }
-  return next
 }
 
 export function withPrompts(projection: InfoProjection, prompts: PromptList): InfoProjection {
@@ -321,7 +359,7 @@ function projectBranches(next: Mutable<InfoProjection>, entry: Entry | undefined
 }
 
 /** Whether an entry is an annotation that is written after `resetLeaf`: the leaf stays null. */
-function keepsNull({ leaf, to }: InfoProjection, { type, parentId }: Entry): boolean {
+function keepsNull(leaf: string | null, to: InfoProjection["to"], { type, parentId }: Entry): boolean {
   return leaf === null && to.seq > 0 && parentId === to.id && isAnnotationType(type)
 }
 

@@ -7,9 +7,11 @@ import type { Entry } from "../format/entry.ts"
 import { SessionError } from "../format/errors.ts"
 import { FORMAT, type Header, VERSION } from "../format/header.ts"
 import { ulidAt } from "../format/ids.ts"
+import { infoBeside } from "../info/store.ts"
 import { createSessions } from "../session/repository.ts"
 import type { Importer, ImportOptions } from "../session/transfer-types.ts"
 import type { SessionsOptions } from "../session/repository-types.ts"
+import type { HeadInfo } from "../storage/contract.ts"
 
 const AT = Date.parse("2026-01-31T09:30:00.000Z")
 
@@ -68,6 +70,17 @@ test("a file whose session fits one batch is read once for its entries, a larger
   }
   const once = await readings({})
   expect(await readings({ maxBatchBytes: 500, maxLineBytes: 499 })).toBe(once + 1)
+})
+
+test("the session information of an imported log has the start of a prompt that is in the blob store, in one reading and in two", async () => {
+  const text = "a question ".repeat(40)
+  for (const limits of [{}, { maxBatchBytes: 700, maxLineBytes: 699 }]) {
+    const storage = createMemoryStorage({ limits })
+    const sessions = createSessions({ storage, blobs: { textUnits: 200 } })
+    await sessions.import(`#chat 2 c1\n> ${text}\n< yes\n< so it is\n`, { id: "s", from: CHAT })
+    const head = (await storage.head("s")) as HeadInfo
+    expect(infoBeside(head)?.prompts).toEqual([{ id: expect.any(String) as string, text: text.slice(0, 200) }])
+  }
 })
 
 test("the text of a file does not depend on its pieces, also if it is not UTF-8", async () => {

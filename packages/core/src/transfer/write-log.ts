@@ -8,7 +8,7 @@ import { SessionError } from "../format/errors.ts"
 import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
 import { parseLine } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
-import { type InfoProjection, projectEntry, startProjection } from "../info/projection.ts"
+import { type InfoProjection, Projector, startProjection } from "../info/projection.ts"
 import { fitsBesideHead, infoText, storeInfo } from "../info/store.ts"
 import { atOnce } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
@@ -95,17 +95,17 @@ export async function writeLog(storage: SessionStorage, log: LogToWrite, o: Writ
   const single = size.bytes <= Math.min(o.singleBatchBytes ?? batchBytes, storage.capabilities.maxBatchBytes)
   const header = log.header(single ? undefined : size.lines)
   const lines = logLines(storage, size.held === undefined ? log : heldLog(log, size.held), header, size.lines, o)
+  const projector = o.info === false ? undefined : new Projector(startProjection(parseLine(header).record ?? {}, ""))
   try {
     const stored = await storage.head(id, signalOf(o))
-    let last = stored === undefined ? undefined : await skipStored(storage, id, stored, lines, size.lines, o)
+    if (stored !== undefined) await skipStored(storage, id, stored, lines, projector, size.lines, o)
     let head: Head | undefined = stored === undefined ? undefined : { next: stored.next, log: stored.log }
-    for await (const batch of batchesOf(lines, single ? size.bytes : Math.min(STEP_BYTES, batchBytes))) {
+    for await (const batch of batchesOf(lines, single ? size.bytes : Math.min(STEP_BYTES, batchBytes), projector)) {
       checkAborted(o.signal, id, head)
-      last = batch.at(-1) as LogLine
-      head = await writeBatch(storage, id, head, batch, o)
-      o.onProgress?.({ lines: last.seq + 1, bytes: last.total })
+      head = await writeBatch(storage, id, head, batch, projectionAt(projector, head), o)
+      o.onProgress?.({ lines: head.next, bytes: batch.total })
     }
-    const projection = projectionAt(last, head)
+    const projection = projectionAt(projector, head)
     if (projection !== undefined && !fitsBesideHead(projection)) await storeInfo(storage, id, projection)
     return { header, lines: size.lines }
   } finally {
@@ -121,6 +121,7 @@ interface Measured {
 }
 
 interface HeldLines {
+  /** Entries only of lines whose values are in the blob store: to keep so many objects costs more than to parse the other lines again. */
   readonly lines: readonly LineToWrite[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -153,7 +154,7 @@ async function measure(
     const size = made.bytes ?? utf8Length(made.line)
     count(size)
     if (bytes > holdBytes) held = undefined
-    held?.push({ ...made, bytes: size })
+    held?.push(made.putBlobs === undefined ? { line: made.line, bytes: size } : { ...made, bytes: size })
   }
   if (bytes <= limit + FULL_SESSION_SLACK_BYTES) return { lines, bytes, held: held && { lines: held, diagnostics } }
   const of = limit < maxSessionBytes ? "createSessions" : "the storage"
@@ -171,7 +172,7 @@ function heldLog(log: LogToWrite, { lines, diagnostics }: HeldLines): LogToWrite
   }
 }
 
-/** A line of the log with its position, its sizes and the session information up to it. */
+/** A line of the log with its position and its sizes. */
 interface LogLine {
   readonly seq: Seq
   readonly line: string
@@ -180,8 +181,8 @@ interface LogLine {
   /** Bytes of the log up to the end of this line. */
   readonly total: number
   readonly putBlobs?: (() => Promise<void>) | undefined
-  /** Session information up to this line. Its `log` is empty: the storage assigns the identity of the log. */
-  readonly projection: InfoProjection | undefined
+  /** The entry that session information is computed from. Default: parsed from the line. Not for the header. */
+  readonly entry?: Entry | undefined
 }
 
 /**
@@ -195,17 +196,15 @@ async function* logLines(
   count: number,
   o: WriteLogOptions,
 ): AsyncGenerator<LogLine, void, undefined> {
-  let projection = o.info === false ? undefined : startProjection(parseLine(header).record ?? {}, "")
   let total = utf8Length(header) + 1
-  yield { seq: 0, line: header, bytes: total, total, putBlobs: log.putBlobs, projection }
+  yield { seq: 0, line: header, bytes: total, total, putBlobs: log.putBlobs }
   let seq = 0
   for await (const { line, bytes: known, entry, putBlobs } of log.lines(o.report ?? ignore)) {
     if (seq === count - 1) return
     seq++
     const bytes = (known ?? utf8Length(line)) + 1
     total += bytes
-    if (projection !== undefined) projection = projectEntry(projection, entry ?? parseEntry(line, seq), seq)
-    yield { seq, line, bytes, total, putBlobs, projection }
+    yield { seq, line, bytes, total, putBlobs, entry }
   }
   if (seq === count - 1) return
   const message = `The source of ${log.id} changed while it was read: it had ${count} lines and has ${seq + 1} now. Repeat the call when the source no longer changes.`
@@ -216,29 +215,34 @@ function ignore(): void {
   // The source of the lines reports damaged ones; session information uses the readable ones.
 }
 
+/** Session information with one more line of the log. The header is the beginning of every projection. */
+function project(projector: Projector | undefined, { seq, line, entry }: LogLine): void {
+  if (seq > 0) projector?.add(entry ?? parseEntry(line, seq), seq)
+}
+
 /**
- * Consumes the lines that are stored already and compares them; returns the last. `exists` if the stored lines are not the
- * beginning of these lines, or are all of them without `acceptComplete`.
+ * Consumes the lines that are stored already, and compares them. `exists` if the stored lines are not the beginning of these lines, or are
+ * all of them without `acceptComplete`.
  */
 async function skipStored(
   storage: SessionStorage,
   id: string,
   stored: HeadInfo,
   ours: AsyncIterator<LogLine>,
+  projector: Projector | undefined,
   count: number,
   o: WriteLogOptions,
-): Promise<LogLine | undefined> {
+): Promise<void> {
   if (stored.next > count || (stored.next === count && o.acceptComplete !== true)) throw idTaken(storage, id)
-  let last: LogLine | undefined
   for await (const chunk of storage.read(id, { from: 0, to: stored.next }, signalOf(o))) {
     for (const line of chunk.lines) {
       const next = await ours.next()
-      last = next.done === true ? undefined : next.value
-      const isSame = last?.line === line || (last?.seq === 0 && isSameHeader(last.line, line, o.anyTimestamp === true))
-      if (!isSame) throw idTaken(storage, id)
+      const own = next.done === true ? undefined : next.value
+      const isSame = own?.line === line || (own?.seq === 0 && isSameHeader(own.line, line, o.anyTimestamp === true))
+      if (own === undefined || !isSame) throw idTaken(storage, id)
+      project(projector, own)
     }
   }
-  return last
 }
 
 /** Ignores `origin`: its expected number of lines differs if the source grew between two calls. */
@@ -250,36 +254,46 @@ function isSameHeader(ours: string, stored: string, anyTimestamp: boolean): bool
   return comparable(ours) === comparable(stored)
 }
 
-/** As many lines as fit `maxBytes`, but at least one. */
+/** Lines that are appended at once. Their entries are not held: parsed, they take several times as much memory. */
+interface Batch {
+  readonly lines: string[]
+  readonly puts: (() => Promise<void>)[]
+  /** Bytes of the log up to the end of the last line. */
+  total: number
+}
+
+/** As many lines as fit `maxBytes`, but at least one. The projector has the lines up to the end of the batch. */
 async function* batchesOf(
   lines: AsyncIterable<LogLine>,
   maxBytes: number,
-): AsyncGenerator<readonly LogLine[], void, undefined> {
-  let batch: LogLine[] = []
+  projector: Projector | undefined,
+): AsyncGenerator<Batch, void, undefined> {
+  let batch: Batch = { lines: [], puts: [], total: 0 }
   let bytes = 0
   for await (const line of lines) {
-    if (batch.length > 0 && bytes + line.bytes > maxBytes) {
+    if (batch.lines.length > 0 && bytes + line.bytes > maxBytes) {
       yield batch
-      batch = []
+      batch = { lines: [], puts: [], total: 0 }
       bytes = 0
     }
-    batch.push(line)
+    batch.lines.push(line.line)
+    if (line.putBlobs !== undefined) batch.puts.push(line.putBlobs)
+    batch.total = line.total
     bytes += line.bytes
+    project(projector, line)
   }
-  if (batch.length > 0) yield batch
+  if (batch.lines.length > 0) yield batch
 }
 
 async function writeBatch(
   storage: SessionStorage,
   id: string,
   head: Head | undefined,
-  batch: readonly LogLine[],
+  { lines, puts }: Batch,
+  projection: InfoProjection | undefined,
   o: WriteLogOptions,
 ): Promise<Head> {
-  const puts = batch.flatMap(({ putBlobs }) => putBlobs ?? [])
-  const projection = projectionAt(batch.at(-1), head)
   const info = projection === undefined ? undefined : infoText(projection)
-  const lines = batch.map(({ line }) => line)
   const write = (): Promise<Written> =>
     // A call that was aborted may still be writing this batch, and it is the same one.
     writeLines(storage, id, lines, { ...signalOf(o), expect: head ?? 0, info, sameIsOwn: true })
@@ -290,9 +304,9 @@ async function writeBatch(
   return written.head
 }
 
-/** Session information up to a line, for the log that ends there. */
-function projectionAt(line: LogLine | undefined, head: Head | undefined): InfoProjection | undefined {
-  return line?.projection && { ...line.projection, log: head?.log ?? "" }
+/** Session information of the log so far. The storage assigns the identity of the log, so it is empty before the first append. */
+function projectionAt(projector: Projector | undefined, head: Head | undefined): InfoProjection | undefined {
+  return projector && { ...projector.projection, log: head?.log ?? "" }
 }
 
 function checkAborted(signal: AbortSignal | undefined, id: string, written: Head | undefined): void {
