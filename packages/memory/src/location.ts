@@ -3,6 +3,8 @@ import { type Head, newLog, type Seq } from "@sessions/core/storage"
 
 /** Create it with {@link createMemoryLocation} and pass it to each storage. Its content is internal to the storage. */
 export interface MemoryLocation {
+  /** Differs from that of every other location, in this process and others. */
+  readonly id: string
   readonly logs: Map<string, MemoryLog>
   /** Texts by key. */
   readonly docs: Map<string, string>
@@ -35,7 +37,7 @@ export interface Watcher {
 }
 
 export function createMemoryLocation(): MemoryLocation {
-  return { logs: new Map(), docs: new Map(), blobs: new Map(), watchers: new Map(), time: 0 }
+  return { id: newLog(), logs: new Map(), docs: new Map(), blobs: new Map(), watchers: new Map(), time: 0 }
 }
 
 /** The timestamp of a write. It never decreases, even if the clock does. */

@@ -65,7 +65,7 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): Session
   }
 
   return defineStorage({
-    description: "memory",
+    description: `memory:${location.id}`,
     capabilities: capabilitiesOf(options),
     // A call changes the location within one tick, so a signal cannot abort it part-way.
     aborts: true,

@@ -18,9 +18,9 @@ export interface StoredHeader {
 
 /** Throws `not_found` if there is no session. */
 export async function readHeader(storage: SessionStorage, id: string, o: CallOptions): Promise<StoredHeader> {
-  const head = await storage.head(id, o)
+  const head = await storage.head(id, { ...o, first: true })
   if (head === undefined) throw notFound(storage, id)
-  const [line = ""] = await readLines(storage, id, { from: 0, to: 1 }, o)
+  const { first: line = (await readLines(storage, id, { from: 0, to: 1 }, o))[0] ?? "" } = head
   return { head, line, header: currentHeader(line) }
 }
 

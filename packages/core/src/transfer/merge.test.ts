@@ -5,6 +5,7 @@ import { pairsOf } from "../../test/merge-model.ts"
 import { entriesIn, type Fuse, seenIn, storeNamed } from "../../test/merge-stores.ts"
 import { holdsAsync } from "../../test/property.ts"
 import { codeOf, linesIn, sessionsIn } from "../../test/transfer.ts"
+import { createSessions } from "../session/repository.ts"
 import type { Sessions } from "../session/repository-types.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 
@@ -337,4 +338,114 @@ test("logs of version 3 on both sides are migrated and merged", async () => {
   await add(sessionsIn(b), "migrated there")
   expect(await sessionsIn(a).merge("s", b)).toMatchObject({ sent: 0, received: 1 })
   expect(await seenIn(a, "s")).toEqual(await seenIn(b, "s"))
+})
+
+/** A storage that counts how often line 0 of a log is read, and how many lines are. */
+function counting(storage: SessionStorage): SessionStorage & { readonly counted: { headers: number; lines: number } } {
+  const counted = { headers: 0, lines: 0 }
+  return {
+    ...storage,
+    counted,
+    async head(id, o) {
+      const head = await storage.head(id, o)
+      if (head?.first !== undefined) counted.headers++
+      return head
+    },
+    async *read(id, range, o) {
+      for await (const chunk of storage.read(id, range, o)) {
+        if (range !== undefined && "to" in range && range.to === 1) counted.headers++
+        counted.lines += chunk.lines.length
+        yield chunk
+      }
+    },
+  }
+}
+
+test("a merge reads each header once, and only the heads if nothing has changed", async () => {
+  const { a, b, there } = await twoCopies()
+  await add(there, "more")
+  const [here, other] = [counting(a), counting(b)]
+  await sessionsIn(here).merge("s", other)
+  expect([here.counted.headers, other.counted.headers]).toEqual([1, 1])
+  const before = here.counted.lines + other.counted.lines
+  await sessionsIn(here).merge("s", other)
+  expect([here.counted.headers, other.counted.headers]).toEqual([1, 1])
+  expect(here.counted.lines + other.counted.lines).toBe(before)
+})
+
+test("two storages in memory have different descriptions, so that each is known as what it is", async () => {
+  const [one, other] = [createMemoryStorage(), createMemoryStorage()]
+  const here = createSessions({ storage: createMemoryStorage() })
+  const session = await here.create({ id: "s" })
+  await session.append(said("first"))
+  await session.close()
+  await here.merge("s", one)
+  // With one description for both, the session would count as deleted there.
+  expect(await here.merge("s", other)).toMatchObject({ sent: 1 })
+  expect(await linesIn(other, "s")).toEqual(await linesIn(one, "s"))
+})
+
+test("every difference of content is named, whatever the order of the lines and the keys", async () => {
+  const { b, here, there } = await twoCopies()
+  const ids: string[] = []
+  for (let n = 0; n < 4; n++) ids.push(await add(n % 2 === 0 ? here : there, `text ${n}`))
+  await here.merge("s", b)
+  const [header = "", ...lines] = await linesIn(b, "s")
+  const changed = storeNamed("changed")
+  const edited = lines.map((line) => {
+    if (line.includes("text 1")) return line.replace("text 1", "text I")
+    if (line.includes("text 2")) return line.replace('"role":"user",', "").replace(/"message":\{/, '$&"role":"user",')
+    return line.includes("text 3") ? line.replace("}}", '},"acme":1}') : line
+  })
+  await changed.append("s", [header, ...edited], { expect: 0 })
+  const { differing } = await here.merge("s", changed)
+  expect(new Set(differing)).toEqual(new Set([ids[1], ids[3]]))
+})
+
+test("two texts with one FNV-1a of 53 bits are different texts", async () => {
+  const time = "2026-01-31T09:30:01.000Z"
+  const [a, b] = ["bzjrhg", "kapjti"].map((content) => {
+    const header = { type: "session", format: "@sessions", version: 4, id: "s", timestamp: time }
+    const place = { type: "message", id: "e1", parentId: null, seq: 1, timestamp: time }
+    const lines = [header, { ...place, message: { role: "user", content } }].map((line) => JSON.stringify(line))
+    return { storage: storeNamed(content), lines }
+  }) as [{ storage: SessionStorage; lines: string[] }, { storage: SessionStorage; lines: string[] }]
+  for (const { storage, lines } of [a, b]) await storage.append("s", lines, { expect: 0 })
+  expect(await sessionsIn(a.storage).merge("s", b.storage)).toMatchObject({ sent: 0, differing: ["e1"] })
+})
+
+test("a fork is merged as a session of its own, and goes on in both storages", async () => {
+  const { a, b, here, there } = await twoCopies()
+  const mine = await here.fork("s", { id: "fork" })
+  await mine.append(said("in the fork, here"))
+  await mine.close()
+  expect(await here.merge("fork", b)).toMatchObject({ received: 0, differing: [] })
+  const theirs = await there.open("fork")
+  expect(theirs.header.parentSession).toEqual(mine.header.parentSession)
+  await theirs.append(said("in the fork, there"))
+  await theirs.close()
+  expect(await here.merge("fork", b)).toMatchObject({ sent: 0, received: 1 })
+  expect(await here.merge("s", b)).toMatchObject({ sent: 0, received: 0 })
+  for (const id of ["s", "fork"]) expect(await seenIn(a, id)).toEqual(await seenIn(b, id))
+})
+
+test("forks that both sides made under one id are two sessions", async () => {
+  const { a, b } = await twoCopies()
+  for (const [storage, time] of [[a, 1] as const, [b, 2] as const]) {
+    await (await sessionsIn(storage, { now: () => Date.UTC(2026, 1, time) }).fork("s", { id: "fork" })).close()
+  }
+  const before = [await linesIn(a, "fork"), await linesIn(b, "fork")]
+  expect(await codeOf(sessionsIn(a).merge("fork", b))).toBe("exists")
+  expect([await linesIn(a, "fork"), await linesIn(b, "fork")]).toEqual(before)
+})
+
+test("forks that each side made of a merged session stay where they are until they are merged themselves", async () => {
+  const { a, b, here, there } = await twoCopies()
+  await (await here.fork("s", { id: "mine" })).close()
+  await (await there.fork("s", { id: "theirs" })).close()
+  await here.merge("s", b)
+  expect([await a.head("theirs"), await b.head("mine")]).toEqual([undefined, undefined])
+  await here.merge("mine", b)
+  await there.merge("theirs", a)
+  for (const id of ["s", "mine", "theirs"]) expect(await seenIn(a, id)).toEqual(await seenIn(b, id))
 })

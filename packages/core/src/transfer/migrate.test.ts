@@ -124,7 +124,7 @@ test("a log that is not an older one is rejected with an error that names the se
     [["hello"], "not_a_session"],
   ] as const) {
     const storage = await stored(lines)
-    await expect(migrateStored(storage, "o")).rejects.toMatchObject({ code, session: "o", storage: "memory" })
+    await expect(migrateStored(storage, "o")).rejects.toMatchObject({ code, session: "o", storage: storage.description })
     expect(await linesIn(storage, "o")).toEqual(lines)
   }
   expect(await codeOf(migrateStored(createMemoryStorage(), "o"))).toBe("not_found")

@@ -1,0 +1,199 @@
+/** Writes what a merge gives one log: checks the lines against the limits of its storage, then appends them with their blobs. */
+import type { Diagnostic } from "../format/diagnostics.ts"
+import type { Entry } from "../format/entry.ts"
+import { SessionError } from "../format/errors.ts"
+import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
+import { withFields, withSeq } from "../format/json-edit.ts"
+import { encodeEntry } from "../format/line.ts"
+import { type InfoProjection, projectEntry, withTips } from "../info/projection.ts"
+import { currentInfo } from "../info/refresh.ts"
+import { fitsBesideHead, infoText, storeInfo } from "../info/store.ts"
+import { atOnce } from "../log/blobs.ts"
+import { parseEntry } from "../log/parse-entry.ts"
+import { openTips, type OpenTips, settledLines } from "../log/tips.ts"
+import { tipsOfLog } from "../log/whole-tips.ts"
+import type { CallOptions, Head, Seq, SessionStorage } from "../storage/contract.ts"
+import { StorageError } from "../storage/errors.ts"
+import { signalOf } from "../storage/signals.ts"
+import { utf8Length } from "../storage/utf8.ts"
+import { sendWithBlobs } from "../write/fresh-blobs.ts"
+import { type Written, writeLines } from "../write/writer.ts"
+import { blobCopier } from "./copy.ts"
+import type { MergeEntry } from "./merge-plan.ts"
+import { type MergeSide, stubOf } from "./merge-read.ts"
+
+/** Bounds the memory of a batch. */
+const BATCH_BYTES = 8_000_000
+
+export interface MergeWriteOptions extends CallOptions {
+  readonly maxSessionBytes: number
+  readonly now: () => number
+}
+
+/** A line for the end of the receiving log. */
+export interface NewLine {
+  readonly line: string
+  readonly bytes: number
+  readonly entry: Entry
+  readonly putBlobs?: (() => Promise<void>) | undefined
+  /** The `leaf` entry of the merge. */
+  readonly isAdded?: true
+}
+
+export interface ToPrepare {
+  readonly missing: readonly MergeEntry[]
+  readonly leaf: Entry | undefined
+  readonly diagnostics: Diagnostic[]
+}
+
+/** The lines that a side gets. Throws before anything is written if it cannot take them. */
+export async function prepare(
+  id: string,
+  from: MergeSide,
+  to: MergeSide,
+  { missing, leaf, diagnostics }: ToPrepare,
+  o: MergeWriteOptions,
+): Promise<readonly NewLine[]> {
+  const seqs = new Map<string, Seq>()
+  const seqOf = (entryId: unknown): Seq | undefined =>
+    seqs.get(entryId as string) ?? to.entries.get(entryId as string)?.seq
+  const blobsOf = blobCopier(from.storage, to.storage, (diagnostic) => diagnostics.push(diagnostic), signalOf(o))
+  const lines: NewLine[] = []
+  for await (const { line, seq: source } of linesAt(from, id, missing, o)) {
+    const seq = to.head.next + lines.length
+    const entry = parseEntry(line, seq) as Entry
+    seqs.set(entry.id, seq)
+    const moved = atSeq(line, entry, seq, seqOf)
+    lines.push({ line: moved, bytes: utf8Length(moved) + 1, entry, ...blobsOf(line, source) })
+  }
+  if (leaf !== undefined) {
+    const line = encodeEntry({ ...leaf, seq: to.head.next + lines.length, ...hintOf(leaf.parentId, seqOf) })
+    lines.push({ line, bytes: utf8Length(line) + 1, entry: leaf, isAdded: true })
+  }
+  checkSizes(id, to, lines, o)
+  return lines
+}
+
+function hintOf(parentId: string | null, seqOf: (id: unknown) => Seq | undefined): object {
+  const targetSeq = parentId === null ? undefined : seqOf(parentId)
+  return targetSeq === undefined ? {} : { targetSeq }
+}
+
+/** The line with its seq and its hints in the receiving log. */
+function atSeq(line: string, entry: Entry, seq: Seq, seqOf: (id: unknown) => Seq | undefined): string {
+  const moved = withSeq(line, seq) ?? withFields(line, { seq })
+  const { type, parentId, targetId, targetSeq, firstKeptEntryId, firstKeptSeq } = entry
+  const hints: Record<string, unknown> = {}
+  if (targetSeq !== undefined) hints["targetSeq"] = seqOf(type === "leaf" ? parentId : targetId)
+  if (firstKeptSeq !== undefined) hints["firstKeptSeq"] = seqOf(firstKeptEntryId)
+  return Object.keys(hints).length === 0 ? moved : withFields(moved, hints)
+}
+
+async function* linesAt(
+  { storage, head }: MergeSide,
+  id: string,
+  wanted: readonly MergeEntry[],
+  o: MergeWriteOptions,
+): AsyncGenerator<{ readonly line: string; readonly seq: Seq }, void, undefined> {
+  const [first] = wanted
+  if (first === undefined) return
+  const seqs = new Set(wanted.map(({ seq }) => seq))
+  const range = { from: first.seq, to: (wanted.at(-1) as MergeEntry).seq + 1, log: head.log }
+  for await (const chunk of storage.read(id, range, signalOf(o))) {
+    for (const [index, line] of chunk.lines.entries())
+      if (seqs.has(chunk.from + index)) yield { line, seq: chunk.from + index }
+  }
+}
+
+function checkSizes(id: string, { storage, head }: MergeSide, lines: readonly NewLine[], o: MergeWriteOptions): void {
+  const { maxLineBytes, maxSessionBytes } = storage.capabilities
+  const about = { session: id, storage: storage.description }
+  let bytes = head.bytes
+  for (const { bytes: size, entry } of lines) {
+    bytes += size
+    if (size - 1 <= maxLineBytes) continue
+    const message = `The entry ${entry.id} has ${size - 1} bytes; ${storage.description} takes ${maxLineBytes}. Nothing was written.`
+    throw new SessionError("too_large", message, about)
+  }
+  const limit = Math.min(o.maxSessionBytes, maxSessionBytes) + FULL_SESSION_SLACK_BYTES
+  if (lines.length === 0 || bytes <= limit) return
+  const message = `The merged log has ${bytes} bytes; a session in ${storage.description} may have ${limit}. Nothing was written. Raise maxSessionBytes.`
+  throw new SessionError("too_large", message, about)
+}
+
+export interface WrittenSide {
+  /** The end of the log; undefined if another writer has appended meanwhile. */
+  readonly head: Head | undefined
+  /** How many entries were written, without the `leaf` of the merge. */
+  readonly entries: number
+  readonly openTips: OpenTips
+}
+
+export async function write(
+  id: string,
+  side: MergeSide,
+  lines: readonly NewLine[],
+  o: MergeWriteOptions,
+): Promise<WrittenSide> {
+  const { storage, log, header } = side
+  const settled = settledLines(header)
+  let head: Head = { next: side.head.next, log: side.head.log }
+  let projection = lines.length === 0 ? undefined : await currentInfo(storage, id, side.head, signalOf(o))
+  let entries = 0
+  for (const batch of batchesOf(lines, Math.min(BATCH_BYTES, storage.capabilities.maxBatchBytes))) {
+    if (o.signal?.aborted === true) throw aborted(id, storage, o.signal.reason)
+    for (const { entry } of batch) {
+      projection = projectEntry(projection as InfoProjection, entry, log.end)
+      log.push(stubOf(entry))
+    }
+    projection = withTips(projection as InfoProjection, tipsOfLog(log, settled), settled)
+    const written = await writeBatch(storage, id, head, batch, projection, o)
+    if (written.kind === "conflict") return { head: undefined, entries, openTips: NO_TIPS }
+    if (written.kind !== "committed") throw written.error
+    head = written.head
+    entries += batch.filter(({ isAdded }) => isAdded !== true).length
+  }
+  if (projection !== undefined && !fitsBesideHead(projection)) await storeInfo(storage, id, projection)
+  return { head, entries, openTips: openTips(tipsOfLog(log, settled)) }
+}
+
+const NO_TIPS: OpenTips = { tips: [] }
+
+/** Lines of other batches refer to each other backwards only, so a log that ends in any of them is whole. */
+function batchesOf(lines: readonly NewLine[], most: number): NewLine[][] {
+  const batches: NewLine[][] = []
+  let bytes = 0
+  for (const line of lines) {
+    const batch = batches.at(-1)
+    if (batch === undefined || bytes + line.bytes > most) {
+      batches.push([line])
+      bytes = line.bytes
+    } else {
+      batch.push(line)
+      bytes += line.bytes
+    }
+  }
+  return batches
+}
+
+async function writeBatch(
+  storage: SessionStorage,
+  id: string,
+  head: Head,
+  batch: readonly NewLine[],
+  projection: InfoProjection,
+  o: MergeWriteOptions,
+): Promise<Written> {
+  const puts = batch.flatMap(({ putBlobs }) => putBlobs ?? [])
+  const lines = batch.map(({ line }) => line)
+  const write = (): Promise<Written> =>
+    // A call that was aborted may still be writing this batch, and it is the same one.
+    writeLines(storage, id, lines, { ...signalOf(o), expect: head, info: infoText(projection), sameIsOwn: true })
+  if (puts.length === 0) return write()
+  return sendWithBlobs(() => atOnce(puts, (put) => put()), write, o.now)
+}
+
+function aborted(id: string, { description }: SessionStorage, cause: unknown): StorageError {
+  const message = `Merging ${id} was aborted. What was written is whole; repeat the call to write the rest.`
+  return new StorageError("aborted", message, { session: id, storage: description, cause })
+}
