@@ -8,9 +8,14 @@ import { manifest, root } from "../lib/workspace.mjs"
 import { commands, entriesStep } from "./entries.mjs"
 import { outcomeOf } from "./report.mjs"
 
-const folders = ["packages/postgres", "packages/cli", "packages/openai-agents", "examples/langgraph"].map((name) =>
-  join(root, name, "test", "server"),
-)
+const folders = [
+  "packages/postgres",
+  "packages/cli",
+  "packages/ai-sdk",
+  "packages/claude-agent",
+  "packages/openai-agents",
+  "examples/langgraph",
+].map((name) => join(root, name, "test", "server"))
 
 /** The tests that need a PostgreSQL server: the entry files of a runtime, all on one server. */
 export function onPostgres(runtime) {
