@@ -60,7 +60,8 @@ async function* blocksOf(
     if ("entries" in part) {
       const range = ` data-from="${part.entries[0]?.[0]}" data-to="${part.entries.at(-1)?.[0]}"`
       yield dataBlock(session.id, "entries", part.entries, range)
-    } else if ("rows" in part) yield dataBlock(session.id, "rows", part.rows)
+    } else if ("context" in part) yield dataBlock(session.id, "context", part.context)
+    else if ("rows" in part) yield dataBlock(session.id, "rows", part.rows)
     else yield dataBlock(session.id, "summary", part.summary)
   }
   for (const { id } of subagents) {

@@ -5,7 +5,7 @@ import { SCRIPT, SCRIPT_HASH, STYLE, STYLE_HASH } from "./page/assets.ts"
  * Only the script and the style with these hashes apply, images come from the file itself, and nothing is loaded, sent or framed. Trusted
  * Types make the browser refuse HTML from text, so that no text of a log can become an element.
  */
-export const POLICY: string = [
+const POLICY: string = [
   "default-src 'none'",
   `script-src '${SCRIPT_HASH}'`,
   `style-src '${STYLE_HASH}'`,
@@ -16,12 +16,21 @@ export const POLICY: string = [
   "trusted-types 'none'",
 ].join("; ")
 
-export function startOfPage(title: string): string {
+/** The page of a server asks that server, and no frame may show it. */
+export const SERVED_POLICY: string = `${POLICY}; connect-src 'self'; frame-ancestors 'none'`
+
+/** The page of a server. It has no data, and asks for it with the token. */
+export function servedPage(): string {
+  return `${startOfPage("Sessions", "served", `${POLICY}; connect-src 'self'`)}${endOfPage()}`
+}
+
+/** `mode`: `file` has its data in it, `served` asks the server. */
+export function startOfPage(title: string, mode: "file" | "served" = "file", policy: string = POLICY): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${escapeHtml(POLICY)}">
+<meta http-equiv="Content-Security-Policy" content="${escapeHtml(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
@@ -31,7 +40,7 @@ export function startOfPage(title: string): string {
 <style>${STYLE}</style>
 </head>
 <body>
-<div id="inspector"><noscript>This page needs JavaScript. It loads nothing and sends nothing.</noscript></div>
+<div id="inspector" data-mode="${mode}"><noscript>This page needs JavaScript. It loads nothing and sends nothing.</noscript></div>
 `
 }
 

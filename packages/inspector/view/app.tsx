@@ -11,24 +11,44 @@ import { formatCount, formatTime } from "./format.ts"
 import { listenToKeys } from "./keys.ts"
 import { seqOfId } from "./paths.ts"
 import { parseRoute, type Route, type Tab, TABS, toHash } from "./route.ts"
+import { Sessions } from "./sessions.tsx"
 import type { SessionData, Source } from "./source.ts"
 import { Tree } from "./tree.tsx"
 import { Usage } from "./usage.tsx"
+import { useSession } from "./use-session.ts"
 
 export function App({ source }: { readonly source: Source }): VNode {
   const route = useRoute()
   const id = route.session ?? source.first
-  const data = source.open(id)
-  if (data === undefined)
+  if (id === undefined) return source.list === undefined ? <main /> : <Sessions list={source.list} />
+  return <OneSession key={id} source={source} id={id} route={route} />
+}
+
+function OneSession({
+  source,
+  id,
+  route,
+}: {
+  readonly source: Source
+  readonly id: string
+  readonly route: Route
+}): VNode {
+  const opened = useSession(source, id)
+  if (opened !== undefined && "data" in opened)
     return (
-      <main>
-        <p class="notice">
-          This page has no session {id}. <a href="#">First session</a>
-        </p>
-      </main>
+      <SessionPage source={source} data={opened.data} session={id === source.first ? undefined : id} route={route} />
     )
-  const session = id === source.first ? undefined : id
-  return <SessionPage key={id} source={source} data={data} session={session} route={route} />
+  return (
+    <main>
+      {opened === undefined ? (
+        <p class="note">Reading…</p>
+      ) : (
+        <p class="notice">
+          {opened.problem} <a href="#">{source.list === undefined ? "First session" : "All sessions"}</a>
+        </p>
+      )}
+    </main>
+  )
 }
 
 interface SessionPageProps {
@@ -57,11 +77,14 @@ function SessionPage({ source, data, session, route }: SessionPageProps): VNode 
       <header class="page-head">
         <h1>{titleOf(data)}</h1>
         <p class="facts">
-          {session === undefined ? null : <a href="#">Back to the first session</a>}
+          {session === undefined ? null : (
+            <a href="#">{source.list === undefined ? "Back to the first session" : "All sessions"}</a>
+          )}
           <span>{formatCount(info.messageCount, "message")}</span>
           <span>{formatTime(info.lastMessageAt)}</span>
           {info.cwd === undefined ? null : <span>{info.cwd}</span>}
           {redacted ? <span class="badge">redacted</span> : null}
+          <Save source={source} id={data.summary.id} />
         </p>
         <form role="search" onSubmit={(event) => event.preventDefault()}>
           <input
@@ -96,6 +119,26 @@ function SessionPage({ source, data, session, route }: SessionPageProps): VNode 
   )
 }
 
+function Save({ source: { save }, id }: { readonly source: Source; readonly id: string }): VNode | null {
+  const [problem, setProblem] = useState<string>()
+  if (save === undefined) return null
+  const start = (format: "html" | "jsonl"): void => {
+    setProblem(undefined)
+    save(id, format).catch((error: unknown) => setProblem(String(error)))
+  }
+  return (
+    <>
+      <button type="button" onClick={() => start("html")}>
+        save as page
+      </button>
+      <button type="button" onClick={() => start("jsonl")}>
+        save log
+      </button>
+      {problem === undefined ? null : <span class="badge bad">{problem}</span>}
+    </>
+  )
+}
+
 const NAMES: Readonly<Record<Tab, string>> = {
   conversation: "Conversation",
   tree: "Tree",
@@ -107,36 +150,39 @@ const NAMES: Readonly<Record<Tab, string>> = {
 }
 
 function TabContent({ source, data, session, route }: SessionPageProps): VNode {
-  const { diagnostics, damaged } = data.summary
+  const { whole } = data
+  if (route.tab === "conversation") {
+    const target = route.entry === undefined ? undefined : seqOfId(data.rows, route.entry)
+    const isMissing = route.entry !== undefined && target === undefined
+    // The entry may be before the end of the session.
+    if (isMissing && whole === undefined) return <p class="note">Reading the whole session…</p>
+    return (
+      <>
+        {isMissing ? <p class="notice">The session has no entry {route.entry}.</p> : null}
+        <Conversation source={source} data={data} session={session} target={target} depth={0} />
+      </>
+    )
+  }
+  if (route.tab === "context") return <Context data={data} session={session} />
+  if (whole === undefined) return <p class="note">Reading the whole session…</p>
+  const props = { data, summary: whole, session }
   switch (route.tab) {
-    case "conversation": {
-      const target = route.entry === undefined ? undefined : seqOfId(data.rows, route.entry)
-      return (
-        <>
-          {route.entry !== undefined && target === undefined ? (
-            <p class="notice">The session has no entry {route.entry}.</p>
-          ) : null}
-          <Conversation source={source} data={data} session={session} target={target} depth={0} />
-        </>
-      )
-    }
     case "tree":
-      return <Tree data={data} session={session} />
-    case "context":
-      return <Context data={data} session={session} />
+      return <Tree {...props} />
     case "usage":
-      return <Usage data={data} />
+      return <Usage {...props} />
     case "compactions":
-      return <Compactions data={data} session={session} />
+      return <Compactions {...props} />
     case "diagnostics":
-      return <DiagnosticsTab diagnostics={diagnostics} damaged={damaged} session={session} />
+      return <DiagnosticsTab diagnostics={whole.diagnostics} damaged={whole.damaged} session={session} />
     case "details":
-      return <Details data={data} />
+      return <Details {...props} />
   }
 }
 
 function titleOf({ summary: { id, info }, rows }: SessionData): string {
   if (info.title !== undefined && info.title !== "") return info.title
+  if (info.firstPrompt !== undefined && info.firstPrompt !== "") return info.firstPrompt
   for (const { role, text } of rows.values()) if (role === "user" && text !== "") return text
   return `Session ${id}`
 }

@@ -1,6 +1,7 @@
 /** The context: the messages that a model would get, and the estimated tokens of each. */
 import type { VNode } from "preact"
-import type { ContextRow } from "../src/model/types.ts"
+import { useEffect, useState } from "preact/hooks"
+import type { ContextRow, ContextView } from "../src/model/types.ts"
 import { Diagnostics } from "./diagnostics.tsx"
 import { nameOf } from "./entry.tsx"
 import { formatCount, formatNumber } from "./format.ts"
@@ -13,11 +14,46 @@ interface ContextProps {
 }
 
 export function Context({ data, session }: ContextProps): VNode {
-  const { messages, tokens, promptTokens, systemPrompt, model, mode, thinkingLevel, diagnostics } = data.summary.context
-  const most = Math.max(1, promptTokens, ...messages.map((message) => message.tokens))
+  const [context, setContext] = useState<ContextView | { readonly problem: string }>()
+  useEffect(() => {
+    let current = true
+    data.context().then(
+      (found) => current && setContext(found),
+      (error: unknown) => current && setContext({ problem: String(error) }),
+    )
+    return () => {
+      current = false
+    }
+  }, [data])
   return (
     <>
       <h2>Context</h2>
+      {context === undefined ? (
+        <p class="note">Reading…</p>
+      ) : "problem" in context ? (
+        <p class="notice">{context.problem}</p>
+      ) : (
+        <Messages context={context} session={session} />
+      )}
+    </>
+  )
+}
+
+/** Messages that are shown at first, and that one press of a button adds: the newest. */
+const STEP = 200
+
+interface MessagesProps {
+  readonly context: ContextView
+  readonly session: string | undefined
+}
+
+function Messages({ context, session }: MessagesProps): VNode {
+  const [count, setCount] = useState(STEP)
+  const { messages, tokens, promptTokens, systemPrompt, model, mode, thinkingLevel, diagnostics } = context
+  const left = Math.max(0, messages.length - count)
+  const most = messages.reduce((most, message) => Math.max(most, message.tokens), Math.max(1, promptTokens))
+  return (
+    <>
       <dl class="facts-list">
         <Fact name="Tokens" value={`about ${formatNumber(tokens)}`} />
         <Fact name="Messages" value={formatNumber(messages.length)} />
@@ -32,9 +68,16 @@ export function Context({ data, session }: ContextProps): VNode {
         {systemPrompt === undefined ? null : (
           <Item name="System prompt of the session" text={systemPrompt} tokens={promptTokens} most={most} />
         )}
-        {messages.map((message, index) => (
+        {left === 0 ? null : (
+          <li class="whole">
+            <button type="button" class="more" onClick={() => setCount(count + STEP)}>
+              Show older messages ({formatNumber(left)} more)
+            </button>
+          </li>
+        )}
+        {messages.slice(left).map((message, index) => (
           <Item
-            key={index}
+            key={left + index}
             name={KIND_NAMES[message.kind] ?? nameOf({ type: "message", role: message.role })}
             text={message.text}
             tokens={message.tokens}

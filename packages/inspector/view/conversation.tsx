@@ -1,6 +1,6 @@
 /** The conversation of one branch: a window of its path, with tool results inside of their calls and subagents where they ran. */
 import type { VNode } from "preact"
-import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks"
+import { useEffect, useMemo, useState } from "preact/hooks"
 import { fieldsOf } from "../src/model/fields.ts"
 import type { Row, StoredEntry, Subagent } from "../src/model/types.ts"
 import { type EntryContext, elementId, EntryCard } from "./entry.tsx"
@@ -8,6 +8,7 @@ import { formatNumber } from "./format.ts"
 import { isContent, pathTo, replacedBy, seqOfId, tipFor } from "./paths.ts"
 import { toHash } from "./route.ts"
 import type { SessionData, Source } from "./source.ts"
+import { useSession } from "./use-session.ts"
 
 export interface ConversationProps {
   readonly source: Source
@@ -28,14 +29,17 @@ export function Conversation(props: ConversationProps): VNode {
   const { rows, summary } = data
   const tip = target === undefined ? summary.leaf : tipFor(rows, target, summary.leaf)
   const path = useMemo(() => pathTo(rows, tip), [rows, tip])
-  const [[from, to], setWindow] = useState(() => windowAt(path, target))
-  useLayoutEffect(() => setWindow(windowAt(path, target)), [path, target])
+  const [chosen, setChosen] = useState<Shown>()
+  // A window belongs to its path: of another one, such as the whole path after its end, the window is found anew.
+  const isChosen = chosen?.path === path && chosen.target === target
+  const { from, to } = isChosen ? chosen : windowAt(path, target)
+  const setWindow = (from: number, to: number): void => setChosen({ path, target, from, to })
   const shown = path.slice(from, to)
   const stored = useEntries(data, shown)
-  useScrollTo(session, target, stored !== undefined)
+  useScrollTo(session, target, target !== undefined && stored?.has(target) === true)
   if (stored === undefined) return <p class="note">Reading…</p>
   const context = entryContext(props, shown, stored)
-  const places = depth > 0 ? new Map<number, readonly Subagent[]>() : placesOf(summary.subagents, path, data)
+  const places = placesOf(depth > 0 ? [] : (data.whole?.subagents ?? []), path, data)
   const cards = shown.flatMap((seq) => {
     const row = rows.get(seq)
     const one = stored.get(seq)
@@ -58,13 +62,10 @@ export function Conversation(props: ConversationProps): VNode {
         </p>
       )}
       {path.length === 0 ? <p class="note">The session has no entries.</p> : null}
-      <More count={from} label="older" onClick={() => setWindow([Math.max(0, from - STEP), to])} />
+      {data.whole === undefined ? <p class="note">Reading the older entries…</p> : null}
+      <More count={from} label="older" onClick={() => setWindow(Math.max(0, from - STEP), to)} />
       {cards}
-      <More
-        count={path.length - to}
-        label="newer"
-        onClick={() => setWindow([from, Math.min(path.length, to + STEP)])}
-      />
+      <More count={path.length - to} label="newer" onClick={() => setWindow(from, Math.min(path.length, to + STEP))} />
     </div>
   )
 }
@@ -78,11 +79,21 @@ function More(o: { readonly count: number; readonly label: string; readonly onCl
   )
 }
 
+interface Window {
+  readonly from: number
+  readonly to: number
+}
+
+interface Shown extends Window {
+  readonly path: readonly number[]
+  readonly target: number | undefined
+}
+
 /** The end of the path, or the surroundings of an entry. */
-function windowAt(path: readonly number[], target: number | undefined): readonly [from: number, to: number] {
+function windowAt(path: readonly number[], target: number | undefined): Window {
   const index = target === undefined ? -1 : path.indexOf(target)
-  if (index < 0) return [Math.max(0, path.length - STEP), path.length]
-  return [Math.max(0, index - STEP / 2), Math.min(path.length, index + STEP)]
+  if (index < 0) return { from: Math.max(0, path.length - STEP), to: path.length }
+  return { from: Math.max(0, index - STEP / 2), to: Math.min(path.length, index + STEP) }
 }
 
 /** Undefined until they are read. */
@@ -98,11 +109,11 @@ function useEntries(data: SessionData, seqs: readonly number[]): ReadonlyMap<num
       current = false
     }
   }, [data, key])
-  // The entries of the window before this one stay until the new ones are there.
-  return loaded?.data === data ? loaded.entries : undefined
+  // Entries of the session that were shown stay until the new ones have come.
+  return loaded?.data.summary.id === data.summary.id ? loaded.entries : undefined
 }
 
-/** Unfolds what an entry is in, and moves to it. */
+/** Unfolds what an entry is in, and moves to it, once it is there. */
 function useScrollTo(session: string | undefined, target: number | undefined, ready: boolean): void {
   useEffect(() => {
     if (target === undefined || !ready) return
@@ -198,7 +209,6 @@ function placesOf(
 function SubagentSession(o: { readonly source: Source; readonly subagent: Subagent; readonly depth: number }): VNode {
   const { source, subagent, depth } = o
   const [open, setOpen] = useState(false)
-  const data = source.open(subagent.id)
   const name = subagent.title === "" ? subagent.id : subagent.title
   return (
     <details class="fold subagent" open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -206,11 +216,17 @@ function SubagentSession(o: { readonly source: Source; readonly subagent: Subage
       <p class="note">
         <a href={toHash({ session: subagent.id, tab: "conversation" })}>This session alone</a>
       </p>
-      {open && data !== undefined ? (
-        <Conversation source={source} data={data} session={subagent.id} target={undefined} depth={depth + 1} />
-      ) : null}
+      {open ? <SubagentConversation source={source} id={subagent.id} depth={depth + 1} /> : null}
     </details>
   )
+}
+
+function SubagentConversation(o: { readonly source: Source; readonly id: string; readonly depth: number }): VNode {
+  const { source, id, depth } = o
+  const opened = useSession(source, id)
+  if (opened === undefined) return <p class="note">Reading…</p>
+  if ("problem" in opened) return <p class="notice">{opened.problem}</p>
+  return <Conversation source={source} data={opened.data} session={id} target={undefined} depth={depth} />
 }
 
 function of(session: string | undefined): { readonly session?: string } {

@@ -1,11 +1,11 @@
 /** Facts about a session: its information, metadata and header. */
 import type { VNode } from "preact"
+import type { Summary } from "../src/model/types.ts"
 import { Json } from "./blocks.tsx"
 import { Fact } from "./context.tsx"
 import { formatBytes, formatNumber, formatTime } from "./format.ts"
-import type { SessionData } from "./source.ts"
 
-export function Details({ data: { summary } }: { readonly data: SessionData }): VNode {
+export function Details({ summary }: { readonly summary: Summary }): VNode {
   const { id, info, lines, header, redacted } = summary
   const parent = info.parentSession
   return (

@@ -1,7 +1,7 @@
 /** The sessions in the data blocks of this file. A block of entries is parsed when one of them is needed. */
 import { textOf } from "../src/model/text.ts"
-import type { Row, StoredEntry, Summary } from "../src/model/types.ts"
-import type { SessionData, Source } from "./source.ts"
+import type { ContextView, Row, StoredEntry, Summary } from "../src/model/types.ts"
+import type { Opened, SessionData, Source } from "./source.ts"
 
 interface Block {
   readonly from: number
@@ -13,6 +13,7 @@ interface Parts {
   readonly blocks: Block[]
   readonly rows: Map<number, Row>
   summary?: Summary
+  context?: Element
 }
 
 export function embeddedSource(document: Document): Source {
@@ -23,22 +24,20 @@ export function embeddedSource(document: Document): Source {
     if (parts === undefined) sessions.set(session, (parts = { blocks: [], rows: new Map() }))
     if (kind === "entries") parts.blocks.push({ from: Number(from), to: Number(to), element })
     else if (kind === "rows") for (const row of parse(element) as readonly Row[]) parts.rows.set(row.seq, row)
+    else if (kind === "context") parts.context = element
     else parts.summary = parse(element) as Summary
   }
-  const opened = new Map<string, SessionData>()
+  const opened = new Map<string, Opened>()
+  for (const [id, parts] of sessions)
+    if (parts.summary !== undefined) opened.set(id, { data: sessionData(parts, parts.summary) })
   return {
     first: [...sessions.keys()][0] ?? "",
-    open(session) {
-      const parts = sessions.get(session)
-      if (parts?.summary === undefined) return undefined
-      const data = opened.get(session) ?? sessionData(parts, parts.summary)
-      opened.set(session, data)
-      return data
-    },
+    peek: (session) => opened.get(session) ?? { problem: `This page has no session ${session}.` },
+    open: () => () => undefined,
   }
 }
 
-function sessionData({ blocks, rows }: Parts, summary: Summary): SessionData {
+function sessionData({ blocks, rows, context }: Parts, summary: Summary): SessionData {
   const parsed = new Map<Block, ReadonlyMap<number, StoredEntry>>()
   const entriesOf = (block: Block): ReadonlyMap<number, StoredEntry> => {
     let entries = parsed.get(block)
@@ -51,8 +50,13 @@ function sessionData({ blocks, rows }: Parts, summary: Summary): SessionData {
     return entries
   }
   return {
+    whole: summary,
     summary,
     rows,
+    async context() {
+      if (context === undefined) throw new Error("This page has no context.")
+      return parse(context) as ContextView
+    },
     async load(seqs) {
       const found = new Map<number, StoredEntry>()
       for (const seq of seqs) {
@@ -66,8 +70,10 @@ function sessionData({ blocks, rows }: Parts, summary: Summary): SessionData {
       const wanted = words.toLowerCase()
       for (const block of blocks.toReversed()) {
         if (signal.aborted) return
-        for (const [seq, { entry }] of [...entriesOf(block)].reverse())
-          if (textOf(entry).toLowerCase().includes(wanted) && !found(seq)) return
+        for (const [seq, { entry }] of [...entriesOf(block)].reverse()) {
+          const row = rows.get(seq)
+          if (row !== undefined && textOf(entry).toLowerCase().includes(wanted) && !found(row)) return
+        }
         // The page stays usable between two blocks.
         await new Promise((resolve) => setTimeout(resolve, 0))
       }

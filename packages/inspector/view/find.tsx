@@ -1,6 +1,7 @@
 /** Finds words in the entries of a session, on all branches. */
 import type { VNode } from "preact"
 import { useEffect, useState } from "preact/hooks"
+import type { Row } from "../src/model/types.ts"
 import { nameOf } from "./entry.tsx"
 import { formatCount, formatTime } from "./format.ts"
 import { toHash } from "./route.ts"
@@ -10,7 +11,7 @@ const MAX_HITS = 200
 
 interface Found {
   readonly words: string
-  readonly seqs: readonly number[]
+  readonly rows: readonly Row[]
   readonly done: boolean
 }
 
@@ -23,44 +24,46 @@ interface FindProps {
 }
 
 export function Find({ data, session, words, onOpen }: FindProps): VNode {
-  const [{ words: of, seqs, done }, setFound] = useState<Found>({ words: "", seqs: [], done: false })
+  const [{ words: of, rows, done }, setFound] = useState<Found>({ words: "", rows: [], done: false })
   useEffect(() => {
     const stop = new AbortController()
-    const seqs: number[] = []
+    const rows: Row[] = []
     const show = (done: boolean): void => {
-      if (!stop.signal.aborted) setFound({ words, seqs: [...seqs], done })
+      if (!stop.signal.aborted) setFound({ words, rows: [...rows], done })
     }
-    const found = (seq: number): boolean => {
-      seqs.push(seq)
-      return seqs.length < MAX_HITS
+    const found = (row: Row): boolean => {
+      rows.push(row)
+      if (rows.length === 1) show(false)
+      return rows.length < MAX_HITS
     }
-    void data.find(words, found, stop.signal).then(() => show(true))
+    void data.find(words, found, stop.signal).then(
+      () => show(true),
+      () => show(true),
+    )
     return () => stop.abort()
   }, [data, words])
-  const isReady = of === words && done
+  const shown = of === words ? rows : []
+  const isDone = of === words && done
   return (
     <>
       <h2>Found</h2>
       <p role="status" class="note">
-        {isReady
-          ? `${seqs.length === MAX_HITS ? "The newest " : ""}${formatCount(seqs.length, "entry", "entries")} with “${words}”`
+        {isDone
+          ? `${rows.length === MAX_HITS ? "The newest " : ""}${formatCount(rows.length, "entry", "entries")} with “${words}”`
           : "Looking…"}
       </p>
       <ul class="entries">
-        {(isReady ? seqs : []).map((seq) => {
-          const row = data.rows.get(seq)
-          return row === undefined ? null : (
-            <li key={seq}>
-              <a
-                href={toHash({ ...(session === undefined ? {} : { session }), tab: "conversation", entry: row.id })}
-                onClick={onOpen}
-              >
-                <span class="kind">{nameOf(row)}</span> {row.text}
-              </a>
-              <span class="facts">{formatTime(row.timestamp)}</span>
-            </li>
-          )
-        })}
+        {shown.map((row) => (
+          <li key={row.seq}>
+            <a
+              href={toHash({ ...(session === undefined ? {} : { session }), tab: "conversation", entry: row.id })}
+              onClick={onOpen}
+            >
+              <span class="kind">{nameOf(row)}</span> {row.text}
+            </a>
+            <span class="facts">{formatTime(row.timestamp)}</span>
+          </li>
+        ))}
       </ul>
     </>
   )

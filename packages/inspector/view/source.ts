@@ -1,19 +1,39 @@
 /** Where the view gets sessions from: the data of an exported file, or a server. */
-import type { Row, StoredEntry, Summary } from "../src/model/types.ts"
+import type { ContextView, Row, StoredEntry, Summary } from "../src/model/types.ts"
+import type { Listed } from "../src/serve/list.ts"
+import type { FoundEntry } from "../src/serve/inspector.ts"
 
 export interface SessionData {
-  readonly summary: Summary
-  /** All entries of the log without their content, in log order. */
+  /** Undefined: only the end of the session has come, and `rows` has its last entries alone. */
+  readonly whole: Summary | undefined
+  readonly summary: Pick<Summary, "id" | "info" | "leaf" | "diagnostics" | "redacted">
+  /** The entries of the log without their content, in log order. */
   readonly rows: ReadonlyMap<number, Row>
   /** Entries with these seqs; those that the log does not have are left out. */
   load(seqs: readonly number[]): Promise<ReadonlyMap<number, StoredEntry>>
+  /** What a model would get. */
+  context(): Promise<ContextView>
   /** Calls `found` for each entry whose text has `words`, newest first, until the signal fires or `found` returns false. */
-  find(words: string, found: (seq: number) => boolean, signal: AbortSignal): Promise<void>
+  find(words: string, found: (row: Row) => boolean, signal: AbortSignal): Promise<void>
 }
 
+/** A session that is read, the reason why it cannot be, or undefined while it is not known. */
+export type Opened = { readonly data: SessionData } | { readonly problem: string } | undefined
+
 export interface Source {
-  /** The session that is shown first. */
-  readonly first: string
-  /** Undefined if the source does not have it. */
-  open(session: string): SessionData | undefined
+  /** The session that is shown first; undefined: a list of sessions. */
+  readonly first: string | undefined
+  /** What is known at once. */
+  peek(session: string): Opened
+  /** Calls `changed` when more is known. Returns the function that ends it. */
+  open(session: string, changed: (opened: Opened) => void): () => void
+  readonly list?: SessionList
+  /** Saves a session as a file. */
+  readonly save?: (session: string, format: "html" | "jsonl") => Promise<void>
+}
+
+export interface SessionList {
+  page(words: string, cursor: string | undefined, signal: AbortSignal): Promise<Listed & { readonly store: string }>
+  /** Undefined if the server has no search. */
+  search(words: string, signal: AbortSignal): Promise<readonly FoundEntry[] | undefined>
 }

@@ -2,6 +2,7 @@
 import type { Branch } from "@sessions/core"
 import type { VNode } from "preact"
 import { useMemo, useState } from "preact/hooks"
+import type { Summary } from "../src/model/types.ts"
 import { nameOf } from "./entry.tsx"
 import { formatCount, formatNumber, formatTime } from "./format.ts"
 import { seqOfId } from "./paths.ts"
@@ -11,18 +12,19 @@ import { shorten, type TreeRow, treeRows } from "./tree-rows.ts"
 
 interface TreeProps {
   readonly data: SessionData
+  readonly summary: Summary
   readonly session: string | undefined
 }
 
-export function Tree({ data, session }: TreeProps): VNode {
-  const { rows, summary } = data
+export function Tree({ data, summary, session }: TreeProps): VNode {
+  const { rows } = data
   const short = useMemo(() => shorten(treeRows(rows, summary.leaf)), [rows, summary])
   const tips = new Map(summary.branches.map((branch) => [branch.seq, branch]))
   const props = { session, tips, leaf: summary.leaf }
   return (
     <>
       <h2>Branches</h2>
-      <Branches data={data} session={session} />
+      <Branches data={data} summary={summary} session={session} />
       <h2>Entries</h2>
       {rows.size === 0 ? <p class="note">The session has no entries.</p> : null}
       <ol class="tree">
@@ -38,8 +40,8 @@ export function Tree({ data, session }: TreeProps): VNode {
   )
 }
 
-function Branches({ data, session }: TreeProps): VNode {
-  const { branches } = data.summary
+function Branches({ data, summary, session }: TreeProps): VNode {
+  const { branches } = summary
   if (branches.length < 2) return <p class="note">One branch: nothing was left or written at the same time.</p>
   return (
     <ul class="entries">

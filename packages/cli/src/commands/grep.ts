@@ -1,5 +1,5 @@
 import { hasCode } from "@sessions/core"
-import type { SearchHit, SearchIndex, SearchPage } from "@sessions/search"
+import type { SearchHit, SearchPage } from "@sessions/search"
 import { type Command, defineCommand } from "../command.ts"
 import { CommandError, UsageError } from "../errors.ts"
 import { integerOption } from "../option-values.ts"
@@ -8,7 +8,7 @@ import { type Line, styled, type View } from "../output/lines.ts"
 import { roleSpan } from "../output/messages.ts"
 import { unreadableJson, unreadableLine } from "../output/unreadable.ts"
 import { absoluteFolder } from "../store/resolve.ts"
-import { indexFolderOf } from "../store/search-index.ts"
+import { indexFolderOf, openSearch } from "../store/search-index.ts"
 
 export const grep: Command = defineCommand({
   name: "grep",
@@ -34,13 +34,8 @@ export const grep: Command = defineCommand({
     if (values.rebuild === true && values["no-index"] === true)
       throw new UsageError("use --rebuild or --no-index, not both.")
     const limit = integerOption("limit", values.limit, 1, 200)
-    const [{ createMemoryIndex, createSearch }, { messageOf }] = await Promise.all([
-      import("@sessions/search"),
-      import("@sessions/claude-agent"),
-    ])
     const folder = values["no-index"] === true ? undefined : indexFolderOf(store, io)
-    const index = folder === undefined ? createMemoryIndex() : await sqliteIndex(folder)
-    const search = createSearch({ storage: sessions.storage, index, toMessage: messageOf })
+    const search = await openSearch(sessions.storage, folder)
     try {
       if (values.rebuild === true) await search.clear()
       await search.catchUp({
@@ -71,11 +66,6 @@ export const grep: Command = defineCommand({
     }
   },
 })
-
-async function sqliteIndex(folder: string): Promise<SearchIndex> {
-  const { createSqliteIndex } = await import("@sessions/search/sqlite")
-  return createSqliteIndex({ folder })
-}
 
 function pageLines({ hits, next, unreadable }: SearchPage, view: View, store: string): Line[] {
   return [

@@ -22,6 +22,7 @@ import { rename } from "./rename.ts"
 import { resume } from "./resume.ts"
 import { rewind } from "./rewind.ts"
 import { rm } from "./rm.ts"
+import { serve } from "./serve.ts"
 import { show } from "./show.ts"
 import { tree } from "./tree.ts"
 import { verify } from "./verify.ts"
@@ -36,6 +37,7 @@ export const COMMANDS: readonly Command[] = [
   grep,
   history,
   show,
+  serve,
   context,
   tree,
   branches,

@@ -46,7 +46,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   import: [["-"]],
-  export: [["h"], ["h", "--format", "markdown"], ["h", "--self-contained"]],
+  export: [["h"], ["h", "--format", "markdown"], ["h", "--self-contained"], ["h", "--format", "html"]],
   discover: [[], ["--files"]],
   handoff: [["h", "--to", "claude-code", "--dry-run"]],
   list: [[], ["--all"]],
@@ -62,6 +62,11 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["--file", `${file}${ATTACK}`],
   ],
   show: [["h"], ["h", "--last", "100"]],
+  // Its output is an address; what it serves goes to a browser.
+  serve: [
+    ["--token-file", `none${ATTACK}`],
+    ["--port", ATTACK],
+  ],
   context: [["h"], ["h", "--full"], ["h", "--window", "1000", "--prune"]],
   tree: [["h"]],
   branches: [["h"], ["h", "--open"]],

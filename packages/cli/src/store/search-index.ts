@@ -1,7 +1,9 @@
-/** Where the index of a store is kept, for `grep`. */
+/** The search over a store, and the place of its index. */
 import { createHash } from "node:crypto"
 import { homedir } from "node:os"
 import { join } from "node:path"
+import type { SessionStorage } from "@sessions/core/storage"
+import type { Search, SearchIndex } from "@sessions/search"
 import type { Io } from "../io.ts"
 import { pathOfStore } from "./open.ts"
 
@@ -18,6 +20,21 @@ export function indexFolderOf(store: string, { cwd, env }: Pick<Io, "cwd" | "env
   // The address may have a password.
   const name = createHash("sha256").update(store).digest("hex").slice(0, 32)
   return join(cacheFolder(env), "sessions", "search", name)
+}
+
+/** With the index in the folder, or in memory without one. `unsupported` if this runtime has no SQLite. */
+export async function openSearch(storage: SessionStorage, folder: string | undefined): Promise<Search> {
+  const [{ createMemoryIndex, createSearch }, { messageOf }] = await Promise.all([
+    import("@sessions/search"),
+    import("@sessions/claude-agent"),
+  ])
+  const index = folder === undefined ? createMemoryIndex() : await sqliteIndex(folder)
+  return createSearch({ storage, index, toMessage: messageOf })
+}
+
+async function sqliteIndex(folder: string): Promise<SearchIndex> {
+  const { createSqliteIndex } = await import("@sessions/search/sqlite")
+  return createSqliteIndex({ folder })
 }
 
 function cacheFolder(env: Io["env"]): string {

@@ -80,7 +80,6 @@ export interface Summary {
   readonly branches: readonly Branch[]
   readonly diagnostics: readonly Diagnostic[]
   readonly damaged: readonly DamagedLine[]
-  readonly context: ContextView
   /** Sessions of subagents that are in this page. */
   readonly subagents: readonly Subagent[]
   readonly redacted: boolean

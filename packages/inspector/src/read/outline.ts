@@ -36,6 +36,17 @@ export function placesOf({ roots, path }: SessionTree): Places {
   return { bySeq, leaf: leafOf(roots, path) }
 }
 
+/** In log order. */
+export function entriesBySeq({ roots }: SessionTree): readonly (readonly [seq: number, entry: Entry])[] {
+  const found: (readonly [number, Entry])[] = []
+  const open = [...roots]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    found.push([node.seq, node.entry])
+    for (const child of node.children) open.push(child)
+  }
+  return found.sort(([a], [b]) => a - b)
+}
+
 /** In a damaged log two entries may have the same id, so the path is followed from the root. */
 function leafOf(roots: readonly TreeNode[], path: readonly string[]): number {
   let level = roots

@@ -1,16 +1,17 @@
 /** Reads a session for the page: blocks of entries as they come, then the outline and the summary. */
 import type { Session, Sessions } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
-import type { DamagedLine, Row, StoredEntry, Subagent, Summary } from "../model/types.ts"
+import type { ContextView, DamagedLine, Row, StoredEntry, Subagent, Summary } from "../model/types.ts"
 import { type Redact, redactRecord } from "../redact.ts"
 import { readLinesOf } from "./lines.ts"
 import { type Place, placesOf, rowOf } from "./outline.ts"
-import { readSummary } from "./summary.ts"
+import { readContext, readSummary } from "./summary.ts"
 
 export type ReadPart =
   /** Entries with their seqs, ascending. */
   | { readonly entries: readonly (readonly [seq: number, StoredEntry])[] }
   | { readonly rows: readonly Row[] }
+  | { readonly context: ContextView }
   /** The last part. */
   | { readonly summary: Summary }
 
@@ -51,6 +52,7 @@ export async function* readSession(
   }
   if (entries.length > 0) yield { entries }
   for (let start = 0; start < rows.length; start += BLOCK_ROWS) yield { rows: rows.slice(start, start + BLOCK_ROWS) }
+  yield { context: await readContext(session, redact, o) }
   const summary = await readSummary(session, redact, o)
   yield { summary: { ...summary, leaf, lines: end, damaged, subagents } }
 }
@@ -67,7 +69,7 @@ function shownPlace(place: Place = { parent: -1 }, redact: Redact | undefined): 
 }
 
 /** With redaction the stored line is shown as the record is. */
-function rawOf(entry: object, line: string | undefined, redact: Redact | undefined): Pick<StoredEntry, "raw"> {
+export function rawOf(entry: object, line: string | undefined, redact: Redact | undefined): Pick<StoredEntry, "raw"> {
   if (line === undefined) return { raw: null }
   if (redact === undefined) return line === JSON.stringify(entry) ? {} : { raw: line }
   const shown = JSON.stringify(redactRecord(JSON.parse(line) as object, redact))

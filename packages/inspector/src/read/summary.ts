@@ -1,36 +1,28 @@
 /** Makes what the page shows of a session without its entries: information, branches, context, diagnostics. */
-import {
-  type ContextMessage,
-  type Diagnostic,
-  estimateMessage,
-  type Session,
-  type SessionContext,
-  type SessionInfo,
-} from "@sessions/core"
+import { type ContextMessage, type Diagnostic, estimateMessage, type Session, type SessionInfo } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
 import { messageText, preview } from "../model/text.ts"
 import type { ContextView, Summary } from "../model/types.ts"
 import { type Redact, redactData, redactRecord } from "../redact.ts"
 
-/** What can be said of a session before its log is read line by line. */
+/** What the session itself says, without a look at its lines. */
 export type SummaryStart = Omit<Summary, "damaged" | "leaf" | "lines" | "subagents">
 
 export async function readSummary(session: Session, redact: Redact | undefined, o: CallOptions): Promise<SummaryStart> {
-  const context = await session.context(o)
   const branches = await session.branches(o)
-  const diagnostics = unique([...session.diagnostics, ...context.diagnostics])
+  const diagnostics = unique(session.diagnostics)
   return {
     id: session.id,
     info: shownInfo(await session.info(o), redact),
     header: JSON.stringify(redact === undefined ? session.header : redactRecord(session.header, redact), null, 2),
     branches,
     diagnostics: shownDiagnostics(diagnostics, redact),
-    context: contextView(context, redact),
     redacted: redact !== undefined,
   }
 }
 
-function contextView(context: SessionContext, redact: Redact | undefined): ContextView {
+export async function readContext(session: Session, redact: Redact | undefined, o: CallOptions): Promise<ContextView> {
+  const context = await session.context(o)
   const { tokens, model, mode, thinkingLevel, systemPromptOverride, compaction } = context
   const show = redact ?? ((text: string) => text)
   const messages = context.messages.map((message) => contextRow(message, show))
@@ -83,7 +75,7 @@ function shownDiagnostics(diagnostics: readonly Diagnostic[], redact: Redact | u
   return diagnostics.map((diagnostic) => ({ ...diagnostic, message: redact(diagnostic.message) }))
 }
 
-/** The opening and the context may report the same. */
+/** A later report may be equal to one of the opening. */
 function unique(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...new Map(diagnostics.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic])).values()]
 }

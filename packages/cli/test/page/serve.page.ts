@@ -1,0 +1,146 @@
+/** `sessions serve` in a real browser, the engine ENGINE: the token, the list, a session from its end, its tree, words, a hostile log. */
+import assert from "node:assert/strict"
+import { after, test } from "node:test"
+import { createSessions, type NewEntry } from "@sessions/core"
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
+import { type Engine, openBrowser, type Page } from "../../../../.config/browsers/page.ts"
+import { run } from "../../src/index.ts"
+import { captured } from "../harness.ts"
+
+const engine = (process.env["ENGINE"] ?? "chromium") as Engine
+const ATTACK = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>[a](javascript:window.ran=1)`
+const MESSAGES = 300
+
+interface Opened {
+  readonly page: Page
+  /** With the token. */
+  readonly url: string
+  readonly ids: readonly string[]
+  readonly stop: () => Promise<void>
+}
+
+let opened: Promise<Opened> | undefined
+after(async () => (await opened)?.stop())
+
+function open(): Promise<Opened> {
+  return (opened ??= start())
+}
+
+async function start(): Promise<Opened> {
+  const location = createMemoryLocation()
+  const sessions = createSessions({ storage: createMemoryStorage({ location }) })
+  const session = await sessions.create({ id: "long", title: "A long session" })
+  const entries = Array.from(
+    { length: MESSAGES },
+    (_, n): NewEntry => ({
+      type: "message",
+      message: { role: n % 2 === 0 ? "user" : "assistant", content: `message number ${n}` },
+    }),
+  )
+  const { ids } = await session.append(entries)
+  await session.close()
+  const hostile = await sessions.create({ id: "hostile", title: ATTACK, cwd: ATTACK })
+  await hostile.append({ type: "message", message: { role: "user", content: ATTACK } })
+  await hostile.close()
+  const stop = new AbortController()
+  const { io } = captured({})
+  const page = await openBrowser(engine)
+  let ended: Promise<number> | undefined
+  const url = await new Promise<string>((resolve) => {
+    const stdout = { ...io.stdout, write: async (text: string) => resolve(text.trim()) }
+    const store = (): ReturnType<typeof createMemoryStorage> => createMemoryStorage({ location })
+    ended = run(["serve", "--store", "mem:"], { ...io, stdout, signal: stop.signal }, { mem: store })
+  })
+  return {
+    page,
+    url,
+    ids,
+    async stop() {
+      await page.close()
+      stop.abort()
+      await ended
+    },
+  }
+}
+
+async function until(page: Page, condition: string): Promise<void> {
+  while ((await page.evaluate(`return ${condition}`)) !== true) await new Promise((resolve) => setTimeout(resolve, 20))
+}
+
+const type = (label: string, text: string): string => `
+  const field = document.querySelector("input[aria-label='${label}']")
+  field.value = ${JSON.stringify(text)}
+  field.dispatchEvent(new Event("input", { bubbles: true }))`
+
+/** Its first test opens the address with the token, which the tab keeps. */
+void test(`${engine}: without the token there is a form and no data; with it the sessions are listed, and the token leaves the address`, async () => {
+  const { page, url } = await open()
+  await page.open(url.replace(/#.*/, ""))
+  await until(page, `document.querySelector("form.token") !== null`)
+  assert.equal(
+    await page.evaluate(`return document.getElementById("inspector").textContent.includes("A long session")`),
+    false,
+  )
+  await page.evaluate(`
+    const field = document.querySelector("form.token input")
+    field.value = "a wrong token of some length"
+    field.dispatchEvent(new Event("input", { bubbles: true }))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    document.querySelector("form.token button").click()
+    await new Promise((resolve) => setTimeout(resolve, 50))`)
+  await until(page, `document.querySelector("form.token") !== null`)
+  await page.open("about:blank")
+  await page.open(url)
+  await until(page, `document.querySelectorAll("main .entries li").length === 2`)
+  assert.equal(await page.evaluate(`return location.href.includes("token")`), false)
+})
+
+void test(`${engine}: a session shows its end, then all of it; an address finds an entry at its start`, async () => {
+  const { page, ids } = await open()
+  await page.evaluate(`location.hash = "#@long/!conversation"`)
+  await until(
+    page,
+    `[...document.querySelectorAll("article")].at(-1)?.textContent.includes("message number ${MESSAGES - 1}") === true`,
+  )
+  await until(page, `document.querySelector("button.more") !== null`)
+  await page.evaluate(`document.querySelector("button.more").click()`)
+  await until(page, `document.querySelectorAll("article").length === 120`)
+  await page.evaluate(`location.hash = "#@long/${ids[3]}"`)
+  await until(
+    page,
+    `document.activeElement?.matches("article.target") && document.activeElement.textContent.includes("message number 3")`,
+  )
+  await page.evaluate(`document.querySelector("article.target button").click()`)
+  await until(
+    page,
+    `document.querySelector("article.target .raw pre")?.textContent.includes('"id":"${ids[3]}"') === true`,
+  )
+})
+
+void test(`${engine}: words are found in a session and in all sessions`, async () => {
+  const { page } = await open()
+  await page.evaluate(`location.hash = "#@long/!tree"`)
+  await until(page, `document.querySelectorAll(".tree .row").length > 3`)
+  await page.evaluate(type("Find in this session", "NUMBER 7"))
+  await until(page, `document.querySelector("main [role=status]")?.textContent.startsWith("11 entries") === true`)
+  await page.evaluate(`location.hash = "#"`)
+  await until(page, `document.querySelector("input[aria-label='Find sessions']") !== null`)
+  await page.evaluate(type("Find sessions", "a long"))
+  await until(page, `document.querySelectorAll("main .entries li").length === 1`)
+})
+
+void test(`${engine}: a hostile session runs nothing, and the page asks its own server alone`, async () => {
+  const { page } = await open()
+  for (const hash of ["#", "#@hostile/!conversation", "#@hostile/!tree", "#@hostile/!context", "#@hostile/!details"]) {
+    await page.evaluate(`location.hash = "${hash}"`)
+    await until(
+      page,
+      `document.querySelector("main h2, main article") !== null && !document.getElementById("inspector").textContent.includes("Reading")`,
+    )
+    const found = await page.evaluate(`
+      const others = performance.getEntriesByType("resource").filter(({ name }) => !name.startsWith(location.origin) && !name.startsWith("data:"))
+      return [window.ran ?? null, document.querySelectorAll("img, iframe, #inspector script").length, others.length,
+        [...document.querySelectorAll("a")].filter(({ protocol }) => protocol === "javascript:").length]`)
+    assert.deepEqual(found, [null, 0, 0, 0])
+  }
+})

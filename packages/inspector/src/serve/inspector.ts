@@ -1,0 +1,205 @@
+/** The server of the inspector: the page, and a small API from which it reads sessions. */
+import { httpStatus, type Session, SessionError, type Sessions } from "@sessions/core"
+import { type CallOptions, isSessionId } from "@sessions/core/storage"
+import { sessionPage } from "../export.ts"
+import { readContext } from "../read/summary.ts"
+import { SERVED_POLICY, servedPage } from "../html.ts"
+import { readEnd, readEntries } from "./end.ts"
+import { findWords } from "./find.ts"
+import { hasToken, refusalOf } from "./guard.ts"
+import { listSessions } from "./list.ts"
+import { readWhole } from "./outline.ts"
+
+/** An entry that a search over all sessions has found. */
+export interface FoundEntry {
+  readonly session: string
+  readonly entryId: string
+  readonly timestamp: string
+  readonly role: string
+  readonly snippet: readonly { readonly text: string; readonly match: boolean }[]
+}
+
+export interface InspectorOptions {
+  readonly sessions: Sessions
+  /** What a request for data must carry as `Authorization: Bearer`. At least 16 characters without blanks. */
+  readonly token: string
+  /** Searches all sessions. Default: the page searches titles and first prompts alone. */
+  readonly search?: (words: string, o: CallOptions) => Promise<readonly FoundEntry[]>
+  /** Gets the errors behind an answer with status 500. Default: they are dropped. */
+  readonly onError?: (error: unknown) => void
+}
+
+/**
+ * Returns a function that answers requests to a server on loopback, and that never rejects. It writes nothing. A request for another host, or
+ * from another origin, is answered with 403, one for data without the token with 401. `invalid` for wrong options.
+ */
+export function createInspector(options: InspectorOptions): (request: Request) => Promise<Response> {
+  checkOptions(options)
+  const { token, onError } = options
+  return async (request) => {
+    try {
+      const refusal = refusalOf(request)
+      if (refusal !== undefined) return failure(refusal.status, "refused", refusal.message)
+      const { pathname } = new URL(request.url)
+      if (pathname === "/") return pageAnswer()
+      if (!pathname.startsWith("/api/")) return failure(404, "not_found", "There is no such page.")
+      if (!(await hasToken(request, token))) return failure(401, "unauthorized", "The token is missing or wrong.")
+      return await answer(options, request)
+    } catch (error) {
+      const status = httpStatus(error)
+      if (status !== 500 && error instanceof Error)
+        return failure(status, String((error as { code?: unknown }).code), error.message)
+      onError?.(error)
+      return failure(500, "failed", "The request failed; the server knows why.")
+    }
+  }
+}
+
+async function answer({ sessions, search }: InspectorOptions, request: Request): Promise<Response> {
+  const { pathname, searchParams } = new URL(request.url)
+  const o = { signal: request.signal }
+  if (pathname === "/api/sessions") {
+    const { words, cursor } = {
+      words: searchParams.get("words") ?? "",
+      cursor: searchParams.get("cursor") ?? undefined,
+    }
+    return json({ ...(await listSessions(sessions, words, cursor, o)), store: sessions.storage.description })
+  }
+  if (pathname === "/api/search") {
+    const hits = await search?.(searchParams.get("words") ?? "", o)
+    return json({ hits: hits ?? null })
+  }
+  const [, id = "", call = ""] = /^\/api\/sessions\/([^/]+)(?:\/([a-z]+))?$/.exec(pathname) ?? []
+  const of = Object.hasOwn(CALLS, call) ? CALLS[call] : undefined
+  if (id === "" || of === undefined) return failure(404, "not_found", "There is no such route.")
+  if (!isSessionId(id)) throw new SessionError("invalid", "The session id in the address is not valid.")
+  const session = await sessions.open(id, o)
+  let open = true
+  const close = async (): Promise<void> => {
+    if (open) await session.close()
+    open = false
+  }
+  try {
+    return await of({ sessions, session, searchParams, close, o })
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+interface Call {
+  readonly sessions: Sessions
+  readonly session: Session
+  readonly searchParams: URLSearchParams
+  /** Ends the use of the session: at once, or when a stream has ended. */
+  readonly close: () => Promise<void>
+  readonly o: CallOptions
+}
+
+const MAX_SEQS = 500
+
+const CALLS: Readonly<Record<string, (call: Call) => Promise<Response>>> = {
+  async context({ session, close, o }) {
+    const context = await readContext(session, undefined, o)
+    await close()
+    return json(context)
+  },
+  async ""({ sessions, session, close, o }) {
+    const end = await readEnd(sessions, session, o)
+    await close()
+    return json(end)
+  },
+  async whole({ sessions, session, close, o }) {
+    const whole = await readWhole(sessions, session, o)
+    await close()
+    return json(whole)
+  },
+  async entries({ sessions, session, searchParams, close, o }) {
+    const seqs = (searchParams.get("seqs") ?? "").split(",").map(Number)
+    if (seqs.length > MAX_SEQS || seqs.some((seq) => !Number.isSafeInteger(seq) || seq < 1))
+      throw new SessionError("invalid", `\`seqs\` must be at most ${MAX_SEQS} line numbers from 1.`)
+    const entries = await readEntries(sessions, session, seqs, o)
+    await close()
+    return json({ entries })
+  },
+  async find({ sessions, session, searchParams, close, o }) {
+    const words = (searchParams.get("words") ?? "").trim()
+    if (words === "") throw new SessionError("invalid", "`words` is empty.")
+    return streamed(lined(findWords(sessions, session, words, o)), "application/x-ndjson", close)
+  },
+  async export({ sessions, session, searchParams, close, o }) {
+    const { id } = session
+    const isPage = searchParams.get("format") === "html"
+    const text = isPage ? sessionPage(sessions, id, { subagents: true, ...o }) : sessions.export(id, o)
+    return streamed(text, isPage ? "text/html" : "application/x-ndjson", close)
+  },
+}
+
+async function* lined(values: AsyncIterable<unknown>): AsyncGenerator<string> {
+  for await (const value of values) yield `${JSON.stringify(value)}\n`
+}
+
+/** Reads on when the client has taken what came before, and stops when it goes. */
+function streamed(text: AsyncIterable<string>, type: string, close: () => Promise<void>): Response {
+  const chunks = text[Symbol.asyncIterator]()
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await chunks.next()
+        if (done !== true) return controller.enqueue(encoder.encode(value))
+        await close()
+        controller.close()
+      } catch (error) {
+        await close()
+        throw error
+      }
+    },
+    async cancel() {
+      await chunks.return?.()
+      await close()
+    },
+  })
+  return new Response(body, { headers: { ...HEADERS, "content-type": `${type}; charset=utf-8` } })
+}
+
+/** A browser must not keep, guess, frame or pass on what is here. */
+const HEADERS: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+}
+
+function pageAnswer(): Response {
+  const headers = { ...HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": SERVED_POLICY }
+  return new Response(servedPage(), { headers })
+}
+
+function json(value: unknown): Response {
+  return new Response(JSON.stringify(value), { headers: { ...HEADERS, "content-type": "application/json" } })
+}
+
+function failure(status: number, code: string, message: string): Response {
+  const headers = {
+    ...HEADERS,
+    "content-type": "application/json",
+    ...(status === 405 ? { allow: "GET, HEAD" } : {}),
+    ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+  }
+  return new Response(JSON.stringify({ error: { code, message } }), { status, headers })
+}
+
+function checkOptions({ sessions, token, search, onError }: InspectorOptions): void {
+  if (typeof sessions?.list !== "function") throw invalid("`sessions` must be a repository.")
+  if (typeof token !== "string" || !/^\S{16,}$/.test(token))
+    throw invalid("`token` must have at least 16 characters, and no blanks.")
+  for (const [name, value] of Object.entries({ search, onError }))
+    if (value !== undefined && typeof value !== "function") throw invalid(`\`${name}\` must be a function.`)
+}
+
+function invalid(message: string): SessionError {
+  return new SessionError("invalid", `createInspector: ${message}`)
+}

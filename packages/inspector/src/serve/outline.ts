@@ -1,0 +1,54 @@
+/** Reads what the page shows of a whole session, without contents that are stored as blobs. */
+import type { Session, Sessions } from "@sessions/core"
+import type { CallOptions } from "@sessions/core/storage"
+import type { DamagedLine, Row, Summary } from "../model/types.ts"
+import { entriesBySeq, placesOf, rowOf } from "../read/outline.ts"
+import { subagentsOf } from "../read/subagents.ts"
+import { readSummary } from "../read/summary.ts"
+
+export interface Whole {
+  readonly summary: Summary
+  readonly rows: readonly Row[]
+}
+
+export async function readWhole(sessions: Sessions, session: Session, o: CallOptions): Promise<Whole> {
+  const tree = await session.tree(o)
+  const { bySeq, leaf } = placesOf(tree)
+  const seqOf = new Map<string, number>()
+  const rows = entriesBySeq(tree).map(([seq, entry]) => {
+    const row = rowOf(entry, seq, bySeq.get(seq) ?? { parent: -1 }, (id) => seqOf.get(id))
+    seqOf.set(entry.id, seq)
+    return { ...row, text: row.text.replace(BLOB, "[long text]") }
+  })
+  const lines = session.head?.next ?? 0
+  const damaged = await damagedLines(sessions, session.id, bySeq, lines, o)
+  const summary = await readSummary(session, undefined, o)
+  const subagents = await subagentsOf(sessions, session.id, o)
+  return { summary: { ...summary, leaf, lines, damaged, subagents }, rows }
+}
+
+/** A preview may cut it. */
+const BLOB = /blob:sha256:[0-9a-f]+…?/g
+
+const MAX_DAMAGED = 200
+
+async function damagedLines(
+  { storage }: Sessions,
+  id: string,
+  entries: ReadonlyMap<number, unknown>,
+  lines: number,
+  o: CallOptions,
+): Promise<readonly DamagedLine[]> {
+  const damaged: DamagedLine[] = []
+  for (let seq = 1; seq < lines && damaged.length < MAX_DAMAGED && entries.size > 0; seq++) {
+    if (entries.has(seq)) continue
+    let raw: string | null = null
+    try {
+      for await (const chunk of storage.read(id, { from: seq, to: seq + 1 }, o)) raw = chunk.lines[0] ?? null
+    } catch {
+      // The diagnostics say what is wrong with it.
+    }
+    damaged.push({ seq, raw })
+  }
+  return damaged
+}

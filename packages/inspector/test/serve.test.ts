@@ -1,0 +1,261 @@
+import { createSessions, type Sessions } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
+import { expect, test, vi } from "vitest"
+import { createInspector, type InspectorOptions, sessionPage } from "../src/index.ts"
+import type { End } from "../src/serve/end.ts"
+import type { Listed } from "../src/serve/list.ts"
+import type { Whole } from "../src/serve/outline.ts"
+import { pageOf, textOf } from "./page-data.ts"
+import { sampleSession } from "./sample.ts"
+
+const TOKEN = "a-token-of-some-length"
+const ORIGIN = "http://127.0.0.1:7070"
+
+interface Server {
+  readonly sessions: Sessions
+  readonly send: (path: string, headers?: Record<string, string>, method?: string) => Promise<Response>
+  readonly get: <T>(path: string, shape: (value: unknown) => T) => Promise<T>
+}
+
+function server(options: Partial<InspectorOptions> = {}): Server {
+  const sessions = createSessions({ storage: createMemoryStorage() })
+  const inspector = createInspector({ sessions, token: TOKEN, ...options })
+  const send: Server["send"] = (path, headers = { authorization: `Bearer ${TOKEN}` }, method = "GET") =>
+    inspector(new Request(path.startsWith("http") ? path : `${ORIGIN}${path}`, { method, headers }))
+  return {
+    sessions,
+    send,
+    get: async (path, shape) => shape(await (await send(path)).json()),
+  }
+}
+
+const asEnd = (value: unknown): End => value as End
+const asWhole = (value: unknown): Whole => value as Whole
+const asList = (value: unknown): Listed => value as Listed
+
+const API = [
+  "sessions",
+  "search?words=x",
+  "sessions/s",
+  "sessions/s/whole",
+  "sessions/s/entries?seqs=1",
+  "sessions/s/find?words=x",
+  "sessions/s/export",
+]
+
+test("no data without the token, or with another one; the page itself has no data", async () => {
+  const { sessions, send } = server()
+  await (await sessions.create({ id: "s", title: "a secret title" })).close()
+  for (const path of [...API, "none"])
+    for (const headers of [
+      {},
+      { authorization: "Bearer wrong" },
+      { authorization: TOKEN },
+      { authorization: `Bearer ${TOKEN}x` },
+      { cookie: TOKEN },
+    ]) {
+      const response = await send(`/api/${path}?token=${TOKEN}`, headers)
+      expect([path, response.status]).toEqual([path, 401])
+      expect(await response.text()).not.toContain("secret")
+    }
+  const page = await send("/", {})
+  expect(page.status).toBe(200)
+  expect((await page.text()).includes("secret")).toBe(false)
+})
+
+test("a name that resolves to loopback is refused with and without the token: DNS rebinding", async () => {
+  const { send } = server()
+  for (const host of [
+    "evil.example",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example",
+    "169.254.1.1",
+    "0.0.0.0",
+    "[::]",
+  ])
+    for (const path of ["/", "/api/sessions"]) expect((await send(`http://${host}:7070${path}`)).status).toBe(403)
+  for (const host of ["localhost", "127.0.0.1", "[::1]"])
+    expect((await send(`http://${host}:7070/api/sessions`)).status).toBe(200)
+})
+
+test("requests that another page makes are refused", async () => {
+  const { send } = server()
+  const authorization = `Bearer ${TOKEN}`
+  for (const origin of [
+    "http://evil.example",
+    "null",
+    "http://127.0.0.1:7071",
+    "http://localhost:7070",
+    "https://127.0.0.1:7070",
+  ])
+    expect((await send("/api/sessions", { authorization, origin })).status).toBe(403)
+  for (const site of ["cross-site", "same-site"])
+    expect(
+      (await send("/api/sessions", { authorization, "sec-fetch-site": site, "sec-fetch-mode": "cors" })).status,
+    ).toBe(403)
+  expect((await send("/api/sessions", { authorization, origin: ORIGIN, "sec-fetch-site": "same-origin" })).status).toBe(
+    200,
+  )
+})
+
+test("nothing but reading: every other method is 405, and no answer allows another origin", async () => {
+  const { send } = server()
+  for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+    for (const path of ["/", "/api/sessions", "/api/sessions/s"]) {
+      const response = await send(path, undefined, method)
+      expect([method, response.status, response.headers.get("allow")]).toEqual([method, 405, "GET, HEAD"])
+      expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([])
+    }
+})
+
+test("every answer forbids keeping, guessing and framing; the page has a strict policy, data runs nothing at all", async () => {
+  const { sessions, send } = server()
+  await sampleSession(sessions, "s")
+  for (const path of ["/", "/none", ...API.map((path) => `/api/${path}`)]) {
+    const { headers } = await send(path)
+    const policy = headers.get("content-security-policy") ?? ""
+    expect(policy).toMatch(/default-src 'none'.*frame-ancestors 'none'/)
+    expect(policy).not.toMatch(/unsafe|\*/)
+    expect(headers.get("cache-control")).toBe("no-store")
+    expect(headers.get("x-content-type-options")).toBe("nosniff")
+    expect(headers.get("referrer-policy")).toBe("no-referrer")
+    if (path !== "/") expect(policy).toContain("sandbox")
+  }
+})
+
+test("ids and numbers of an address are checked first: 400; a session or route that is not there: 404", async () => {
+  const { sessions, send } = server()
+  await sampleSession(sessions, "s")
+  for (const path of ["sessions/..%2f..%2fetc", "sessions/.hidden", "sessions/a%00b", `sessions/${"x".repeat(300)}`])
+    expect([path, (await send(`/api/${path}`)).status]).toEqual([path, 400])
+  for (const seqs of ["", "0", "-1", "1.5", "x", "1e99", Array.from({ length: 501 }, (_, n) => n + 1).join(",")])
+    expect([seqs, (await send(`/api/sessions/s/entries?seqs=${seqs}`)).status]).toEqual([seqs, 400])
+  expect((await send("/api/sessions/s/find?words=%20")).status).toBe(400)
+  for (const path of [
+    "/api/sessions/%2e%2e",
+    "/api/sessions/none",
+    "/api/sessions/s/other",
+    "/api/sessions/s/constructor",
+    "/api",
+    "/favicon.ico",
+  ])
+    expect([path, (await send(path)).status]).toEqual([path, 404])
+})
+
+test("a failure of the server is 500 without details, which go to `onError`", async () => {
+  const onError = vi.fn<(error: unknown) => void>()
+  const search = (): Promise<never> => Promise.reject(new Error("at /home/someone/secret"))
+  const { send } = server({ onError, search })
+  const response = await send("/api/search?words=x")
+  expect(response.status).toBe(500)
+  expect(await response.text()).not.toContain("secret")
+  expect(String(onError.mock.calls[0]?.[0])).toContain("secret")
+})
+
+test("the end of a session has its last entries with their lines; the whole has the rows of the exported page", async () => {
+  const { sessions, get } = server()
+  const { id, ids } = await sampleSession(sessions)
+  const end = await get(`/api/sessions/${id}`, asEnd)
+  const whole = await get(`/api/sessions/${id}/whole`, asWhole)
+  const exported = pageOf(await textOf(sessionPage(sessions, id, { subagents: true })), id)
+  expect(end.rows.at(-1)?.id).toBe(ids.last)
+  for (const [seq, stored] of end.entries) expect(stored).toEqual(exported.entries.get(seq))
+  expect(whole.rows).toEqual(exported.rows)
+  expect(whole.summary).toEqual({ ...exported.summary, info: whole.summary.info })
+  const seqs = exported.rows.map(({ seq }) => seq)
+  const { entries } = await get(
+    `/api/sessions/${id}/entries?seqs=${seqs.join(",")}`,
+    (value) => value as Pick<End, "entries">,
+  )
+  expect(new Map(entries)).toEqual(exported.entries)
+})
+
+test("lines that are no entries come with the whole, and do not shift the entries around them", async () => {
+  const { sessions, get } = server()
+  const { id } = await sampleSession(sessions)
+  const head = await sessions.storage.head(id)
+  const next = head?.next as number
+  await sessions.storage.append(id, ["{ damaged"], { expect: { log: head?.log as string, next } })
+  const session = await sessions.open(id)
+  const { ids } = await session.append({ type: "message", message: { role: "user", content: "after the damage" } })
+  await session.close()
+  expect((await get(`/api/sessions/${id}/whole`, asWhole)).summary.damaged).toEqual([{ seq: next, raw: "{ damaged" }])
+  const { entries } = await get(
+    `/api/sessions/${id}/entries?seqs=${next - 1},${next},${next + 1}`,
+    (value) => value as Pick<End, "entries">,
+  )
+  expect(entries.map(([seq]) => seq)).toEqual([next - 1, next + 1])
+  expect(entries.at(-1)?.[1].entry.id).toBe(ids[0])
+})
+
+test("words are found in one session, newest first: any case, marks of JSON, escapes, and long texts in blobs", async () => {
+  const { sessions, send } = server()
+  const session = await sessions.create({ id: "s" })
+  const texts = [
+    "an Apple",
+    'a "quoted" line\nand a second',
+    "b".repeat(1_000),
+    "späte Äpfel",
+    `${"word ".repeat(60_000)} needle`,
+    "an APPLE again",
+  ]
+  const ids: string[] = []
+  for (const content of texts)
+    ids.push(...(await session.append({ type: "message", message: { role: "user", content } })).ids)
+  await session.close()
+  const found = async (words: string): Promise<number[]> => {
+    const text = await (await send(`/api/sessions/s/find?${new URLSearchParams({ words }).toString()}`)).text()
+    return text
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => ids.indexOf((JSON.parse(line) as { id: string }).id))
+  }
+  expect(await found("apple")).toEqual([5, 0])
+  expect(await found('"quoted" line\nand')).toEqual([1])
+  expect(await found("SPÄTE äpfel")).toEqual([3])
+  expect(await found("needle")).toEqual([4])
+  expect(await found("parentId")).toEqual([])
+  expect(await found(".*")).toEqual([])
+})
+
+test("the list is by the newest message; words choose by title, first prompt, folder or id; pages go on", async () => {
+  const { sessions, get } = server()
+  for (let n = 0; n < 60; n++) {
+    const session = await sessions.create({
+      id: `s${String(n).padStart(2, "0")}`,
+      title: n % 10 === 0 ? `Tenth ${n}` : `Other ${n}`,
+    })
+    await session.append({
+      type: "message",
+      timestamp: new Date(n * 1_000).toISOString(),
+      message: { role: "user", content: "x" },
+    })
+    await session.close()
+  }
+  const first = await get("/api/sessions", asList)
+  expect([first.sessions.length, first.sessions[0]?.id]).toEqual([50, "s59"])
+  const second = await get(`/api/sessions?cursor=${encodeURIComponent(first.next ?? "")}`, asList)
+  expect([second.sessions.length, second.next]).toEqual([10, undefined])
+  const tenths = await get("/api/sessions?words=tenth", asList)
+  expect(tenths.sessions.map(({ id }) => id)).toEqual(["s50", "s40", "s30", "s20", "s10", "s00"])
+})
+
+test("a session is exported as its log and as its page", async () => {
+  const { sessions, send } = server()
+  const { id } = await sampleSession(sessions)
+  expect(await (await send(`/api/sessions/${id}/export?format=jsonl`)).text()).toBe(await textOf(sessions.export(id)))
+  const html = await (await send(`/api/sessions/${id}/export?format=html`)).text()
+  expect(pageOf(html, id).summary.id).toBe(id)
+})
+
+test("wrong options are `invalid`", () => {
+  const sessions = createSessions({ storage: createMemoryStorage() })
+  for (const options of [
+    {},
+    { sessions },
+    { sessions, token: "short" },
+    { sessions, token: `${TOKEN} x` },
+    { sessions, token: TOKEN, search: 1 },
+  ])
+    expect(() => createInspector(options as never)).toThrow(expect.objectContaining({ code: "invalid" }) as Error)
+})

@@ -1,0 +1,127 @@
+/** The sessions of a server. Every request carries the token, which stays in this tab. */
+import type { ContextView, Row, StoredEntry, Summary } from "../src/model/types.ts"
+import type { End } from "../src/serve/end.ts"
+import type { FoundEntry } from "../src/serve/inspector.ts"
+import type { Listed } from "../src/serve/list.ts"
+import type { Whole } from "../src/serve/outline.ts"
+import type { Opened, SessionData, Source } from "./source.ts"
+
+/** The server has refused the token. */
+export class TokenRefused extends Error {}
+
+export function servedSource(token: string, onRefused: () => void): Source {
+  const opened = new Map<string, Opened>()
+  const ask = async (path: string, signal?: AbortSignal): Promise<Response> => {
+    const response = await fetch(`/api/${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+      redirect: "error",
+      ...(signal === undefined ? {} : { signal }),
+    })
+    if (response.ok) return response
+    if (response.status === 401) onRefused()
+    const { error } = (await response.json()) as { error?: { message?: string } }
+    throw response.status === 401 ? new TokenRefused("The token is wrong.") : new Error(error?.message ?? "It failed.")
+  }
+  const get = async <T>(path: string, check: (value: unknown) => T, signal?: AbortSignal): Promise<T> =>
+    check(await (await ask(path, signal)).json())
+  return {
+    first: undefined,
+    peek: (session) => opened.get(session),
+    open(session, changed) {
+      const stop = new AbortController()
+      const known = (next: Opened): void => {
+        if (stop.signal.aborted) return
+        opened.set(session, next)
+        changed(next)
+      }
+      void readSession(session, ask, known, stop.signal).catch((error: unknown) => known({ problem: messageOf(error) }))
+      return () => stop.abort()
+    },
+    list: {
+      page: (words, cursor, signal) =>
+        get(
+          `sessions?${new URLSearchParams({ words, ...(cursor === undefined ? {} : { cursor }) }).toString()}`,
+          (value) => value as Listed & { store: string },
+          signal,
+        ),
+      search: (words, signal) =>
+        get(
+          `search?${new URLSearchParams({ words }).toString()}`,
+          (value) => (value as { hits: readonly FoundEntry[] | null }).hits ?? undefined,
+          signal,
+        ),
+    },
+    async save(session, format) {
+      const response = await ask(`sessions/${session}/export?format=${format}`)
+      const link = document.createElement("a")
+      link.href = URL.createObjectURL(await response.blob())
+      link.download = `${session}.${format}`
+      link.click()
+      // The browser has taken the address when the click returns; the bytes stay until the download has ended.
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+    },
+  }
+}
+
+type Ask = (path: string, signal?: AbortSignal) => Promise<Response>
+
+/** The end first, then the whole. */
+async function readSession(id: string, ask: Ask, known: (opened: Opened) => void, signal: AbortSignal): Promise<void> {
+  const end = (await (await ask(`sessions/${id}`, signal)).json()) as End
+  known({ data: sessionData(id, ask, end.summary, undefined, end.rows, new Map(end.entries)) })
+  const { summary, rows } = (await (await ask(`sessions/${id}/whole`, signal)).json()) as Whole
+  known({ data: sessionData(id, ask, summary, summary, rows, new Map()) })
+}
+
+/** `entries`: those that are here already. */
+function sessionData(
+  id: string,
+  ask: Ask,
+  summary: SessionData["summary"],
+  whole: Summary | undefined,
+  rows: readonly Row[],
+  entries: Map<number, StoredEntry>,
+): SessionData {
+  return {
+    whole,
+    summary,
+    rows: new Map(rows.map((row) => [row.seq, row])),
+    async context() {
+      return (await (await ask(`sessions/${id}/context`)).json()) as ContextView
+    },
+    async load(seqs) {
+      const missing = seqs.filter((seq) => !entries.has(seq))
+      for (let start = 0; start < missing.length; start += MAX_SEQS) {
+        const some = missing.slice(start, start + MAX_SEQS).join(",")
+        const answer = (await (await ask(`sessions/${id}/entries?seqs=${some}`)).json()) as Pick<End, "entries">
+        for (const [seq, stored] of answer.entries) entries.set(seq, stored)
+      }
+      const found = new Map<number, StoredEntry>()
+      for (const seq of seqs) {
+        const stored = entries.get(seq)
+        if (stored !== undefined) found.set(seq, stored)
+      }
+      return found
+    },
+    async find(words, found, signal) {
+      const stop = new AbortController()
+      const { body } = await ask(
+        `sessions/${id}/find?${new URLSearchParams({ words }).toString()}`,
+        AbortSignal.any([signal, stop.signal]),
+      )
+      let rest = ""
+      const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+      for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+        const lines = (rest + part.value).split("\n")
+        rest = lines.pop() ?? ""
+        for (const line of lines) if (!found(JSON.parse(line) as Row)) return stop.abort()
+      }
+    },
+  }
+}
+
+const MAX_SEQS = 500
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
