@@ -68,6 +68,10 @@ export class Runner {
   #again = false
   #closed = false
   #turn: { readonly messageId: string; readonly stop: AbortController } | undefined
+  /** A turn that has ended, until the queue says so: it must not count as interrupted because the storage was out of reach then. */
+  #ended: EndedTurn | undefined
+  /** Milliseconds since the epoch: the end of the lease as this runner has written it. */
+  #until = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(sessions: Sessions, session: string, o: { id: string; queue: PromptQueue; options: RunnerOptions }) {
@@ -122,7 +126,7 @@ export class Runner {
     while (this.#again) {
       this.#again = false
       try {
-        let step = await this.#take((queue) => queue)
+        let step = await this.#take()
         while (step.kind === "run" || step.kind === "interrupted") step = await this.#runStep(step)
         if (step.kind === "busy") this.#startIn(step.until - this.#o.now() + 1)
       } catch (error) {
@@ -145,17 +149,22 @@ export class Runner {
     return { runner: this.#id, until: this.#o.now() + this.#o.lease }
   }
 
-  /** Changes the queue, and takes the next prompt in the same write. */
-  #take(change: (queue: Queue) => Queue): Promise<Step> {
-    return this.#queue.update((queue) => {
-      const changed = change(queue)
+  /** Removes the prompt whose turn has ended, and takes the next one in the same write. */
+  async #take(): Promise<Step> {
+    const turn = this.#ended
+    const next = await this.#queue.update((queue) => {
+      const changed = turn !== undefined && isHeld(queue, this.#id, turn.messageId) ? without(queue, turn) : queue
       if (!this.#closed) {
-        const { queue: taken, step } = take(changed, this.#lease(), this.#o.now())
+        const lease = this.#lease()
+        this.#until = lease.until
+        const { queue: taken, step } = take(changed, lease, this.#o.now())
         return { queue: taken, result: step }
       }
       const isOwn = changed.lease?.runner === this.#id
       return { queue: isOwn ? withoutLease(changed) : changed, result: { kind: "idle" } as Step }
     })
+    this.#ended = undefined
+    return next
   }
 
   async #runStep(step: Step & { readonly prompt: StoredPrompt }): Promise<Step> {
@@ -177,8 +186,8 @@ export class Runner {
       this.#startIn(RETRY_MS)
       return { kind: "idle" }
     }
-    const { turn } = outcome
-    return this.#take((queue) => (isHeld(queue, this.#id, messageId) ? without(queue, turn) : queue))
+    this.#ended = outcome.turn
+    return this.#take()
   }
 
   async #runTurn(prompt: StoredPrompt, o: { rerun: boolean; report: boolean }): Promise<Outcome> {
@@ -225,25 +234,24 @@ export class Runner {
 
   /** Renews the lease during a turn, and stops the turn if the lease is lost or the prompt was stopped. */
   #keepLease(messageId: string, stop: AbortController): { check(): void; end(): void } {
-    let { until } = this.#lease()
     const check = (): void => {
-      if (this.#o.now() >= until) stop.abort(LOST)
+      if (this.#o.now() >= this.#until) stop.abort(LOST)
       stop.signal.throwIfAborted()
     }
     const look = async (): Promise<void> => {
-      const isDue = this.#o.now() >= until - (2 / 3) * this.#o.lease
+      const isDue = this.#o.now() >= this.#until - (2 / 3) * this.#o.lease
       const lease = this.#lease()
       const { queue } = isDue
         ? { queue: await this.#queue.update((queue) => renewed(queue, lease, messageId)) }
         : await this.#queue.read()
       if (!isHeld(queue, this.#id, messageId)) return stop.abort(LOST)
-      if (isDue) ({ until } = lease)
+      if (isDue) this.#until = lease.until
       if (queue.prompts[positionOf(queue, messageId)]?.stop === true) stop.abort(STOPPED)
     }
     let isLooking = false
     const timer = setInterval(
       () => {
-        if (this.#o.now() >= until) return stop.abort(LOST)
+        if (this.#o.now() >= this.#until) return stop.abort(LOST)
         if (isLooking) return
         isLooking = true
         look()

@@ -104,7 +104,11 @@ test("a repetition is recognized in a log that grew by a window and more, and by
   await client.prompt(id, first)
   await ask(client, id, "second")
   await ask(client, id, "third")
-  const other = serve({ storage: createMemoryStorage({ location }) })
+  const storage = createMemoryStorage({ location })
+  const key = `sessions/${id}/prompts`
+  // It names the last turns that ended; the log must be enough.
+  await storage.docs.delete(key, { expect: (await storage.docs.get(key))?.version ?? "" })
+  const other = serve({ storage })
   expect(await other.client.prompt(id, first)).toEqual({ messageId: first.id, position: null })
   expect(await other.client.prompt(id, first)).toEqual({ messageId: first.id, position: null })
 })
@@ -379,6 +383,31 @@ test("two servers run 100 prompts on one session, each once and one at a time", 
   expect(servers.flatMap(({ errors }) => errors)).toEqual([])
 })
 
+test("while one server runs a turn, another one leaves its prompt alone and only queues", async () => {
+  const location = createMemoryLocation()
+  const dead = await died(location)
+  const { client, handler, sessions } = serve({ storage: createMemoryStorage({ location }), background: false })
+  expect(await client.prompt(dead.id, { text: "third" })).toMatchObject({ position: 2 })
+  expect(await handler.runQueued(dead.id, "somebody")).toEqual({ left: 3 })
+  expect((await sessions.info(dead.id)).messageCount).toBe(2)
+})
+
+test("a prompt for a session that is deleted meanwhile is 404, and leaves no document", async () => {
+  const real = createMemoryStorage()
+  const put: typeof real.docs.put = async (key, text, o) => {
+    await real.delete(key.split("/")[1] ?? "")
+    return real.docs.put(key, text, o)
+  }
+  const docs = new Proxy(real.docs, { get: (target, name) => (name === "put" ? put : Reflect.get(target, name)) })
+  const storage = new Proxy(real, {
+    get: (target, name) => (name === "docs" ? docs : (Reflect.get(target, name, target) as unknown)),
+  })
+  const { client } = serve({ storage, background: false })
+  const { id } = await client.create()
+  await expect(client.prompt(id, { text: "late" })).rejects.toMatchObject({ status: 404 })
+  expect(await real.docs.get(`sessions/${id}/prompts`)).toBeUndefined()
+})
+
 test("a turn whose server died is reported as interrupted and not run again; then the next prompt runs", async () => {
   const location = createMemoryLocation()
   const dead = await died(location)
@@ -462,6 +491,40 @@ test("a prompt waits while the storage does not take its message, and runs when 
       await vi.advanceTimersByTimeAsync(2_000)
       expect(await textsOf(client, id)).toEqual(["patient", "PATIENT"])
     })
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test("a turn that ended while the storage was out of reach counts as ended, not as interrupted, and does not run again", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  try {
+    const real = createMemoryStorage()
+    let refuses = false
+    const put: typeof real.docs.put = (...args) =>
+      refuses ? Promise.reject(Object.assign(new Error("away"), { code: "unavailable" })) : real.docs.put(...args)
+    const docs = new Proxy(real.docs, { get: (target, name) => (name === "put" ? put : Reflect.get(target, name)) })
+    const storage = new Proxy(real, {
+      get: (target, name) => (name === "docs" ? docs : (Reflect.get(target, name, target) as unknown)),
+    })
+    let runs = 0
+    const run = async (turn: Turn): Promise<void> => {
+      runs++
+      await answer(turn)
+      refuses = true
+    }
+    const { client, errors } = serve({ storage, run, onInterrupted: "rerun" })
+    const { id } = await client.create()
+    const { messageId } = await client.prompt(id, { text: "once" })
+    await eventually(() => expect(errors).toHaveLength(1))
+    refuses = false
+    await eventually(async () => {
+      await vi.advanceTimersByTimeAsync(2_000)
+      const [state] = await until(client.events(id), () => true)
+      expect(state?.data).toMatchObject({ queued: [], ended: [{ messageId }] })
+      expect(state?.data).not.toHaveProperty("ended.0.error")
+    })
+    expect(runs).toBe(1)
   } finally {
     vi.useRealTimers()
   }
