@@ -1,0 +1,74 @@
+/** Watching over HTTP: one connection for each session, which is made again when it breaks. */
+import type { Head } from "@sessions/core/storage"
+import { expect, test } from "vitest"
+import { codeOf, type Wire, wire } from "./wire.ts"
+
+/** The connections of watches: how many were made, and their ends. */
+function connectionsOf(on: Wire): { made: number; open: number; readonly cut: (() => void)[] } {
+  const connections = { made: 0, open: 0, cut: [] as (() => void)[] }
+  const { fetch } = on
+  on.fetch = async (url, init) => {
+    if (!url.endsWith("/watch")) return fetch(url, init)
+    const response = await fetch(url, init)
+    connections.made++
+    connections.open++
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+    const broken = new AbortController()
+    connections.cut.push(() => broken.abort(new Error("cut")))
+    response.body
+      ?.pipeTo(writable, { signal: broken.signal })
+      .catch(() => undefined)
+      .finally(() => connections.open--)
+    return new Response(readable)
+  }
+  return connections
+}
+
+function watchOf(on: Wire): AsyncIterator<Head> {
+  const heads = on.storage.watch?.("a")
+  if (heads === undefined) throw new Error("the storage has no watch")
+  return heads[Symbol.asyncIterator]()
+}
+
+test("watchers of one session share a connection, which ends with the last of them", async () => {
+  const on = await wire()
+  const connections = connectionsOf(on)
+  let head = await on.behind.append("a", ["1"], { expect: 0 })
+  const watchers = [watchOf(on), watchOf(on), watchOf(on)]
+  const news = watchers.map((heads) => heads.next())
+  head = await on.behind.append("a", ["2"], { expect: head })
+  for (const one of await Promise.all(news)) expect(one.value).toEqual(head)
+  expect(connections.made).toBe(1)
+  for (const heads of watchers) await heads.return?.()
+  await expect.poll(() => connections.open).toBe(0)
+})
+
+test("after a connection broke, the appends of the meantime are reported", async () => {
+  const on = await wire()
+  const connections = connectionsOf(on)
+  const head = await on.behind.append("a", ["1"], { expect: 0 })
+  const heads = watchOf(on)
+  const first = heads.next()
+  const second = await on.behind.append("a", ["2"], { expect: head })
+  expect((await first).value).toEqual(second)
+  const next = heads.next()
+  connections.cut[0]?.()
+  const third = await on.behind.append("a", ["3"], { expect: second })
+  expect((await next).value).toEqual(third)
+  const last = heads.next()
+  await expect.poll(() => connections.made).toBe(2)
+  const fourth = await on.behind.append("a", ["4"], { expect: third })
+  expect((await last).value).toEqual(fourth)
+  await heads.return?.()
+})
+
+test("a watch ends when its session is deleted, and is `unavailable` while the server is away", async () => {
+  const on = await wire()
+  await on.behind.append("a", ["1"], { expect: 0 })
+  const heads = watchOf(on)
+  const end = heads.next()
+  await on.behind.delete("a")
+  expect(await end).toEqual({ done: true, value: undefined })
+  on.fetch = () => Promise.reject(new TypeError("fetch failed"))
+  expect(await codeOf(watchOf(on).next())).toBe("unavailable")
+})
