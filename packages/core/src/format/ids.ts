@@ -51,21 +51,9 @@ function toFlat(id: string): string {
  */
 export function ulidAt(time: number, index: number): string {
   const low = index % HALF
-  const high = (index - low) / HALF
-  const digits =
-    (high === 0 ? NO_HIGH_DIGITS : encodeTime(high, RANDOM_DIGITS / 2)) + encodeTime(low, RANDOM_DIGITS / 2)
-  const at = clampTime(time, 0)
-  if (at !== lastTime) {
-    lastDigits = encodeTime(at, TIME_DIGITS)
-    lastTime = at
-  }
-  return toFlat(lastDigits + digits)
+  const digits = encodeTime((index - low) / HALF, RANDOM_DIGITS / 2) + encodeTime(low, RANDOM_DIGITS / 2)
+  return toFlat(encodeTime(clampTime(time, 0), TIME_DIGITS) + digits)
 }
-
-/** Entries that follow each other often have the same time, and few indexes are large. */
-let lastTime = 0
-let lastDigits = "0".repeat(TIME_DIGITS)
-const NO_HIGH_DIGITS = "0".repeat(RANDOM_DIGITS / 2)
 
 /** Values of half the digits of an index, 5 bits each. */
 const HALF = 2 ** (5 * (RANDOM_DIGITS / 2))

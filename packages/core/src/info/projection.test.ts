@@ -14,7 +14,7 @@ import {
   type InfoProjection,
   projectEntry,
   projectLog,
-  Projector,
+  projectInPlace,
   type SessionInfo,
   startProjection,
   toSessionInfo,
@@ -56,13 +56,13 @@ test("a projection that is continued in place equals one that is copied for each
     fc.property(fc.oneof(infoLog, anyLog), (lines) => {
       const slots = slotsOf(lines)
       let copied = startProjection(headerOf(lines), "l")
-      const projector = new Projector(copied)
+      let inPlace = { ...copied }
       for (const [index, slot] of slots.slice(1).entries()) {
-        const before = projector.projection
-        projector.add(slot, index + 1)
+        const before = { ...inPlace }
+        inPlace = projectInPlace(inPlace, slot, index + 1)
         expect(before).toEqual(copied)
         copied = projectEntry(copied, slot, index + 1)
-        expect(projector.projection).toEqual(copied)
+        expect(inPlace).toEqual(copied)
       }
     }),
     200,

@@ -160,55 +160,32 @@ export function startProjection(header: Header | Readonly<Record<string, unknown
 
 /** Projects the next line of the log; `undefined` is a line that is not an entry. */
 export function projectEntry(projection: InfoProjection, entry: Entry | undefined, seq: Seq): InfoProjection {
-  const next: Mutable<InfoProjection> = { ...projection }
-  const prompts = promptsWith(projection, entry)
-  advance(next, entry, seq)
-  return prompts === undefined ? next : withPrompts(next, prompts)
+  return projectInPlace({ ...projection }, entry, seq)
 }
 
-/** Projects many lines in place: a copy for each line would cost more than the line. */
-export class Projector {
-  #next: Mutable<InfoProjection>
-
-  constructor(start: InfoProjection) {
-    this.#next = { ...start }
-  }
-
-  /** As {@link projectEntry}. */
-  add(entry: Entry | undefined, seq: Seq): void {
-    const prompts = promptsWith(this.#next, entry)
-    advance(this.#next, entry, seq)
-    if (prompts !== undefined) this.#next = withPrompts(this.#next, prompts)
-  }
-
-  /** As {@link projectFields}. */
-  addFields(entry: Entry | undefined, seq: Seq): void {
-    advance(this.#next, entry, seq)
-  }
-
-  get projection(): InfoProjection {
-    return { ...this.#next }
-  }
+/** As {@link projectEntry}, but changes the projection, which is returned or replaced: a copy for each line costs more than the line. */
+export function projectInPlace(
+  projection: Mutable<InfoProjection>,
+  entry: Entry | undefined,
+  seq: Seq,
+): Mutable<InfoProjection> {
+  const concerns = entry && projection.stale !== "log" && concernsPrompts(projection, entry)
+  const prompts = concerns && new PromptList(projection)
+  if (prompts) prompts.add(entry)
+  advance(projection, entry, seq)
+  return prompts ? withPrompts(projection, prompts) : projection
 }
 
 /** Projects all entries of a log that is held whole. */
 export function projectLog(start: InfoProjection, slots: Iterable<Entry | undefined>): InfoProjection {
   const prompts = new PromptList()
-  const projector = new Projector(start)
+  const next: Mutable<InfoProjection> = { ...start }
   let seq = start.to.seq
   for (const entry of slots) {
-    projector.addFields(entry, ++seq)
+    advance(next, entry, ++seq)
     if (entry !== undefined) prompts.add(entry)
   }
-  return withPrompts(projector.projection, prompts)
-}
-
-/** Undefined if the entry does not change the prompts that the projection remembers. */
-function promptsWith(projection: InfoProjection, entry: Entry | undefined): PromptList | undefined {
-  if (entry === undefined || projection.stale === "log" || !concernsPrompts(projection, entry)) return undefined
-  const prompts = new PromptList(projection)
-  prompts.add(entry)
-  return prompts
+  return withPrompts(next, prompts)
 }
 
 /** Projects everything but the prompts, which need a {@link PromptList} of the whole log if the log is projected from its start. */
@@ -219,7 +196,7 @@ export function projectFields(projection: InfoProjection, entry: Entry | undefin
 }
 
 function advance(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: Seq): void {
-  const { leaf, to, metrics } = next
+  const { leaf, to } = next
   next.to = { seq, id: entry?.id ?? "" }
   projectBranches(next, entry, seq)
   if (entry === undefined) return
@@ -241,13 +218,13 @@ function advance(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: S
       projectStamped(next, entry)
       break
     case "usage":
-      next.metrics = addUsage(metrics, field["usage"])
+      next.metrics = addUsage(next.metrics, field["usage"])
       break
     case "branch_summary":
-      if (field["usage"] !== undefined) next.metrics = addUsage(metrics, field["usage"])
+      if (field["usage"] !== undefined) next.metrics = addUsage(next.metrics, field["usage"])
       break
     case "compaction":
-      if (field["usage"] !== undefined) next.metrics = addUsage(metrics, field["usage"])
+      if (field["usage"] !== undefined) next.metrics = addUsage(next.metrics, field["usage"])
       projectCompaction(next, entry, seq)
       break
     case "reset_boundary":

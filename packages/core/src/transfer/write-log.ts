@@ -8,7 +8,7 @@ import { SessionError } from "../format/errors.ts"
 import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
 import { parseLine } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
-import { type InfoProjection, Projector, startProjection } from "../info/projection.ts"
+import { type InfoProjection, projectInPlace, startProjection } from "../info/projection.ts"
 import { fitsBesideHead, infoText, storeInfo } from "../info/store.ts"
 import { atOnce } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
@@ -95,7 +95,7 @@ export async function writeLog(storage: SessionStorage, log: LogToWrite, o: Writ
   const single = size.bytes <= Math.min(o.singleBatchBytes ?? batchBytes, storage.capabilities.maxBatchBytes)
   const header = log.header(single ? undefined : size.lines)
   const lines = logLines(storage, size.held === undefined ? log : heldLog(log, size.held), header, size.lines, o)
-  const projector = o.info === false ? undefined : new Projector(startProjection(parseLine(header).record ?? {}, ""))
+  const projector = o.info === false ? undefined : new Projector(header)
   try {
     const stored = await storage.head(id, signalOf(o))
     if (stored !== undefined) await skipStored(storage, id, stored, lines, projector, size.lines, o)
@@ -215,6 +215,24 @@ function ignore(): void {
   // The source of the lines reports damaged ones; session information uses the readable ones.
 }
 
+/** Session information of the lines so far. */
+class Projector {
+  #projection: Parameters<typeof projectInPlace>[0]
+
+  constructor(header: string) {
+    this.#projection = { ...startProjection(parseLine(header).record ?? {}, "") }
+  }
+
+  add(entry: Entry | undefined, seq: Seq): void {
+    this.#projection = projectInPlace(this.#projection, entry, seq)
+  }
+
+  /** A copy, with the identity of the log. */
+  projection(log: string): InfoProjection {
+    return { ...this.#projection, log }
+  }
+}
+
 /** Session information with one more line of the log. The header is the beginning of every projection. */
 function project(projector: Projector | undefined, { seq, line, entry }: LogLine): void {
   if (seq > 0) projector?.add(entry ?? parseEntry(line, seq), seq)
@@ -306,7 +324,7 @@ async function writeBatch(
 
 /** Session information of the log so far. The storage assigns the identity of the log, so it is empty before the first append. */
 function projectionAt(projector: Projector | undefined, head: Head | undefined): InfoProjection | undefined {
-  return projector && { ...projector.projection, log: head?.log ?? "" }
+  return projector?.projection(head?.log ?? "")
 }
 
 function checkAborted(signal: AbortSignal | undefined, id: string, written: Head | undefined): void {
