@@ -124,7 +124,11 @@ test("a log that is not an older one is rejected with an error that names the se
     [["hello"], "not_a_session"],
   ] as const) {
     const storage = await stored(lines)
-    await expect(migrateStored(storage, "o")).rejects.toMatchObject({ code, session: "o", storage: storage.description })
+    await expect(migrateStored(storage, "o")).rejects.toMatchObject({
+      code,
+      session: "o",
+      storage: storage.description,
+    })
     expect(await linesIn(storage, "o")).toEqual(lines)
   }
   expect(await codeOf(migrateStored(createMemoryStorage(), "o"))).toBe("not_found")
