@@ -33,11 +33,13 @@ let hash: string
 let before: string
 
 beforeAll(async () => {
-  const bob = storages.get("bob") as SessionStorage
+  const bob = createFileStorage({ root: join(folder, "bob") })
   head = await bob.append("secret", [SECRET], { expect: 0 })
   hash = await bob.blobs.put(new TextEncoder().encode(SECRET))
   await bob.docs.put("plan", SECRET, { expect: null })
   await bob.docs.put("sessions/secret/note", SECRET, { expect: null })
+  // Writes what it had put off, and lets go of its locks.
+  await bob[Symbol.asyncDispose]()
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
   before = everythingOf("bob")
 })
