@@ -29,6 +29,8 @@ export function createSubscriptions(requests: Requests): WatchSource["subscribe"
       subscription = subscribe(requests, session)
       open.set(session, subscription)
     }
+    // Until the connection is made, a change can already be in the head that is read meanwhile, so that head is reported.
+    changed()
     const { listeners, stop } = subscription
     listeners.add(listener)
     return () => {
