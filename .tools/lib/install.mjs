@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import { run } from "./run.mjs"
 import { manifest, packages, root } from "./workspace.mjs"
@@ -31,6 +31,16 @@ function fingerprint() {
   const hash = createHash("sha256").update(`${process.platform} ${process.arch}\n`)
   const files = ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json"].map((name) => join(root, name))
   for (const { dir } of packages()) files.push(join(dir, "package.json"))
+  // An installation bundles the inspector's page.
+  const inspector = join(root, "packages", "inspector")
+  const view = readdirSync(join(inspector, "view"), { recursive: true, withFileTypes: true })
+  files.push(join(inspector, "build.mjs"))
+  files.push(
+    ...view
+      .filter((one) => one.isFile())
+      .map((one) => join(one.parentPath, one.name))
+      .sort(),
+  )
   for (const file of files) hash.update(relative(root, file)).update("\0").update(readFileSync(file)).update("\0")
   return hash.digest("hex")
 }

@@ -1,7 +1,7 @@
-// Bundles the script and the style of the page into src/page/assets.ts, with their hashes for the Content-Security-Policy. The file is
-// checked in, so that everything runs from the sources without a build; a test compares it.
+// Bundles the script and the style of the page into src/page/assets.ts, with their hashes for the Content-Security-Policy. An
+// installation makes the file (`prepare`), so that everything runs from the sources without a build.
 import { createHash } from "node:crypto"
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
@@ -76,4 +76,7 @@ function hash(text) {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(file, await assets())
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, await assets())
+}

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 
-test("the checked-in script and style are those of the view; pnpm build:inspector makes them", async () => {
+test("the script and style in use are those of the view; pnpm build:inspector makes them", async () => {
   const { assets, file } = (await import(new URL("../build.mjs", import.meta.url).href)) as {
     assets: () => Promise<string>
     file: string

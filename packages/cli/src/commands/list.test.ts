@@ -122,7 +122,7 @@ test("the folder is shown from its end, the home folder as ~, and not for the se
   expect((await cli("list", "--cwd", "/home/anna")).stdout).not.toContain("FOLDER")
 })
 
-test("a narrow terminal shows the title, and of the other columns those for which there is room", async () => {
+test("a narrow terminal shows the title, and only the other columns that fit beside it", async () => {
   const cli = createCli({ now })
   await cli.use(async (store) => makeSample(store, { id: "01JGN3V6Z4W3A5T1C8Y2K7M9QX", cwd: "/home/ann/projects/app" }))
   const headingAt = async (terminal: number): Promise<string | undefined> =>

@@ -24,7 +24,7 @@ export const serve: Command = defineCommand({
     "no-index": { type: "boolean", help: "no search over all sessions, and no index for it" },
   },
   notes: [
-    "Prints the address to open, with a token in it: whoever has the token can read the sessions. Reads only, and answers no other machine.",
+    "Prints the address to open, with a token in it: anyone with the token can read the sessions. Reads only, and answers no other machine.",
     "A search over all sessions keeps the index of grep. Ends on an interrupt (Ctrl-C).",
   ],
   examples: ["serve", "serve --port 7070 --token-file ~/.sessions-token", "serve --store sqlite:sessions.db"],
