@@ -42,7 +42,7 @@ function fingerprint() {
   files.push(join(inspector, "build.mjs"))
   const view = join(inspector, "view")
   const names = readdirSync(view, { recursive: true }).filter((name) => extname(name) !== "")
-  files.push(...names.sort().map((name) => join(view, name)))
+  files.push(...names.map((name) => join(view, name)))
   for (const file of files) hash.update(relative(root, file)).update("\0").update(readFileSync(file)).update("\0")
   return hash.digest("hex")
 }
