@@ -2,6 +2,7 @@
 import type { VNode } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
 import { Compactions } from "./compactions.tsx"
+import { Compare } from "./compare-tab.tsx"
 import { Context } from "./context.tsx"
 import { Conversation } from "./conversation.tsx"
 import { Details } from "./details.tsx"
@@ -142,6 +143,7 @@ function Save({ source: { save }, id }: { readonly source: Source; readonly id: 
 const NAMES: Readonly<Record<Tab, string>> = {
   conversation: "Conversation",
   tree: "Tree",
+  compare: "Compare",
   context: "Context",
   usage: "Usage",
   compactions: "Compactions",
@@ -169,6 +171,8 @@ function TabContent({ source, data, session, route }: SessionPageProps): VNode {
   switch (route.tab) {
     case "tree":
       return <Tree {...props} />
+    case "compare":
+      return <Compare {...props} sides={route.sides} />
     case "usage":
       return <Usage {...props} />
     case "compactions":

@@ -1,11 +1,11 @@
 /** The conversation of one branch: a window of its path, with tool results inside of their calls and subagents where they ran. */
 import type { VNode } from "preact"
 import { useEffect, useMemo, useState } from "preact/hooks"
-import { fieldsOf } from "../src/model/fields.ts"
-import type { Row, StoredEntry, Subagent } from "../src/model/types.ts"
-import { type EntryContext, elementId, EntryCard } from "./entry.tsx"
+import type { Row, Subagent } from "../src/model/types.ts"
+import { Entries, useEntries } from "./entries.tsx"
+import { elementId } from "./entry.tsx"
 import { formatNumber } from "./format.ts"
-import { isContent, pathTo, replacedBy, seqOfId, tipFor } from "./paths.ts"
+import { pathTo, type Rows, tipFor } from "./paths.ts"
 import { toHash } from "./route.ts"
 import type { SessionData, Source } from "./source.ts"
 import { useSession } from "./use-session.ts"
@@ -22,7 +22,7 @@ export interface ConversationProps {
 }
 
 /** Entries that are shown at first, and that one press of a button adds. */
-const STEP = 60
+export const STEP = 60
 
 export function Conversation(props: ConversationProps): VNode {
   const { source, data, session, target, depth } = props
@@ -38,39 +38,49 @@ export function Conversation(props: ConversationProps): VNode {
   const stored = useEntries(data, shown)
   useScrollTo(session, target, target !== undefined && stored?.has(target) === true)
   if (stored === undefined) return <p class="note">Reading…</p>
-  const context = entryContext(props, shown, stored)
   const places = placesOf(depth > 0 ? [] : (data.whole?.subagents ?? []), path, data)
-  const cards = shown.flatMap((seq) => {
-    const row = rows.get(seq)
-    const one = stored.get(seq)
-    if (row === undefined || one === undefined || context.isInside(seq)) return []
-    return [
-      <EntryCard key={seq} row={row} stored={one} context={context.entry}>
-        {places.get(seq)?.map((subagent) => (
-          <SubagentSession key={subagent.id} source={source} subagent={subagent} depth={depth} />
-        ))}
-      </EntryCard>,
-    ]
-  })
   return (
     <div class="conversation">
       {tip === summary.leaf ? null : (
         <p class="notice">
           This is another branch than the current one.{" "}
           <a href={toHash({ ...of(session), tab: "conversation" })}>Current branch</a>{" "}
-          <a href={toHash({ ...of(session), tab: "tree" })}>All branches</a>
+          <a href={toHash({ ...of(session), tab: "tree" })}>All branches</a>{" "}
+          <CompareLink rows={rows} session={session} leaf={summary.leaf} tip={tip} />
         </p>
       )}
       {path.length === 0 ? <p class="note">The session has no entries.</p> : null}
       {data.whole === undefined ? <p class="note">Reading the older entries…</p> : null}
       <More count={from} label="older" onClick={() => setWindow(Math.max(0, from - STEP), to)} />
-      {cards}
+      <Entries data={data} session={session} target={target} shown={shown} stored={stored}>
+        {(seq) =>
+          places
+            .get(seq)
+            ?.map((subagent) => <SubagentSession key={subagent.id} source={source} subagent={subagent} depth={depth} />)
+        }
+      </Entries>
       <More count={path.length - to} label="newer" onClick={() => setWindow(from, Math.min(path.length, to + STEP))} />
     </div>
   )
 }
 
-function More(o: { readonly count: number; readonly label: string; readonly onClick: () => void }): VNode | null {
+function CompareLink(o: {
+  readonly rows: Rows
+  readonly session: string | undefined
+  readonly leaf: number
+  readonly tip: number
+}): VNode | null {
+  const left = o.rows.get(o.leaf)
+  const right = o.rows.get(o.tip)
+  if (left === undefined || right === undefined) return null
+  return <a href={toHash({ ...of(o.session), tab: "compare", sides: [left.id, right.id] })}>What differs</a>
+}
+
+export function More(o: {
+  readonly count: number
+  readonly label: string
+  readonly onClick: () => void
+}): VNode | null {
   if (o.count <= 0) return null
   return (
     <button type="button" class="more" onClick={o.onClick}>
@@ -96,23 +106,6 @@ function windowAt(path: readonly number[], target: number | undefined): Window {
   return { from: Math.max(0, index - STEP / 2), to: Math.min(path.length, index + STEP) }
 }
 
-/** Undefined until they are read. */
-function useEntries(data: SessionData, seqs: readonly number[]): ReadonlyMap<number, StoredEntry> | undefined {
-  const [loaded, setLoaded] = useState<{ data: SessionData; entries: ReadonlyMap<number, StoredEntry> }>()
-  const key = `${seqs[0]}-${seqs.at(-1)}-${seqs.length}`
-  useEffect(() => {
-    let current = true
-    void data.load(seqs).then((entries) => {
-      if (current) setLoaded({ data, entries })
-    })
-    return () => {
-      current = false
-    }
-  }, [data, key])
-  // Entries of the session that were shown stay until the new ones have come.
-  return loaded?.data.summary.id === data.summary.id ? loaded.entries : undefined
-}
-
 /** Unfolds what an entry is in, and moves to it, once it is there. */
 function useScrollTo(session: string | undefined, target: number | undefined, ready: boolean): void {
   useEffect(() => {
@@ -123,68 +116,6 @@ function useScrollTo(session: string | undefined, target: number | undefined, re
     element?.scrollIntoView({ block: "start" })
     element?.focus({ preventScroll: true })
   }, [session, target, ready])
-}
-
-interface PathContext {
-  readonly entry: EntryContext
-  /** Whether an entry is shown inside of another one. */
-  readonly isInside: (seq: number) => boolean
-}
-
-function entryContext(
-  { data, session, target }: ConversationProps,
-  shown: readonly number[],
-  stored: ReadonlyMap<number, StoredEntry>,
-): PathContext {
-  const { rows } = data
-  const results = resultsOf(shown, stored)
-  const inside = new Set<number>(results.values())
-  const last = [...shown]
-    .reverse()
-    .map((seq) => rows.get(seq))
-    .find((row) => row?.type === "compaction")
-  const entry: EntryContext = {
-    session,
-    target,
-    replaced: new Set(last === undefined ? [] : shown.filter((seq) => isReplaced(rows.get(seq), last))),
-    replacedBy: (row) => replacedBy(rows, row),
-    linkTo: (id) =>
-      seqOfId(rows, id) === undefined ? undefined : toHash({ ...of(session), tab: "conversation", entry: id }),
-    resultOf(callId) {
-      const seq = results.get(callId)
-      const row = seq === undefined ? undefined : rows.get(seq)
-      const one = seq === undefined ? undefined : stored.get(seq)
-      if (seq === undefined || row === undefined || one === undefined) return undefined
-      const message = fieldsOf(one.entry)["message"]
-      return { seq, message, shown: <EntryCard row={row} stored={one} context={entry} /> }
-    },
-  }
-  return { entry, isInside: (seq) => inside.has(seq) }
-}
-
-/** System messages stay in the context. */
-function isReplaced(row: Row | undefined, { seq, kept = seq }: Row): boolean {
-  return row !== undefined && row.seq < kept && isContent(row.type) && row.role !== "system"
-}
-
-/** The seqs of tool results by the ids of their calls, for calls that come before them in the window. */
-function resultsOf(shown: readonly number[], stored: ReadonlyMap<number, StoredEntry>): Map<string, number> {
-  const calls = new Set<unknown>()
-  const results = new Map<string, number>()
-  for (const seq of shown) {
-    const { role, content, toolCallId } = fieldsOf(fieldsOf(stored.get(seq)?.entry)["message"])
-    if (role === "toolResult") {
-      if (typeof toolCallId === "string" && calls.has(toolCallId) && !results.has(toolCallId))
-        results.set(toolCallId, seq)
-      continue
-    }
-    if (!Array.isArray(content)) continue
-    for (const block of content) {
-      const { type, id } = fieldsOf(block)
-      if (type === "toolCall") calls.add(id)
-    }
-  }
-  return results
 }
 
 /** By the entry that started them, else behind the last entry of the path that is older. */

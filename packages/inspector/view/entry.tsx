@@ -2,7 +2,7 @@
 import type { ComponentChildren, VNode } from "preact"
 import { useState } from "preact/hooks"
 import { fieldsOf, stringOf } from "../src/model/fields.ts"
-import { textOf } from "../src/model/text.ts"
+import { preview, textOf } from "../src/model/text.ts"
 import type { Row, StoredEntry } from "../src/model/types.ts"
 import { Content, Json, type ResultOf, Text } from "./blocks.tsx"
 import { formatCost, formatNumber, formatTime } from "./format.ts"
@@ -12,7 +12,8 @@ export interface EntryContext {
   /** For links; undefined for the first session of the page. */
   readonly session: string | undefined
   readonly resultOf: ResultOf
-  readonly linkTo: (id: string) => string | undefined
+  /** The nearest entry with an id. */
+  readonly rowOf: (id: string) => Row | undefined
   /** Seqs of entries that the summary of a compaction has replaced in the context. */
   readonly replaced: ReadonlySet<number>
   /** The entry that the address names. */
@@ -116,6 +117,7 @@ function Body({ row, stored: { entry }, context }: Omit<EntryProps, "children">)
       return <Text text={stringOf(fields["summary"]) ?? ""} plain={false} />
     case "context_edit":
     case "tombstone":
+    case "label":
       return <TargetBody fields={fields} context={context} />
     case "session_init":
       return (
@@ -206,21 +208,32 @@ const MAX_REPLACED = 500
 function TargetBody(o: { readonly fields: Readonly<Record<string, unknown>>; readonly context: EntryContext }): VNode {
   const { fields, context } = o
   const target = stringOf(fields["targetId"]) ?? ""
-  const href = context.linkTo(target)
+  const row = context.rowOf(target)
+  const of = context.session === undefined ? {} : { session: context.session }
   const replacement = fieldsOf(fields["replacement"])["content"]
   return (
     <>
       <p class="event">
-        Entry {href === undefined ? target : <a href={href}>{target}</a>}
-        {fields["type"] === "tombstone"
-          ? " is deleted."
-          : replacement === undefined
-            ? " is left out of the context."
-            : " has this content in the context:"}
+        {row === undefined ? (
+          <>Entry {target}</>
+        ) : (
+          <a href={toHash({ ...of, tab: "conversation", entry: row.id })}>
+            {nameOf(row)} {row.text === "" ? row.id : `“${preview(row.text, TARGET_UNITS)}”`}
+          </a>
+        )}{" "}
+        {targetText(fields, replacement)}
       </p>
       {replacement === undefined ? null : <Content content={replacement} />}
     </>
   )
+}
+
+const TARGET_UNITS = 60
+
+function targetText({ type, label }: Readonly<Record<string, unknown>>, replacement: unknown): string {
+  if (type === "tombstone") return "is deleted."
+  if (type === "label") return typeof label === "string" ? `has the label “${label}”.` : "has no label any more."
+  return replacement === undefined ? "is left out of the context." : "has this content in the context:"
 }
 
 /** Groups types by how they look. */

@@ -22,7 +22,8 @@ export function listenToKeys({ toTab, toSearch }: KeyActions): () => void {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLInputElement && target.type !== "checkbox"
+  if (target instanceof HTMLInputElement) return target.type !== "checkbox"
+  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
 }
 
 /** To the next entry that can be seen, those inside of closed folds left out. */

@@ -1,9 +1,18 @@
 /**
  * Links of the page, kept in the fragment: `#ENTRY` is an entry of the first session, `#!TAB` one of its tabs, and `#@SESSION`,
- * `#@SESSION/ENTRY`, `#@SESSION/!TAB` name another session.
+ * `#@SESSION/ENTRY`, `#@SESSION/!TAB` name another session. `#!compare/ENTRY/ENTRY` compares the branches that end in two entries.
  */
 
-export const TABS = ["conversation", "tree", "context", "usage", "compactions", "diagnostics", "details"] as const
+export const TABS = [
+  "conversation",
+  "tree",
+  "compare",
+  "context",
+  "usage",
+  "compactions",
+  "diagnostics",
+  "details",
+] as const
 export type Tab = (typeof TABS)[number]
 
 export interface Route {
@@ -12,20 +21,25 @@ export interface Route {
   readonly tab: Tab
   /** An entry id, with the tab `conversation` alone. */
   readonly entry?: string
+  /** The ids of two entries, with the tab `compare` alone. */
+  readonly sides?: readonly [left: string, right: string]
 }
 
 export function parseRoute(hash: string): Route {
   const text = hash.replace(/^#/, "")
   const [, session, rest = ""] = /^@([^/]*)\/?(.*)$/s.exec(text) ?? [undefined, undefined, text]
   const of = session === undefined || session === "" ? {} : { session: decoded(session) }
+  const [, left, right] = /^!compare\/([^/]+)\/([^/]+)$/.exec(rest) ?? []
+  if (left !== undefined && right !== undefined)
+    return { ...of, tab: "compare", sides: [decoded(left), decoded(right)] }
   if (rest.startsWith("!")) return { ...of, tab: TABS.find((tab) => tab === rest.slice(1)) ?? "conversation" }
   return rest === "" ? { ...of, tab: "conversation" } : { ...of, tab: "conversation", entry: decoded(rest) }
 }
 
-export function toHash({ session, tab, entry }: Route): string {
+export function toHash({ session, tab, entry, sides }: Route): string {
   const prefix = session === undefined ? "#" : `#@${encoded(session)}/`
   if (entry !== undefined) return `${prefix}${encoded(entry)}`
-  return `${prefix}!${tab}`
+  return `${prefix}!${tab}${sides === undefined ? "" : sides.map((id) => `/${encoded(id)}`).join("")}`
 }
 
 /** Without `!`, which has a meaning at the start. Half of a surrogate pair has no place in an address. */

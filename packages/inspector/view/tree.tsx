@@ -52,7 +52,23 @@ function Branches({ data, summary, session }: TreeProps): VNode {
           </a>
           <span class="facts">
             {formatTime(branch.timestamp)}
-            {branch.current ? null : `, ${formatCount(branch.messages, "message")} after ${forkText(data, branch)}`}
+            {branch.current ? null : (
+              <>
+                <span>
+                  {formatCount(branch.messages, "message")} after {forkText(data, branch)}
+                </span>
+                <a
+                  class="link"
+                  href={toHash({
+                    ...(session === undefined ? {} : { session }),
+                    tab: "compare",
+                    sides: [data.rows.get(summary.leaf)?.id ?? branch.id, branch.id],
+                  })}
+                >
+                  what differs from the current branch
+                </a>
+              </>
+            )}
           </span>
         </li>
       ))}

@@ -61,7 +61,7 @@ function Model({ usage }: { readonly usage: ModelUsage }): VNode {
   )
 }
 
-function sumText({ numbers, unknown }: ModelUsage, count: Count): string {
+export function sumText({ numbers, unknown }: ModelUsage, count: Count): string {
   const sum = numbers[count]
   if (sum === undefined) return "unknown"
   const text = count === "cost" ? formatCost(sum) : formatNumber(sum)

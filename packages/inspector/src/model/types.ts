@@ -28,6 +28,8 @@ export interface Row {
   /** Of a compaction: the seq of the first entry that stays in the context, and the estimate of the context before it. */
   readonly kept?: number
   readonly tokensBefore?: number
+  /** Of an edit, a deletion or a label: the seq of the entry that it is about. */
+  readonly target?: number
 }
 
 /** An entry with its blobs put in. */

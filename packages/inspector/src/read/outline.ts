@@ -75,10 +75,22 @@ export function rowOf(entry: Entry, seq: number, place: Place, seqOf: (id: strin
     ...place,
     ...callOf(entry.type, role === "assistant" ? message : fields, role),
     ...(entry.type === "compaction" ? compactionOf(fields, seqOf) : {}),
+    ...(TARGETING.has(entry.type) ? targetOf(fields, seqOf) : {}),
   }
 }
 
 const PREVIEW_UNITS = 120
+
+/** The types of entries that are about another entry. */
+const TARGETING: ReadonlySet<string> = new Set(["context_edit", "tombstone", "label"])
+
+function targetOf(
+  { targetId }: Readonly<Record<string, unknown>>,
+  seqOf: (id: string) => number | undefined,
+): Partial<Row> {
+  const target = typeof targetId === "string" ? seqOf(targetId) : undefined
+  return target === undefined ? {} : { target }
+}
 
 /** Answers are calls whether they report usage or not; summaries only if they do, because a person may have written them. */
 function callOf(type: string, fields: Readonly<Record<string, unknown>>, role: string | undefined): Partial<Row> {

@@ -11,7 +11,7 @@ import { sessionPage } from "../../src/index.ts"
 import { textOf } from "../page-data.ts"
 import { sampleSession } from "../sample.ts"
 
-const TABS = ["conversation", "tree", "context", "usage", "compactions", "diagnostics", "details"]
+const TABS = ["conversation", "tree", "compare", "context", "usage", "compactions", "diagnostics", "details"]
 /** Playwright sets the size and the colour scheme; it does not drive WebKitGTK. */
 const ENGINES: Readonly<Record<string, () => Promise<Browser>>> = {
   chromium: () => launch(chromium, chromiumOptions),

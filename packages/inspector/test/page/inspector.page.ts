@@ -86,7 +86,7 @@ const FINDINGS = `
   for (const { name } of performance.getEntriesByType("resource")) if (!name.startsWith("data:") && !name.endsWith("/favicon.ico")) found.push("loaded " + name)
   return found`
 
-for (const tab of ["conversation", "tree", "context", "usage", "compactions", "diagnostics", "details"]) {
+for (const tab of ["conversation", "tree", "compare", "context", "usage", "compactions", "diagnostics", "details"]) {
   void test(`${engine}: no field of a hostile log runs, loads or links anything: ${tab}`, async () => {
     const { hostile } = await open()
     const page = await goTo("hostile", `#!${tab}`)
@@ -165,7 +165,7 @@ void test(`${engine}: keys move between entries, to the views and to the search 
     await page.evaluate(`return [...document.querySelectorAll("article")].indexOf(document.activeElement)`),
     0,
   )
-  await press("3")
+  await press("4")
   await until(page, `document.querySelector("main h2")?.textContent === "Context"`)
   await press("/")
   assert.equal(await page.evaluate(`return document.activeElement.type`), "search")
@@ -179,4 +179,42 @@ void test(`${engine}: a subagent's session unfolds where it ran, and has address
   assert.match(link, /^#@sample-agent\//)
   const own = await goTo("sample", link)
   await until(own, `document.querySelector("h1")?.textContent === "Look at the tests"`)
+})
+
+void test(`${engine}: two branches are compared: the common part folded, what each has alone, edits of common entries, a link, keys`, async () => {
+  const { sample } = await open()
+  const { left, last, answer, question } = sample.ids
+  const page = await goTo("sample", `#!compare/${last}/${left}`)
+  await until(page, `document.querySelectorAll(".sides > section article").length > 3`)
+  const state = (await page.evaluate(`
+    const [one, other] = [...document.querySelectorAll(".sides > section")].map((side) => side.textContent)
+    return { one, other, folded: !document.querySelector("details.common").open, common: document.querySelector("details.common summary").textContent,
+      changed: [...document.querySelectorAll(".changed > li")].map((li) => li.textContent) }`)) as {
+    one: string
+    other: string
+    folded: boolean
+    common: string
+    changed: string[]
+  }
+  assert.ok(state.folded && state.common.includes("6 entries"), state.common)
+  assert.ok(state.one.includes("Here is a picture") && !state.one.includes("Remove it everywhere."))
+  assert.ok(state.other.includes("Remove it everywhere.") && !state.other.includes("Here is a picture"))
+  assert.equal(state.changed.length, 2)
+  assert.match(state.changed.join(" "), /Where is the flag set\?.*left: Edit.*left: Label found/)
+  await page.evaluate(`document.querySelector("details.common").open = true`)
+  await until(page, `document.querySelectorAll("details.common article").length > 2`)
+  // Another choice is another address; a choice that is no end of a branch stays one.
+  await page.evaluate(`location.hash = "#!compare/${answer}/${question}"`)
+  await until(page, `document.querySelectorAll(".sides h3")[1]?.textContent === "Right: nothing after the common part"`)
+  await page.evaluate(`
+    const select = document.querySelectorAll(".choices select")[1]
+    select.value = "${left}"
+    select.dispatchEvent(new Event("change", { bubbles: true }))`)
+  await until(page, `location.hash === "#!compare/${answer}/${left}"`)
+  await page.evaluate(`
+    document.querySelector("select").focus()
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "1", bubbles: true, cancelable: true }))`)
+  assert.equal(await page.evaluate(`return location.hash`), `#!compare/${answer}/${left}`)
+  await goTo("sample", "#!compare/none/none")
+  await until(page, `document.querySelector(".notice")?.textContent.includes("no entry none") === true`)
 })
