@@ -13,7 +13,7 @@ test("connecting asks for the capabilities; a limit of the handler is a limit of
   const limits = { maxBatchBytes: 1_000, maxLineBytes: 999 }
   expect(storage.capabilities).toEqual({ ...behind.capabilities, ...limits, writers: "any", replace: false })
   expect("replace" in storage).toBe(false)
-  expect(storage.description).toBe("http:http://host/storage")
+  expect(storage.description).toBe("http://host/storage")
 })
 
 test("given capabilities are compared at the first use: a wrong promise is `invalid`, lower limits are not", async () => {

@@ -45,10 +45,12 @@ async function dispatch(
   const usesStore = command.usesStore !== false
   const store = usesStore ? String(parsed.values["store"] ?? (io.env["SESSIONS_STORE"] || DEFAULT_STORE)) : NO_STORE
   const create = command.createsStore?.(parsed.args) ?? false
-  const openTarget = (url: string): Promise<SessionStorage> => openStore(url, io.cwd, { create: true }, stores)
+  const { env } = io
+  const openTarget = (url: string): Promise<SessionStorage> =>
+    openStore(url, io.cwd, { create: true, env, beside: store }, stores)
   const maxSessionBytes = command.maxSessionBytes?.(parsed.values)
   const limit = maxSessionBytes === undefined ? {} : { maxSessionBytes }
-  const storage = await openStore(store, io.cwd, { create, ...limit }, usesStore ? stores : STORES)
+  const storage = await openStore(store, io.cwd, { create, env, ...limit }, usesStore ? stores : STORES)
   return await withSessions(storage, (sessions) => execute(command, parsed, { sessions, store, openTarget }, io))
 }
 

@@ -30,7 +30,7 @@ test("a path needs no scheme, and a drive letter is not a scheme", async () => {
 
 test("an unknown scheme is refused with the known ones", async () => {
   await expect(openStore("gs:bucket", "/project", CREATE)).rejects.toThrow(
-    'unknown store type "gs" in gs:bucket; use a path or file:, memory:, sqlite:, s3:, postgres:, postgresql:.',
+    'unknown store type "gs" in gs:bucket; use a path or file:, memory:, sqlite:, s3:, postgres:, postgresql:, http:, https:.',
   )
 })
 

@@ -9,8 +9,9 @@ import type { SessionStorage } from "@sessions/core/storage"
 import { createFileStorage } from "@sessions/fs"
 import { createMemoryStorage } from "@sessions/memory"
 import { CommandError, UsageError } from "../errors.ts"
+import { type HttpStoreOptions, openHttpStore } from "./http.ts"
 
-export interface StoreOptions {
+export interface StoreOptions extends HttpStoreOptions {
   /** The command can create sessions in the store, so it may create the store too. */
   readonly create: boolean
   /** The largest log, in bytes. Default: the storage's, 200 MB. */
@@ -50,6 +51,8 @@ export const STORES: Readonly<Record<string, StoreFactory>> = {
   },
   postgres: openPostgres,
   postgresql: openPostgres,
+  http: (address, cwd, options) => openHttpStore(`http:${address}`, cwd, options),
+  https: (address, cwd, options) => openHttpStore(`https:${address}`, cwd, options),
 }
 
 export async function openStore(

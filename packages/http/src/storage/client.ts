@@ -88,7 +88,7 @@ function reach(call: string, { timeout = 60_000, ...options }: ConnectHttpStorag
     throw new StorageError("invalid", `${call}: \`timeout\` must be a whole number of milliseconds above 0.`)
   const { origin, pathname } = new URL(url)
   const base = `${origin}${pathname.replace(/\/+$/, "")}`
-  return { requests: createRequests({ ...options, url: base }, timeout), description: `http:${base}` }
+  return { requests: createRequests({ ...options, url: base }, timeout), description: base }
 }
 
 async function fetchCapabilities({ send }: Requests): Promise<Capabilities> {
