@@ -14,6 +14,8 @@ export interface Fuse {
   left: number
   /** Whether the last write before the end arrived. */
   arrives: boolean
+  /** Called before each write. */
+  meanwhile?: (() => Promise<void>) | undefined
 }
 
 export function storeNamed(
@@ -22,6 +24,7 @@ export function storeNamed(
   storage: SessionStorage = createMemoryStorage(),
 ): SessionStorage {
   const spend = async <T>(write: () => Promise<T>): Promise<T> => {
+    await fuse.meanwhile?.()
     if (--fuse.left > 0) return write()
     if (fuse.left === 0 && fuse.arrives) await write()
     throw new StorageError("closed", "The process was killed.")
@@ -40,8 +43,13 @@ export async function entriesIn(storage: SessionStorage, id: string): Promise<En
   return lines.slice(1).flatMap((line, index) => parseEntry(line, index + 1) ?? [])
 }
 
+interface Seen {
+  readonly info: { readonly tips: readonly string[]; readonly [field: string]: unknown }
+  readonly [part: string]: unknown
+}
+
 /** What must be the same in merged storages. */
-export async function seenIn(storage: SessionStorage, id: string): Promise<unknown> {
+export async function seenIn(storage: SessionStorage, id: string): Promise<Seen> {
   const sessions = createSessions({ storage: { ...storage, [Symbol.asyncDispose]: async () => undefined } })
   const { title, titleSource, metadata, cwd, openTips } = await sessions.info(id)
   const session = await sessions.open(id)

@@ -1,9 +1,6 @@
 import { createMemoryStorage } from "@sessions/memory"
-import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { pairsOf } from "../../test/merge-model.ts"
 import { entriesIn, type Fuse, seenIn, storeNamed } from "../../test/merge-stores.ts"
-import { holdsAsync } from "../../test/property.ts"
 import { codeOf, linesIn, sessionsIn } from "../../test/transfer.ts"
 import { createSessions } from "../session/repository.ts"
 import type { Sessions } from "../session/repository-types.ts"
@@ -60,108 +57,6 @@ test("turns of both sides are on both afterwards, the later one is continued, an
     expect(await sessions.verify("s")).toMatchObject({ damaged: false })
   }
   expect(await seenIn(a, "s")).toEqual(await seenIn(b, "s"))
-})
-
-test("merges converge with real sessions: annotations, branches, compactions, blobs, skewed clocks, killed after any write", async () => {
-  const kind = fc.constantFrom(
-    "turn",
-    "image",
-    "title",
-    "metadata",
-    "label",
-    "delete",
-    "branch",
-    "compact",
-    "merge",
-    "merge",
-  )
-  const step = fc.record({
-    kind,
-    at: fc.nat({ max: 3 }),
-    n: fc.nat({ max: 99 }),
-    clock: fc.nat({ max: 9 }),
-    kill: fc.nat({ max: 20 }),
-  })
-  const histories = fc.record({
-    storages: fc.integer({ min: 2, max: 4 }),
-    shape: fc.constantFrom("ring" as const, "star" as const),
-    steps: fc.array(step, { maxLength: 14 }),
-    arrives: fc.boolean(),
-  })
-  await holdsAsync(
-    fc.asyncProperty(histories, async ({ steps, arrives, ...h }) => {
-      let time = 0
-      const fuse: Fuse = { left: Number.POSITIVE_INFINITY, arrives }
-      const stores = Array.from({ length: h.storages }, (_, n) => storeNamed(`store ${n}`, fuse))
-      const open = (n: number): Sessions => sessionsIn(stores[n], { now: () => Date.UTC(2026, 0, 31) + time })
-      const made = await open(0).create({ id: "s", title: "from the header" })
-      await made.append(said("first"))
-      await made.close()
-      const pairs = pairsOf(h)
-      const merge = async ([one, other]: readonly [number, number]): Promise<number> => {
-        const [from, to] = [stores[one] as SessionStorage, stores[other] as SessionStorage]
-        const [here, there] = (await from.head("s")) === undefined ? [to, from] : [from, to]
-        if ((await here.head("s")) === undefined) return 0
-        const before = (await linesIn(here, "s")).length + (await linesIn(there, "s")).length
-        await sessionsIn(here).merge("s", there)
-        return (await linesIn(here, "s")).length + (await linesIn(there, "s")).length - before
-      }
-      for (const { kind, at, n, clock, kill } of steps) {
-        if (kind === "merge") {
-          if (kill < 9) fuse.left = kill + 1
-          await merge(pairs[n % pairs.length] as readonly [number, number]).catch((error: { code?: string }) => {
-            if (error.code !== "closed") throw error
-          })
-          fuse.left = Number.POSITIVE_INFINITY
-          continue
-        }
-        time = clock
-        const store = stores[at % h.storages] as SessionStorage
-        if ((await store.head("s")) === undefined) continue
-        const session = await open(at % h.storages).open("s")
-        const ids = (await entriesIn(store, "s")).filter(({ type }) => type === "message").map(({ id }) => id)
-        const target = ids[n % ids.length] as string
-        if (kind === "turn") await session.append(said(`turn ${n}`))
-        else if (kind === "image") {
-          const data = btoa(`image ${n} `.repeat(200))
-          await session.append({
-            type: "message",
-            message: { role: "user", content: [{ type: "image", mimeType: "image/png", data }] },
-          })
-        } else if (kind === "title") await session.title(n % 5 === 0 ? null : `title ${n}`)
-        else if (kind === "metadata") await session.metadata(`k${n % 2}`, n)
-        else if (kind === "label") await session.label(target, `label ${n}`)
-        else if (kind === "delete") await session.append({ type: "tombstone", targetId: target })
-        else if (kind === "branch") await session.branch(target)
-        else {
-          const summary = {
-            type: "compaction",
-            summary: `summary ${n}`,
-            tokensBefore: 1,
-            readFiles: [],
-            modifiedFiles: [],
-          } as const
-          await session.append({ ...summary, firstKeptEntryId: session.leafId ?? target })
-        }
-        if (kind === "title") expect((await session.info()).title).toBe(n % 5 === 0 ? undefined : `title ${n}`)
-        await session.close()
-      }
-      let written = 1
-      for (let round = 1; round <= 5 && written > 0; round++) {
-        written = 0
-        for (const pair of pairs) written += await merge(pair)
-      }
-      expect(written).toBe(0)
-      const seen = await Promise.all(stores.map((store) => seenIn(store, "s")))
-      for (const one of seen) expect(one).toEqual(seen[0])
-      for (const store of stores) {
-        expect((await sessionsIn(store).verify("s")).damaged).toBe(false)
-        const entries = await entriesIn(store, "s")
-        expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length)
-      }
-    }),
-    100,
-  )
 })
 
 test("a merge that is killed after any write is completed by the next", async () => {
