@@ -1,5 +1,6 @@
 /** Serves a function of Fetch's Request and Response on loopback, by node:http, which Node, Bun and Deno have. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { Readable } from "node:stream"
 import { CommandError } from "./errors.ts"
 
 export interface Served {
@@ -50,6 +51,8 @@ async function answer(
     return
   }
   const reader = response.body.getReader()
+  // A stream of events may have nothing to say for long.
+  stop.signal.addEventListener("abort", () => void reader.cancel().catch(() => undefined))
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       if (stop.signal.aborted) return
@@ -62,8 +65,9 @@ async function answer(
   }
 }
 
-/** The address that the client has named, in `Host`. Undefined if it is none. Bodies are not read. */
-function toRequest({ headers, method = "GET", url = "/" }: IncomingMessage, signal: AbortSignal): Request | undefined {
+/** The address that the client has named, in `Host`. Undefined if it is none. */
+function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
+  const { headers, method = "GET", url = "/" } = incoming
   const { host } = headers
   const address = `http://${host}${url}`
   if (
@@ -75,7 +79,16 @@ function toRequest({ headers, method = "GET", url = "/" }: IncomingMessage, sign
     return undefined
   const given = Object.entries(headers).flatMap(([name, value]) => (typeof value === "string" ? [[name, value]] : []))
   try {
-    return new Request(address, { method, headers: Object.fromEntries(given) as Record<string, string>, signal })
+    const init: RequestInit & { duplex?: "half" } = {
+      method,
+      headers: Object.fromEntries(given) as Record<string, string>,
+      signal,
+    }
+    if (method !== "GET" && method !== "HEAD") {
+      init.body = Readable.toWeb(incoming) as ReadableStream<Uint8Array>
+      init.duplex = "half"
+    }
+    return new Request(address, init)
   } catch {
     // Methods such as TRACE.
     return undefined

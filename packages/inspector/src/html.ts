@@ -19,13 +19,20 @@ const POLICY: string = [
 /** The page of a server asks that server, and no frame may show it. */
 export const SERVED_POLICY: string = `${POLICY}; connect-src 'self'; frame-ancestors 'none'`
 
-/** The page of a server. It has no data, and asks for it with the token. */
-export function servedPage(): string {
-  return `${startOfPage("Sessions", "served", `${POLICY}; connect-src 'self'`)}${endOfPage()}`
+/** What the page of a server may do. */
+export interface Rights {
+  readonly write: boolean
+  readonly compact: boolean
 }
 
-/** `mode`: `file` has its data in it, `served` asks the server. */
-export function startOfPage(title: string, mode: "file" | "served" = "file", policy: string = POLICY): string {
+/** The page of a server. It has no data, and asks for it with the token. */
+export function servedPage({ write, compact }: Rights): string {
+  const mode = ["served", ...(write ? ["write"] : []), ...(compact ? ["compact"] : [])].join(" ")
+  return `${startOfPage("Sessions", mode, `${POLICY}; connect-src 'self'`)}${endOfPage()}`
+}
+
+/** `mode`: `file` has its data in it, `served` asks the server; then what it may do. */
+export function startOfPage(title: string, mode: string = "file", policy: string = POLICY): string {
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -1,6 +1,7 @@
 /** The page of one session: its head, the tabs and the search field. */
 import type { VNode } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { ChangesContext, SessionChanges } from "./changes.tsx"
 import { Compactions } from "./compactions.tsx"
 import { Compare } from "./compare-tab.tsx"
 import { Context } from "./context.tsx"
@@ -37,7 +38,9 @@ function OneSession({
   const opened = useSession(source, id)
   if (opened !== undefined && "data" in opened)
     return (
-      <SessionPage source={source} data={opened.data} session={id === source.first ? undefined : id} route={route} />
+      <ChangesContext.Provider value={source.changes}>
+        <SessionPage source={source} data={opened.data} session={id === source.first ? undefined : id} route={route} />
+      </ChangesContext.Provider>
     )
   return (
     <main>
@@ -87,6 +90,7 @@ function SessionPage({ source, data, session, route }: SessionPageProps): VNode 
           {redacted ? <span class="badge">redacted</span> : null}
           <Save source={source} id={data.summary.id} />
         </p>
+        <SessionChanges id={data.summary.id} title={info.title ?? ""} />
         <form role="search" onSubmit={(event) => event.preventDefault()}>
           <input
             ref={search}

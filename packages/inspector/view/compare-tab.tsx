@@ -49,12 +49,12 @@ function TwoSides(o: CompareProps & { readonly sides: readonly [string, string] 
   const unknown = sides.find((id) => seqOfId(rows, id) === undefined)
   return (
     <>
-      <form class="choices" onSubmit={(event) => event.preventDefault()}>
+      <div class="choices" role="group" aria-label="Branches">
         <Choice {...o} side={0} name="Left" />
         <Choice {...o} side={1} name="Right" />
         <a href={toHash({ ...of, tab: "compare", sides: [sides[1], sides[0]] })}>Swap the sides</a>
         <a href={toHash({ ...of, tab: "compare", sides })}>Link to this comparison</a>
-      </form>
+      </div>
       {left === undefined || right === undefined ? (
         <p class="notice">The session has no entry {unknown}.</p>
       ) : (
@@ -117,13 +117,13 @@ function Result({ data, session, compared }: ResultProps): VNode {
           <summary>
             In common: {formatCount(common.length, "entry", "entries")}, up to {nameOf(last)} “{last.text}”
           </summary>
-          {open ? <Window data={data} session={session} seqs={common} fromEnd /> : null}
+          {open ? <Window data={data} session={session} seqs={common} path={common} fromEnd /> : null}
         </details>
       )}
       {changed.length === 0 ? null : <ChangedEntries changed={changed} session={session} />}
       <div class="sides">
-        <Side name="Left" data={data} session={session} seqs={left} />
-        <Side name="Right" data={data} session={session} seqs={right} />
+        <Side name="Left" data={data} session={session} seqs={left} path={[...common, ...left]} />
+        <Side name="Right" data={data} session={session} seqs={right} path={[...common, ...right]} />
       </div>
     </>
   )
@@ -172,6 +172,8 @@ interface SideProps {
   readonly data: SessionData
   readonly session: string | undefined
   readonly seqs: readonly number[]
+  /** The path that they are on. */
+  readonly path: readonly number[]
 }
 
 function Side({ name, ...props }: SideProps & { readonly name: string }): VNode {
@@ -207,7 +209,7 @@ function Side({ name, ...props }: SideProps & { readonly name: string }): VNode 
 }
 
 /** The first entries, or with `fromEnd` the last ones, and a button for more. */
-function Window({ data, session, seqs, fromEnd = false }: SideProps & { readonly fromEnd?: boolean }): VNode {
+function Window({ data, session, seqs, path, fromEnd = false }: SideProps & { readonly fromEnd?: boolean }): VNode {
   const [count, setCount] = useState(STEP)
   const shown = fromEnd ? seqs.slice(-count) : seqs.slice(0, count)
   const stored = useEntries(data, shown)
@@ -222,7 +224,7 @@ function Window({ data, session, seqs, fromEnd = false }: SideProps & { readonly
   return (
     <>
       {fromEnd ? more : null}
-      <Entries data={data} session={session} shown={shown} stored={stored} />
+      <Entries data={data} session={session} path={path} shown={shown} stored={stored} />
       {fromEnd ? null : more}
     </>
   )

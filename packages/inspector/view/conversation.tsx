@@ -52,7 +52,7 @@ export function Conversation(props: ConversationProps): VNode {
       {path.length === 0 ? <p class="note">The session has no entries.</p> : null}
       {data.whole === undefined ? <p class="note">Reading the older entries…</p> : null}
       <More count={from} label="older" onClick={() => setWindow(Math.max(0, from - STEP), to)} />
-      <Entries data={data} session={session} target={target} shown={shown} stored={stored}>
+      <Entries data={data} session={session} target={target} path={path} shown={shown} stored={stored}>
         {(seq) =>
           places
             .get(seq)

@@ -13,6 +13,8 @@ interface EntriesProps {
   readonly session: string | undefined
   /** The entry that the address names. */
   readonly target?: number | undefined
+  /** All of the path: an edit of an entry may come long after it. */
+  readonly path: readonly number[]
   /** In the order of the path. */
   readonly shown: readonly number[]
   readonly stored: ReadonlyMap<number, StoredEntry>
@@ -63,7 +65,7 @@ interface PathContext {
 }
 
 function entryContext(
-  { data, session, target }: Pick<EntriesProps, "data" | "session" | "target">,
+  { data, session, target, path }: Pick<EntriesProps, "data" | "session" | "target" | "path">,
   shown: readonly number[],
   stored: ReadonlyMap<number, StoredEntry>,
 ): PathContext {
@@ -78,6 +80,7 @@ function entryContext(
     session,
     target,
     replaced: new Set(last === undefined ? [] : shown.filter((seq) => isReplaced(rows.get(seq), last))),
+    edits: editsOf(rows, path),
     replacedBy: (row) => replacedBy(rows, row),
     rowOf(id) {
       const seq = seqOfId(rows, id)
@@ -93,6 +96,16 @@ function entryContext(
     },
   }
   return { entry, isInside: (seq) => inside.has(seq) }
+}
+
+/** The last edit of each entry. */
+function editsOf(rows: SessionData["rows"], path: readonly number[]): ReadonlyMap<number, Row> {
+  const edits = new Map<number, Row>()
+  for (const seq of path) {
+    const row = rows.get(seq)
+    if (row?.type === "context_edit" && row.target !== undefined) edits.set(row.target, row)
+  }
+  return edits
 }
 
 /** System messages stay in the context. */

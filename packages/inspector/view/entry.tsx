@@ -5,6 +5,7 @@ import { fieldsOf, stringOf } from "../src/model/fields.ts"
 import { preview, textOf } from "../src/model/text.ts"
 import type { Row, StoredEntry } from "../src/model/types.ts"
 import { Content, Json, type ResultOf, Text } from "./blocks.tsx"
+import { EntryChanges } from "./changes.tsx"
 import { formatCost, formatNumber, formatTime } from "./format.ts"
 import { toHash } from "./route.ts"
 
@@ -16,6 +17,8 @@ export interface EntryContext {
   readonly rowOf: (id: string) => Row | undefined
   /** Seqs of entries that the summary of a compaction has replaced in the context. */
   readonly replaced: ReadonlySet<number>
+  /** The last edit of an entry, by its seq. */
+  readonly edits: ReadonlyMap<number, Row>
   /** The entry that the address names. */
   readonly target: number | undefined
   readonly replacedBy: (row: Row) => readonly Row[]
@@ -36,6 +39,8 @@ export function elementId(session: string | undefined, seq: number): string {
 export function EntryCard({ row, stored, context, children }: EntryProps): VNode {
   const [raw, setRaw] = useState(false)
   const { session, target, replaced } = context
+  const edit = context.edits.get(row.seq)
+  const isEdited = edit !== undefined && edit.text !== row.text
   const kind = kindOf(row)
   const classes = [
     "entry",
@@ -56,6 +61,7 @@ export function EntryCard({ row, stored, context, children }: EntryProps): VNode
         {row.model === undefined ? null : <span class="model">{row.model}</span>}
         {row.label === undefined ? null : <span class="badge label">{row.label}</span>}
         {row.deleted === true ? <span class="badge bad">deleted</span> : null}
+        {isEdited ? <span class="badge warn">{edit.text === "" ? "left out of the context" : "edited"}</span> : null}
         {replaced.has(row.seq) ? <span class="badge">summarized</span> : null}
         <span class="facts">
           {row.call === true ? <span>{usageLine(row)}</span> : null}
@@ -72,6 +78,7 @@ export function EntryCard({ row, stored, context, children }: EntryProps): VNode
           </button>
         </span>
       </header>
+      <EntryChanges row={row} entry={stored.entry} session={session} isEdited={isEdited} />
       {raw ? <RawLine row={row} stored={stored} /> : null}
       <div class="body">
         <Body row={row} stored={stored} context={context} />

@@ -7,8 +7,10 @@ import { ServedApp, takeToken } from "./served-app.tsx"
 const root = document.getElementById("inspector")
 if (root !== null) {
   root.replaceChildren()
-  if (root.dataset["mode"] === "served") {
+  const mode = (root.dataset["mode"] ?? "").split(" ")
+  if (mode.includes("served")) {
     takeToken()
-    render(<ServedApp />, root)
+    const rights = { write: mode.includes("write"), compact: mode.includes("compact") }
+    render(<ServedApp rights={rights} />, root)
   } else render(<App source={embeddedSource(document)} />, root)
 }

@@ -1,6 +1,7 @@
 /** The page of a server: the token, then the sessions. */
 import type { VNode } from "preact"
 import { useMemo, useState } from "preact/hooks"
+import type { Rights } from "../src/html.ts"
 import { App } from "./app.tsx"
 import { servedSource } from "./served.ts"
 
@@ -14,13 +15,13 @@ export function takeToken(): void {
   history.replaceState(null, "", "#")
 }
 
-export function ServedApp(): VNode {
+export function ServedApp({ rights }: { readonly rights: Rights }): VNode {
   const [token, setToken] = useState(() => sessionStorage.getItem(KEY))
   const source = useMemo(
     () =>
       token === null
         ? undefined
-        : servedSource(token, () => {
+        : servedSource(token, rights, () => {
             sessionStorage.removeItem(KEY)
             setToken(null)
           }),

@@ -4,16 +4,19 @@ import type { End } from "../src/serve/end.ts"
 import type { FoundEntry } from "../src/serve/inspector.ts"
 import type { Listed } from "../src/serve/list.ts"
 import type { Whole } from "../src/serve/outline.ts"
-import type { Opened, SessionData, Source } from "./source.ts"
+import type { Rights } from "../src/html.ts"
+import type { Changes, Opened, SessionData, Source } from "./source.ts"
 
 /** The server has refused the token. */
 export class TokenRefused extends Error {}
 
-export function servedSource(token: string, onRefused: () => void): Source {
+export function servedSource(token: string, { write, compact }: Rights, onRefused: () => void): Source {
   const opened = new Map<string, Opened>()
-  const ask = async (path: string, signal?: AbortSignal): Promise<Response> => {
+  const views = new Map<string, View>()
+  const ask = async (path: string, signal?: AbortSignal, change: RequestInit = {}): Promise<Response> => {
     const response = await fetch(`/api/${path}`, {
-      headers: { authorization: `Bearer ${token}` },
+      ...change,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       redirect: "error",
       ...(signal === undefined ? {} : { signal }),
     })
@@ -24,19 +27,49 @@ export function servedSource(token: string, onRefused: () => void): Source {
   }
   const get = async <T>(path: string, check: (value: unknown) => T, signal?: AbortSignal): Promise<T> =>
     check(await (await ask(path, signal)).json())
+  /** What comes from an earlier reading is dropped. */
+  const read = (session: string, view: View): void => {
+    view.reading.abort()
+    const { signal } = (view.reading = new AbortController())
+    const known = (next: Opened): void => {
+      if (signal.aborted) return
+      opened.set(session, next)
+      for (const changed of view.shown) changed(next)
+    }
+    const before = opened.get(session)
+    const hasWhole = before !== undefined && "data" in before && before.data.whole !== undefined
+    void readSession(session, ask, known, { signal, hasWhole }).catch((error: unknown) =>
+      known({ problem: messageOf(error) }),
+    )
+  }
+  const changes: Changes = {
+    compact,
+    async make(session, call, body) {
+      await ask(`sessions/${session}/${call}`, undefined, { method: "POST", body: JSON.stringify(body) })
+      const view = views.get(session)
+      if (view !== undefined) read(session, view)
+    },
+    async remove(session) {
+      await ask(`sessions/${session}`, undefined, { method: "DELETE" })
+      opened.delete(session)
+    },
+  }
   return {
     first: undefined,
     peek: (session) => opened.get(session),
     open(session, changed) {
-      const stop = new AbortController()
-      const known = (next: Opened): void => {
-        if (stop.signal.aborted) return
-        opened.set(session, next)
-        changed(next)
+      const view = views.get(session) ?? { shown: new Set(), reading: new AbortController() }
+      views.set(session, view)
+      view.shown.add(changed)
+      read(session, view)
+      return () => {
+        view.shown.delete(changed)
+        if (view.shown.size > 0) return
+        view.reading.abort()
+        views.delete(session)
       }
-      void readSession(session, ask, known, stop.signal).catch((error: unknown) => known({ problem: messageOf(error) }))
-      return () => stop.abort()
     },
+    ...(write ? { changes } : {}),
     list: {
       page: (words, cursor, signal) =>
         get(
@@ -63,12 +96,25 @@ export function servedSource(token: string, onRefused: () => void): Source {
   }
 }
 
+/** The places that show a session, and what reads it for them. */
+interface View {
+  readonly shown: Set<(opened: Opened) => void>
+  reading: AbortController
+}
+
 type Ask = (path: string, signal?: AbortSignal) => Promise<Response>
 
-/** The end first, then the whole. */
-async function readSession(id: string, ask: Ask, known: (opened: Opened) => void, signal: AbortSignal): Promise<void> {
-  const end = (await (await ask(`sessions/${id}`, signal)).json()) as End
-  known({ data: sessionData(id, ask, end.summary, undefined, end.rows, new Map(end.entries)) })
+/** The end first, unless the whole is shown already, then the whole. */
+async function readSession(
+  id: string,
+  ask: Ask,
+  known: (opened: Opened) => void,
+  { signal, hasWhole }: { readonly signal: AbortSignal; readonly hasWhole: boolean },
+): Promise<void> {
+  if (!hasWhole) {
+    const end = (await (await ask(`sessions/${id}`, signal)).json()) as End
+    known({ data: sessionData(id, ask, end.summary, undefined, end.rows, new Map(end.entries)) })
+  }
   const { summary, rows } = (await (await ask(`sessions/${id}/whole`, signal)).json()) as Whole
   known({ data: sessionData(id, ask, summary, summary, rows, new Map()) })
 }

@@ -28,8 +28,19 @@ export interface Source {
   /** Calls `changed` when more is known. Returns the function that ends it. */
   open(session: string, changed: (opened: Opened) => void): () => void
   readonly list?: SessionList
+  /** Missing: sessions are read alone. */
+  readonly changes?: Changes
   /** Saves a session as a file. */
   readonly save?: (session: string, format: "html" | "jsonl") => Promise<void>
+}
+
+/** The changes that a server makes for the page; `docs/inspector.md` lists them. */
+export interface Changes {
+  /** Makes one, and reads the session again. */
+  make(session: string, call: string, body: Readonly<Record<string, unknown>>): Promise<void>
+  remove(session: string): Promise<void>
+  /** Whether a session can be compacted. */
+  readonly compact: boolean
 }
 
 export interface SessionList {

@@ -3,6 +3,7 @@ import type { Branch } from "@sessions/core"
 import type { VNode } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import type { Summary } from "../src/model/types.ts"
+import { Settle } from "./changes.tsx"
 import { nameOf } from "./entry.tsx"
 import { formatCount, formatNumber, formatTime } from "./format.ts"
 import { seqOfId } from "./paths.ts"
@@ -67,6 +68,7 @@ function Branches({ data, summary, session }: TreeProps): VNode {
                 >
                   what differs from the current branch
                 </a>
+                {branch.settled ? null : <Settle session={session} entry={branch.id} />}
               </>
             )}
           </span>

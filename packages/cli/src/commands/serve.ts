@@ -8,11 +8,12 @@ import { withFileError } from "../files/read-write.ts"
 import { integerOption } from "../option-values.ts"
 import { writeJson, writeLines } from "../output/lines.ts"
 import { serveOnLoopback } from "../serve.ts"
+import { commandSummarizer } from "../summarizer.ts"
 import { indexFolderOf, openSearch } from "../store/search-index.ts"
 
 export const serve: Command = defineCommand({
   name: "serve",
-  summary: "show the sessions of the store in a browser, on this machine only",
+  summary: "show the sessions of the store in a browser, on this machine only; with their API",
   args: [],
   options: {
     port: { type: "string", value: "N", help: "port on 127.0.0.1 (default: any free one)" },
@@ -21,24 +22,48 @@ export const serve: Command = defineCommand({
       value: "FILE",
       help: "file that holds the token (default: a new token for each start)",
     },
+    write: { type: "boolean", help: "let the page and the session API change and delete sessions" },
+    summarizer: {
+      type: "string",
+      value: "COMMAND",
+      help: "with --write: shell command that reads the prompt of a compaction and prints the summary",
+    },
     "no-index": { type: "boolean", help: "no search over all sessions, and no index for it" },
   },
   notes: [
-    "Prints the address to open, with a token in it: anyone with the token can read the sessions. Reads only, and answers no other machine.",
-    "A search over all sessions keeps the index of grep. Ends on an interrupt (Ctrl-C).",
+    "Prints the address to open, with a token in it: anyone with the token can read the sessions, and with --write change and delete them.",
+    "Answers no other machine. The session API of @sessions/http is below /sessions, with the same token; it runs no prompts. A search over",
+    "all sessions keeps the index of grep. Ends on an interrupt (Ctrl-C).",
   ],
-  examples: ["serve", "serve --port 7070 --token-file ~/.sessions-token", "serve --store sqlite:sessions.db"],
+  examples: [
+    "serve",
+    "serve --port 7070 --token-file ~/.sessions-token",
+    "serve --store sqlite:sessions.db",
+    'serve --write --summarizer "llm -m gpt-4o"',
+  ],
   async run({ sessions, store, values, json, io, callOptions }) {
     const port = integerOption("port", values.port, 0, 65_535) ?? 0
     const file = values["token-file"]
     const token = file === undefined ? randomBytes(24).toString("base64url") : await readToken(file, io.cwd)
     const folder = values["no-index"] === true ? undefined : indexFolderOf(store, io)
-    const { createInspector } = await import("@sessions/inspector")
+    const write = values.write === true
+    const { summarizer } = values
+    if (summarizer !== undefined && !write) throw new UsageError("--summarizer requires --write.")
+    if (summarizer?.trim() === "") throw new UsageError("--summarizer needs a shell command.")
+    const [{ createInspector }, { createSessionApi }] = await Promise.all([
+      import("@sessions/inspector"),
+      import("../session-api.ts"),
+    ])
+    const onError = (error: unknown): void => void writeLines(io.stderr, [`sessions: ${String(error)}`], io.env)
+    const api = createSessionApi(sessions, { write, onError })
     let search: Promise<Search> | undefined
     const inspector = createInspector({
       sessions,
       token,
-      onError: (error) => void writeLines(io.stderr, [`sessions: ${String(error)}`], io.env),
+      onError,
+      write,
+      api,
+      ...(summarizer === undefined ? {} : { summarize: commandSummarizer(summarizer, io) }),
       ...(folder === undefined
         ? {}
         : {
@@ -59,6 +84,7 @@ export const serve: Command = defineCommand({
       await aborted(callOptions.signal)
     } finally {
       await served.close()
+      await api.close()
       await (await search?.catch(() => undefined))?.close()
     }
     return undefined

@@ -42,21 +42,34 @@ async function start(): Promise<Opened> {
   const hostile = await sessions.create({ id: "hostile", title: ATTACK, cwd: ATTACK })
   await hostile.append({ type: "message", message: { role: "user", content: ATTACK } })
   await hostile.close()
-  const stop = new AbortController()
-  const { io } = captured({})
   const page = await openBrowser(engine)
-  let ended: Promise<number> | undefined
-  const url = await new Promise<string>((resolve) => {
-    const stdout = { ...io.stdout, write: async (text: string) => resolve(text.trim()) }
-    const store = (): ReturnType<typeof createMemoryStorage> => createMemoryStorage({ location })
-    ended = run(["serve", "--store", "mem:"], { ...io, stdout, signal: stop.signal }, { mem: store })
-  })
+  const { url, stop } = await serve(location)
   return {
     page,
     url,
     ids,
     async stop() {
       await page.close()
+      await stop()
+    },
+  }
+}
+
+async function serve(
+  location: ReturnType<typeof createMemoryLocation>,
+  ...options: string[]
+): Promise<Pick<Opened, "url" | "stop">> {
+  const stop = new AbortController()
+  const { io } = captured({})
+  let ended: Promise<number> | undefined
+  const url = await new Promise<string>((resolve) => {
+    const stdout = { ...io.stdout, write: async (text: string) => resolve(text.trim()) }
+    const store = (): ReturnType<typeof createMemoryStorage> => createMemoryStorage({ location })
+    ended = run(["serve", "--store", "mem:", ...options], { ...io, stdout, signal: stop.signal }, { mem: store })
+  })
+  return {
+    url,
+    async stop() {
       stop.abort()
       await ended
     },
@@ -117,6 +130,13 @@ void test(`${engine}: a session shows its end, then all of it; an address finds 
   )
 })
 
+void test(`${engine}: without --write the page has nothing that changes a session`, async () => {
+  const { page } = await open()
+  await page.evaluate(`location.hash = "#@long/!conversation"`)
+  await until(page, `document.querySelectorAll("article").length > 10`)
+  assert.equal(await page.evaluate(`return document.querySelectorAll(".changes, textarea").length`), 0)
+})
+
 void test(`${engine}: words are found in a session and in all sessions`, async () => {
   const { page } = await open()
   await page.evaluate(`location.hash = "#@long/!tree"`)
@@ -142,5 +162,79 @@ void test(`${engine}: a hostile session runs nothing, and the page asks its own 
       return [window.ran ?? null, document.querySelectorAll("img, iframe, #inspector script").length, others.length,
         [...document.querySelectorAll("a")].filter(({ protocol }) => protocol === "javascript:").length]`)
     assert.deepEqual(found, [null, 0, 0, 0])
+  }
+})
+
+const press = (where: string, label: string): string => `
+  const button = [...document.querySelectorAll(${JSON.stringify(where)})].find(({ textContent }) => textContent === ${JSON.stringify(label)})
+  if (button === undefined) throw new Error("no button ${label}")
+  button.click()`
+const fill = (where: string, text: string): string => `
+  const field = document.querySelector(${JSON.stringify(where)})
+  field.value = ${JSON.stringify(text)}
+  field.dispatchEvent(new Event("input", { bubbles: true }))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  field.form.requestSubmit()`
+
+/** The last of the file: it opens another server. */
+void test(`${engine}: with --write a person renames, labels, edits, leaves out, restores, deletes and continues elsewhere`, async () => {
+  const { page } = await open()
+  const location = createMemoryLocation()
+  const sessions = createSessions({ storage: createMemoryStorage({ location }) })
+  const session = await sessions.create({ id: "mine", title: "Old title" })
+  await session.append([
+    { type: "message", message: { role: "user", content: "a question" } },
+    { type: "message", message: { role: "assistant", content: "an answer" } },
+    { type: "message", message: { role: "user", content: "a second question" } },
+  ])
+  await session.close()
+  const { url, stop } = await serve(location, "--write")
+  try {
+    await page.open("about:blank")
+    await page.open(url)
+    await until(page, `document.querySelectorAll("main .entries li").length === 1`)
+    await page.evaluate(`location.hash = "#@mine/!conversation"`)
+    const has = (text: string): Promise<void> =>
+      until(page, `document.getElementById("inspector").textContent.includes(${JSON.stringify(text)})`)
+    await has("a second question")
+    await until(page, `document.querySelector(".page-head .changes") !== null`)
+
+    await page.evaluate(`document.querySelector(".page-head .changes").open = true`)
+    await until(page, `document.querySelector(".page-head .changes input") !== null`)
+    await page.evaluate(fill(".page-head .changes input", "New title"))
+    await until(page, `document.querySelector("h1").textContent === "New title"`)
+
+    // Of the answer.
+    const card = "article.assistant .changes"
+    await page.evaluate(`document.querySelector("${card}").open = true`)
+    await until(page, `document.querySelector("${card} textarea") !== null`)
+    await page.evaluate(fill(`${card} input`, "good"))
+    await until(page, `document.querySelector("article.assistant .badge.label")?.textContent === "good"`)
+    await page.evaluate(fill(`${card} textarea`, "another answer"))
+    await until(page, `document.querySelector("article.assistant .badge.warn")?.textContent === "edited"`)
+    await page.evaluate(press(`${card} button`, "Content of the log again"))
+    await until(page, `document.querySelector("article.assistant .badge.warn") === null`)
+    await page.evaluate(press(`${card} button`, "Leave out of the context"))
+    await until(
+      page,
+      `document.querySelector("article.assistant .badge.warn")?.textContent === "left out of the context"`,
+    )
+    await page.evaluate(press(`${card} button`, "Continue from here"))
+    await until(page, `!document.querySelector(".conversation").textContent.includes("a second question")`)
+
+    // A deletion asks first.
+    await page.evaluate(press(`${card} button`, "Delete the entry…"))
+    await until(page, `document.querySelector("${card} .question") !== null`)
+    assert.equal(await page.evaluate(`return document.querySelector("article.assistant .badge.bad")`), null)
+    await page.evaluate(press(`${card} .question button`, "Delete the entry"))
+    await until(page, `document.querySelector("article.assistant .badge.bad")?.textContent === "deleted"`)
+
+    await page.evaluate(press(".page-head .changes button", "Delete the session…"))
+    await until(page, `document.querySelector(".page-head .question") !== null`)
+    await page.evaluate(press(".page-head .question button", "Delete the session"))
+    await has("None.")
+    assert.equal(await sessions.storage.head("mine"), undefined)
+  } finally {
+    await stop()
   }
 })

@@ -10,8 +10,8 @@ export interface Refusal {
   readonly message: string
 }
 
-/** Undefined if the request may read what needs no token: the page itself. */
-export function refusalOf(request: Request): Refusal | undefined {
+/** Undefined if the request may go on to what needs no token: the page itself. `write`: whether the server may change sessions. */
+export function refusalOf(request: Request, write: boolean): Refusal | undefined {
   const { host, hostname } = new URL(request.url)
   if (!LOOPBACK.has(hostname)) return { status: 403, message: "The address of this server is 127.0.0.1 or localhost." }
   const origin = request.headers.get("origin")
@@ -26,7 +26,8 @@ export function refusalOf(request: Request): Refusal | undefined {
     request.headers.get("sec-fetch-mode") !== "navigate"
   )
     return { status: 403, message: "Requests of other pages are refused." }
-  if (request.method !== "GET" && request.method !== "HEAD") return { status: 405, message: "This server only reads." }
+  if (!write && request.method !== "GET" && request.method !== "HEAD")
+    return { status: 405, message: "This server only reads. Start it with `--write` to let it change sessions." }
   return undefined
 }
 

@@ -1,9 +1,10 @@
-/** The server of the inspector: the page, and a small API from which it reads sessions. */
-import { httpStatus, type Session, SessionError, type Sessions } from "@sessions/core"
+/** The server of the inspector: the page, and a small API from which it reads sessions and, if it may, changes them. */
+import { httpStatus, type Session, SessionError, type Sessions, type Summarize } from "@sessions/core"
 import { type CallOptions, isSessionId } from "@sessions/core/storage"
 import { sessionPage } from "../export.ts"
 import { readContext } from "../read/summary.ts"
 import { SERVED_POLICY, servedPage } from "../html.ts"
+import { change, isChange, readBody, Refused } from "./changes.ts"
 import { readEnd, readEntries } from "./end.ts"
 import { findWords } from "./find.ts"
 import { hasToken, refusalOf } from "./guard.ts"
@@ -25,27 +26,38 @@ export interface InspectorOptions {
   readonly token: string
   /** Searches all sessions. Default: the page searches titles and first prompts alone. */
   readonly search?: (words: string, o: CallOptions) => Promise<readonly FoundEntry[]>
+  /** Whether the page may change and delete sessions. Default false: every method but `GET` and `HEAD` is 405. */
+  readonly write?: boolean
+  /** Writes the summary of a compaction that a person asks for, with `write` alone. Default: none can be asked for. */
+  readonly summarize?: Summarize
+  /**
+   * Answers requests to `/sessions` and below, such as a session API, after the same checks of address, origin, method and token. Its
+   * answers get the headers of the inspector's. Default: there is no such route.
+   */
+  readonly api?: (request: Request) => Promise<Response>
   /** Gets the errors behind an answer with status 500. Default: they are dropped. */
   readonly onError?: (error: unknown) => void
 }
 
 /**
- * Returns a function that answers requests to a server on loopback, and that never rejects. It writes nothing. A request for another host, or
- * from another origin, is answered with 403, one for data without the token with 401. `invalid` for wrong options.
+ * Returns a function that answers requests to a server on loopback, and that never rejects. Without `write` it writes nothing. A request for
+ * another host, or from another origin, is answered with 403, one for data without the token with 401. `invalid` for wrong options.
  */
 export function createInspector(options: InspectorOptions): (request: Request) => Promise<Response> {
   checkOptions(options)
-  const { token, onError } = options
+  const { token, write = false, api, onError } = options
   return async (request) => {
     try {
-      const refusal = refusalOf(request)
+      const refusal = refusalOf(request, write)
       if (refusal !== undefined) return failure(refusal.status, "refused", refusal.message)
       const { pathname } = new URL(request.url)
-      if (pathname === "/") return pageAnswer()
-      if (!pathname.startsWith("/api/")) return failure(404, "not_found", "There is no such page.")
+      if (pathname === "/") return isReading(request) ? pageAnswer(options) : wrongMethod("GET, HEAD")
+      const isApi = api !== undefined && /^\/sessions(?:\/|$)/.test(pathname)
+      if (!isApi && !pathname.startsWith("/api/")) return failure(404, "not_found", "There is no such page.")
       if (!(await hasToken(request, token))) return failure(401, "unauthorized", "The token is missing or wrong.")
-      return await answer(options, request)
+      return isApi ? withHeaders(await api(request)) : await answer(options, request)
     } catch (error) {
+      if (error instanceof Refused) return failure(error.status, error.code, error.message)
       const status = httpStatus(error)
       if (status !== 500 && error instanceof Error)
         return failure(status, String((error as { code?: unknown }).code), error.message)
@@ -55,9 +67,12 @@ export function createInspector(options: InspectorOptions): (request: Request) =
   }
 }
 
-async function answer({ sessions, search }: InspectorOptions, request: Request): Promise<Response> {
+async function answer(options: InspectorOptions, request: Request): Promise<Response> {
+  const { sessions, search } = options
   const { pathname, searchParams } = new URL(request.url)
   const o = { signal: request.signal }
+  const [, id = "", call = ""] = /^\/api\/sessions\/([^/]+)(?:\/([a-z]+))?$/.exec(pathname) ?? []
+  if (!isReading(request)) return write(options, request, id, call)
   if (pathname === "/api/sessions") {
     const { words, cursor } = {
       words: searchParams.get("words") ?? "",
@@ -69,11 +84,10 @@ async function answer({ sessions, search }: InspectorOptions, request: Request):
     const hits = await search?.(searchParams.get("words") ?? "", o)
     return json({ hits: hits ?? null })
   }
-  const [, id = "", call = ""] = /^\/api\/sessions\/([^/]+)(?:\/([a-z]+))?$/.exec(pathname) ?? []
+  if (isChange(call)) return wrongMethod("POST")
   const of = Object.hasOwn(CALLS, call) ? CALLS[call] : undefined
   if (id === "" || of === undefined) return failure(404, "not_found", "There is no such route.")
-  if (!isSessionId(id)) throw new SessionError("invalid", "The session id in the address is not valid.")
-  const session = await sessions.open(id, o)
+  const session = await openCurrent(sessions, id, o)
   let open = true
   const close = async (): Promise<void> => {
     if (open) await session.close()
@@ -83,6 +97,54 @@ async function answer({ sessions, search }: InspectorOptions, request: Request):
     return await of({ sessions, session, searchParams, close, o })
   } catch (error) {
     await close()
+    throw error
+  }
+}
+
+async function write(
+  { sessions, summarize }: InspectorOptions,
+  request: Request,
+  id: string,
+  call: string,
+): Promise<Response> {
+  if (id === "" || (call !== "" && !isChange(call) && !Object.hasOwn(CALLS, call))) return wrongMethod("GET, HEAD")
+  if (call === "") {
+    if (request.method !== "DELETE") return wrongMethod("GET, HEAD, DELETE")
+    checkId(id)
+    // A log that cannot be opened can be deleted.
+    const { parts, bytes, purged } = await sessions.delete(id)
+    return json({ id, parts, bytes, purged })
+  }
+  if (!isChange(call)) return wrongMethod("GET, HEAD")
+  if (request.method !== "POST") return wrongMethod("POST")
+  checkId(id)
+  const body = await readBody(request)
+  // A change that was sent is made, also if the page goes.
+  const session = await openCurrent(sessions, id, {})
+  try {
+    return json({ ids: await change(call, { session, body, summarize, o: {} }) })
+  } finally {
+    await session.close()
+  }
+}
+
+function isReading({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD"
+}
+
+function checkId(id: string): void {
+  if (!isSessionId(id)) throw new SessionError("invalid", "The session id in the address is not valid.")
+}
+
+/** With what others have written: the session may be open already, for the events of the API. */
+async function openCurrent(sessions: Sessions, id: string, o: CallOptions): Promise<Session> {
+  checkId(id)
+  const session = await sessions.open(id, o)
+  try {
+    await session.refresh(o)
+    return session
+  } catch (error) {
+    await session.close()
     throw error
   }
 }
@@ -173,31 +235,40 @@ const HEADERS: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
 }
 
-function pageAnswer(): Response {
+function pageAnswer({ write = false, summarize }: InspectorOptions): Response {
   const headers = { ...HEADERS, "content-type": "text/html; charset=utf-8", "content-security-policy": SERVED_POLICY }
-  return new Response(servedPage(), { headers })
+  return new Response(servedPage({ write, compact: write && summarize !== undefined }), { headers })
+}
+
+function withHeaders({ body, status, headers }: Response): Response {
+  return new Response(body, { status, headers: { ...Object.fromEntries(headers), ...HEADERS } })
+}
+
+function wrongMethod(allow: string): Response {
+  return failure(405, "refused", `This address takes ${allow} alone.`, allow)
 }
 
 function json(value: unknown): Response {
   return new Response(JSON.stringify(value), { headers: { ...HEADERS, "content-type": "application/json" } })
 }
 
-function failure(status: number, code: string, message: string): Response {
+function failure(status: number, code: string, message: string, allow = "GET, HEAD"): Response {
   const headers = {
     ...HEADERS,
     "content-type": "application/json",
-    ...(status === 405 ? { allow: "GET, HEAD" } : {}),
+    ...(status === 405 ? { allow } : {}),
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
   }
   return new Response(JSON.stringify({ error: { code, message } }), { status, headers })
 }
 
-function checkOptions({ sessions, token, search, onError }: InspectorOptions): void {
+function checkOptions({ sessions, token, search, write, summarize, api, onError }: InspectorOptions): void {
   if (typeof sessions?.list !== "function") throw invalid("`sessions` must be a repository.")
   if (typeof token !== "string" || !/^\S{16,}$/.test(token))
     throw invalid("`token` must have at least 16 characters, and no blanks.")
-  for (const [name, value] of Object.entries({ search, onError }))
+  for (const [name, value] of Object.entries({ search, summarize, api, onError }))
     if (value !== undefined && typeof value !== "function") throw invalid(`\`${name}\` must be a function.`)
+  if (write !== undefined && typeof write !== "boolean") throw invalid("`write` must be a boolean.")
 }
 
 function invalid(message: string): SessionError {
