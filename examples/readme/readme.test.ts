@@ -22,7 +22,8 @@ const FLAGS =
 
 /** The output of each example, by its heading. */
 const PRINTS: Readonly<Record<string, RegExp>> = {
-  "Use it": /^2\nfix the tests 2\n$/,
+  "# @sessions": /^1 sent, 2 stored\n$/,
+  "A turn of an agent": /^2\nfix the tests 2\n$/,
   "A script on Node, Bun or Deno": /^2 1\n$/,
   "A test, or an agent without persistence": /^1\n$/,
   "A storage of your own": /passed: 1\d\d,\s+failed: 0/,

@@ -97,6 +97,24 @@ function replay(results: readonly Result[]): Figure | undefined {
   }
 }
 
+/** What the README shows of the comparison with other programs, by its heading there. */
+const SHORT: Readonly<Record<string, string>> = {
+  "peers.append": "Append a message of 2 KB",
+  "peers.open.116mb.compacted": "Open a compacted session of 116 MB",
+  "peers.open.116mb": "Read all messages of a session of 116 MB",
+  "peers.list.1000": "List 1,000 sessions",
+}
+
+/** The comparison with other programs, shortened to four operations. */
+export function shortComparison(results: readonly Result[]): Figure | undefined {
+  return peers(
+    Object.entries(SHORT).flatMap(([id, heading]) => {
+      const result = results.find((one) => one.id === id && one.peers !== undefined)
+      return result === undefined ? [] : [{ ...result, id: heading }]
+    }),
+  )
+}
+
 function peers(results: readonly Result[]): Figure | undefined {
   const rows = results.flatMap(({ id, unit, value, peers: others = {} }): Bar[] => {
     const bar = (who: string, time: number): Bar => ({
