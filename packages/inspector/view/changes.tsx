@@ -1,6 +1,6 @@
 /** The forms by which a person changes a session: its title, its entries, its leaf. Shown by a server with `--write` alone. */
 import type { Entry } from "@sessions/core"
-import { type ComponentChildren, createContext, type VNode } from "preact"
+import { createContext, type VNode } from "preact"
 import { useContext, useId, useState } from "preact/hooks"
 import { fieldsOf, isObject } from "../src/model/fields.ts"
 import type { Row } from "../src/model/types.ts"
@@ -90,23 +90,15 @@ function Field(o: {
   )
 }
 
-function Fold({ label, children }: { readonly label: string; readonly children: () => ComponentChildren }): VNode {
-  const [open, setOpen] = useState(false)
-  return (
-    <details class="changes" open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>{label}</summary>
-      {open ? children() : null}
-    </details>
-  )
-}
-
 export function SessionChanges({ id, title }: { readonly id: string; readonly title: string }): VNode | null {
   const changes = useContext(ChangesContext)
   const { busy, start, problem } = useWork()
+  const [open, setOpen] = useState(false)
   if (changes === undefined) return null
   return (
-    <Fold label="Change this session">
-      {() => (
+    <details class="changes" open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Change this session</summary>
+      {open ? (
         <>
           <Field
             key={title}
@@ -137,8 +129,8 @@ export function SessionChanges({ id, title }: { readonly id: string; readonly ti
           {busy ? <p class="note">Working…</p> : null}
           {problem}
         </>
-      )}
-    </Fold>
+      ) : null}
+    </details>
   )
 }
 
@@ -157,47 +149,43 @@ export function EntryChanges({ row, entry, session, isEdited }: EntryChangesProp
     start(() => changes.make(session, call, { entry: row.id, ...body }))
   const isContent = row.type === "message" || row.type === "custom_message"
   return (
-    <Fold label="change">
-      {() => (
-        <>
-          <Field
-            key={row.label ?? ""}
-            label="Label"
-            text={row.label ?? ""}
-            button="Set"
+    <div class="changes">
+      <Field
+        key={row.label ?? ""}
+        label="Label"
+        text={row.label ?? ""}
+        button="Set"
+        disabled={busy}
+        onSubmit={(text) => make("label", { label: text === "" ? null : text })}
+      />
+      {isContent ? (
+        <EditForm content={contentOf(entry)} disabled={busy} onSubmit={(content) => make("edit", { content })} />
+      ) : null}
+      <p class="actions">
+        {isContent ? (
+          <button type="button" disabled={busy} onClick={() => make("edit", { content: null })}>
+            Leave out of the context
+          </button>
+        ) : null}
+        {isEdited ? (
+          <button type="button" disabled={busy} onClick={() => make("restore")}>
+            Content of the log again
+          </button>
+        ) : null}
+        <button type="button" disabled={busy} onClick={() => make("branch")}>
+          Continue from here
+        </button>
+        {row.deleted === true ? null : (
+          <Confirmed
+            label="Delete the entry"
+            question="It stays in the log, and leaves the conversation for good."
             disabled={busy}
-            onSubmit={(text) => make("label", { label: text === "" ? null : text })}
+            onConfirm={() => make("tombstone")}
           />
-          {isContent ? (
-            <EditForm content={contentOf(entry)} disabled={busy} onSubmit={(content) => make("edit", { content })} />
-          ) : null}
-          <p class="actions">
-            {isContent ? (
-              <button type="button" disabled={busy} onClick={() => make("edit", { content: null })}>
-                Leave out of the context
-              </button>
-            ) : null}
-            {isEdited ? (
-              <button type="button" disabled={busy} onClick={() => make("restore")}>
-                Content of the log again
-              </button>
-            ) : null}
-            <button type="button" disabled={busy} onClick={() => make("branch")}>
-              Continue from here
-            </button>
-            {row.deleted === true ? null : (
-              <Confirmed
-                label="Delete the entry"
-                question="It stays in the log, and leaves the conversation for good."
-                disabled={busy}
-                onConfirm={() => make("tombstone")}
-              />
-            )}
-          </p>
-          {problem}
-        </>
-      )}
-    </Fold>
+        )}
+      </p>
+      {problem}
+    </div>
   )
 }
 

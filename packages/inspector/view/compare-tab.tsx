@@ -1,6 +1,6 @@
 /** What differs between two branches: the common part folded, the changes to it, and what each side has alone. */
 import type { VNode } from "preact"
-import { useId, useState } from "preact/hooks"
+import { useId, useMemo, useState } from "preact/hooks"
 import type { Row, Summary } from "../src/model/types.ts"
 import { type Changed, compare, type Compared, countKinds, usageOf } from "./compare.ts"
 import { More, STEP } from "./conversation.tsx"
@@ -46,7 +46,11 @@ function TwoSides(o: CompareProps & { readonly sides: readonly [string, string] 
   const { rows } = data
   const of = session === undefined ? {} : { session }
   const [left, right] = sides.map((id) => seqOfId(rows, id))
-  const unknown = sides.find((id) => seqOfId(rows, id) === undefined)
+  const unknown = left === undefined ? sides[0] : sides[1]
+  const compared = useMemo(
+    () => (left === undefined || right === undefined ? undefined : compare(rows, left, right)),
+    [rows, left, right],
+  )
   return (
     <>
       <div class="choices" role="group" aria-label="Branches">
@@ -55,10 +59,10 @@ function TwoSides(o: CompareProps & { readonly sides: readonly [string, string] 
         <a href={toHash({ ...of, tab: "compare", sides: [sides[1], sides[0]] })}>Swap the sides</a>
         <a href={toHash({ ...of, tab: "compare", sides })}>Link to this comparison</a>
       </div>
-      {left === undefined || right === undefined ? (
+      {compared === undefined ? (
         <p class="notice">The session has no entry {unknown}.</p>
       ) : (
-        <Result key={`${left} ${right}`} data={data} session={session} compared={compare(rows, left, right)} />
+        <Result key={`${left} ${right}`} data={data} session={session} compared={compared} />
       )}
     </>
   )
@@ -107,6 +111,7 @@ interface ResultProps {
 function Result({ data, session, compared }: ResultProps): VNode {
   const { common, left, right, changed } = compared
   const [open, setOpen] = useState(false)
+  const paths = useMemo(() => ({ left: [...common, ...left], right: [...common, ...right] }), [compared])
   const last = data.rows.get(common.at(-1) ?? -1)
   return (
     <>
@@ -122,8 +127,8 @@ function Result({ data, session, compared }: ResultProps): VNode {
       )}
       {changed.length === 0 ? null : <ChangedEntries changed={changed} session={session} />}
       <div class="sides">
-        <Side name="Left" data={data} session={session} seqs={left} path={[...common, ...left]} />
-        <Side name="Right" data={data} session={session} seqs={right} path={[...common, ...right]} />
+        <Side name="Left" data={data} session={session} seqs={left} path={paths.left} />
+        <Side name="Right" data={data} session={session} seqs={right} path={paths.right} />
       </div>
     </>
   )

@@ -1,6 +1,6 @@
 /** Entries of one path as cards: reads them, and puts tool results inside of their calls. */
 import type { ComponentChildren, VNode } from "preact"
-import { useEffect, useState } from "preact/hooks"
+import { useEffect, useMemo, useState } from "preact/hooks"
 import { fieldsOf } from "../src/model/fields.ts"
 import type { Row, StoredEntry } from "../src/model/types.ts"
 import { type EntryContext, EntryCard } from "./entry.tsx"
@@ -23,8 +23,9 @@ interface EntriesProps {
 }
 
 export function Entries(props: EntriesProps): VNode {
-  const { data, shown, stored, children } = props
-  const context = entryContext(props, shown, stored)
+  const { data, path, shown, stored, children } = props
+  const edits = useMemo(() => editsOf(data.rows, path), [data, path])
+  const context = entryContext(props, edits, stored)
   return (
     <>
       {shown.map((seq) => {
@@ -65,8 +66,8 @@ interface PathContext {
 }
 
 function entryContext(
-  { data, session, target, path }: Pick<EntriesProps, "data" | "session" | "target" | "path">,
-  shown: readonly number[],
+  { data, session, target, shown }: EntriesProps,
+  edits: EntryContext["edits"],
   stored: ReadonlyMap<number, StoredEntry>,
 ): PathContext {
   const { rows } = data
@@ -80,7 +81,7 @@ function entryContext(
     session,
     target,
     replaced: new Set(last === undefined ? [] : shown.filter((seq) => isReplaced(rows.get(seq), last))),
-    edits: editsOf(rows, path),
+    edits,
     replacedBy: (row) => replacedBy(rows, row),
     rowOf(id) {
       const seq = seqOfId(rows, id)

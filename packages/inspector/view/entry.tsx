@@ -1,11 +1,11 @@
 /** One entry of the conversation: its head with time, model, usage and link, its content, and on demand its stored line. */
 import type { ComponentChildren, VNode } from "preact"
-import { useState } from "preact/hooks"
+import { useContext, useState } from "preact/hooks"
 import { fieldsOf, stringOf } from "../src/model/fields.ts"
 import { preview, textOf } from "../src/model/text.ts"
 import type { Row, StoredEntry } from "../src/model/types.ts"
 import { Content, Json, type ResultOf, Text } from "./blocks.tsx"
-import { EntryChanges } from "./changes.tsx"
+import { ChangesContext, EntryChanges } from "./changes.tsx"
 import { formatCost, formatNumber, formatTime } from "./format.ts"
 import { toHash } from "./route.ts"
 
@@ -38,6 +38,8 @@ export function elementId(session: string | undefined, seq: number): string {
 
 export function EntryCard({ row, stored, context, children }: EntryProps): VNode {
   const [raw, setRaw] = useState(false)
+  const [changing, setChanging] = useState(false)
+  const canChange = useContext(ChangesContext) !== undefined && context.session !== undefined
   const { session, target, replaced } = context
   const edit = context.edits.get(row.seq)
   const isEdited = edit !== undefined && edit.text !== row.text
@@ -76,9 +78,14 @@ export function EntryCard({ row, stored, context, children }: EntryProps): VNode
           <button type="button" aria-expanded={raw} onClick={() => setRaw(!raw)}>
             raw
           </button>
+          {canChange ? (
+            <button type="button" aria-expanded={changing} onClick={() => setChanging(!changing)}>
+              change
+            </button>
+          ) : null}
         </span>
       </header>
-      <EntryChanges row={row} entry={stored.entry} session={session} isEdited={isEdited} />
+      {changing ? <EntryChanges row={row} entry={stored.entry} session={session} isEdited={isEdited} /> : null}
       {raw ? <RawLine row={row} stored={stored} /> : null}
       <div class="body">
         <Body row={row} stored={stored} context={context} />

@@ -206,7 +206,7 @@ void test(`${engine}: with --write a person renames, labels, edits, leaves out, 
 
     // Of the answer.
     const card = "article.assistant .changes"
-    await page.evaluate(`document.querySelector("${card}").open = true`)
+    await page.evaluate(press("article.assistant header button", "change"))
     await until(page, `document.querySelector("${card} textarea") !== null`)
     await page.evaluate(fill(`${card} input`, "good"))
     await until(page, `document.querySelector("article.assistant .badge.label")?.textContent === "good"`)
