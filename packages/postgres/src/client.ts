@@ -5,8 +5,16 @@ export interface PostgresConnection {
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
 }
 
+/** A statement that the server prepares once for each connection, under this name. */
+export interface NamedStatement {
+  readonly name: string
+  readonly text: string
+  readonly values: unknown[]
+}
+
 /** A connection of a pool. `release(true)` closes it. */
 export interface PooledConnection extends PostgresConnection {
+  query(statement: string | NamedStatement, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
   release(destroy?: boolean): void
   on(event: "error" | "notice", listener: (message: { readonly file?: string | undefined }) => void): unknown
 }

@@ -57,6 +57,15 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === "string" ? code : undefined
 }
 
+/**
+ * Whether the server does not know a prepared statement, or knows it already, both without an effect: a connection pooler gives each
+ * transaction another connection of the server, or the pool runs DISCARD ALL.
+ */
+export function isMisplaced(error: unknown): boolean {
+  const state = sqlState(error)
+  return state === "26000" || state === "42P05"
+}
+
 /** By SQLSTATE: the code and what to do. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const KNOWN: Readonly<Record<string, readonly [StorageErrorCode, string]>> = {
   "25006": ["unavailable", "this server is read-only, such as a standby; connect to the primary to write"],

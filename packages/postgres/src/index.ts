@@ -1,2 +1,2 @@
-export type { PooledConnection, PostgresClient, PostgresConnection, PostgresPool } from "./client.ts"
+export type { NamedStatement, PooledConnection, PostgresClient, PostgresConnection, PostgresPool } from "./client.ts"
 export { createPostgresStorage, type PostgresStorage, type PostgresStorageOptions } from "./storage.ts"

@@ -15,8 +15,8 @@ type Event = "confirmed" | "unconfirmed" | "lost" | { readonly rows: readonly un
 function fakePool(events: Event[], sent: string[]): PostgresPool {
   const listeners: ((notice: typeof NOTICE) => void)[] = []
   const connection: PooledConnection = {
-    async query(text) {
-      sent.push(text)
+    async query(statement) {
+      sent.push(typeof statement === "string" ? statement : statement.text)
       const event = events.shift()
       if (event === "lost") throw new Error("Connection terminated unexpectedly")
       if (event === "unconfirmed") for (const listen of listeners) listen(NOTICE)

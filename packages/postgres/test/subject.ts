@@ -137,15 +137,17 @@ function wired(client: Client): Wire {
 
 function wrapped(client: Client, wireOf: () => Wire): PostgresClient {
   const query =
-    (connection: PostgresConnection): PostgresConnection["query"] =>
-    (text, values) => {
+    (connection: PostgresConnection): PooledConnection["query"] =>
+    (statement, values) => {
       const wire = wireOf()
       if (wire.dead) return new Promise(() => undefined)
       const { fault } = wire
-      if (fault === undefined || !/^WITH (made|head)/.test(text)) return connection.query(text, values)
+      const send = (to: PostgresConnection): Promise<Answer> => (to as PooledConnection).query(statement, values)
+      const text = typeof statement === "string" ? statement : statement.text
+      if (fault === undefined || !/^WITH (made|head)/.test(text)) return send(connection)
       wire.fault = undefined
       // Not on the connection, which the storage may have closed by then.
-      return fault(() => client.query(text, values))
+      return fault(() => send(client))
     }
   if (!("totalCount" in client)) return { query: query(client) }
 
