@@ -38,6 +38,7 @@ function project(
     test: {
       name: browser,
       include: ["packages/*/test/**/*.browser.test.ts"],
+      setupFiles: ".config/seed.ts",
       globalSetup: "packages/http/test/servers/for-pages.ts",
       testTimeout: HANG_MS,
       hookTimeout: HANG_MS,

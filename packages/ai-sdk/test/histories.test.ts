@@ -6,7 +6,6 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { createChatStore } from "../src/index.ts"
 import { draftsOf } from "../src/entries.ts"
-import { withSeed } from "./seed.ts"
 
 type Part = UIMessage["parts"][number]
 
@@ -108,7 +107,7 @@ test("after any sequence of saves the last one is loaded and valid, and the log 
       const { diagnostics } = await sessions.verify("c")
       expect(diagnostics).toEqual([])
     }),
-    withSeed(150),
+    { numRuns: 150 },
   )
 })
 
@@ -144,7 +143,7 @@ test("messages that the log has on a branch are not written again, whichever pro
         expect((await processes[0].verify("c")).diagnostics).toEqual([])
       },
     ),
-    withSeed(150),
+    { numRuns: 150 },
   )
 })
 

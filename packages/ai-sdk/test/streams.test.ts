@@ -11,7 +11,6 @@ import { type ChatStreams, type ChatStreamsOptions, createChatStore, createChatS
 import { followEntries, LOST } from "../src/streams/follow.ts"
 import { user } from "./model.ts"
 import { answerChunks, createSource, Page } from "./pages.ts"
-import { withSeed } from "./seed.ts"
 import { closeDatabase, storages } from "./storages.ts"
 
 function createStreams(sessions: Sessions, o: Partial<ChatStreamsOptions<UIMessage>> = {}): ChatStreams<UIMessage> {
@@ -62,7 +61,7 @@ test("a page that connects after any chunk, in any process, gets the answer from
         expect((await createChatStore(there).readChat("c")).activeStreamId).toBeNull()
       },
     ),
-    withSeed(60),
+    { numRuns: 60 },
   )
 })
 

@@ -7,7 +7,6 @@ import { join } from "node:path"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { createWorkspace, type Workspace } from "./helpers.ts"
-import { withSeed } from "./seed.ts"
 
 /** Some are folders of others: a file takes the place of a folder, and the other way round. */
 const PATHS = ["a", "a/b", "a/b/c", "d", "e/f", "e/g", "__proto__", "e/ä ö"] as const
@@ -64,7 +63,7 @@ test("after a rewind every tracked file has exactly the bytes it had when the me
     fc.integer({ min: 2, max: 5 }),
     run,
   )
-  await fc.assert(histories, withSeed(Number(process.env["FC_RUNS"] ?? 40)))
+  await fc.assert(histories, { numRuns: Number(process.env["FC_RUNS"] ?? 40) })
 })
 
 async function run(steps: readonly Step[], maxSnapshots: number): Promise<void> {

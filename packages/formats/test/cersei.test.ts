@@ -6,7 +6,6 @@ import { cersei } from "../src/cersei/index.ts"
 import { testFixtures } from "./fixtures.ts"
 import { importText, recordsOf, testLaws } from "./laws.ts"
 import { restored } from "./restored.ts"
-import { withSeed } from "./seed.ts"
 
 const line = (uuid: string, parent: string | undefined, role: string, content: unknown) => ({
   type: role,
@@ -116,7 +115,7 @@ test("any lines, however they are split into parts, are one undamaged log that h
         expect(split.entries).toEqual(whole.entries)
       },
     ),
-    withSeed(200),
+    { numRuns: 200 },
   )
 })
 

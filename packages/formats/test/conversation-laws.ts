@@ -5,7 +5,6 @@ import { expect, test } from "vitest"
 import type { Format } from "../src/base/format.ts"
 import { importText, written } from "./laws.ts"
 import { type Op, ops, sessionOf, shownBlock } from "./random-session.ts"
-import { withSeed } from "./seed.ts"
 
 export interface ConversationLaws {
   /** A file has the whole path instead of the context: compared for sessions that were neither compacted nor edited. */
@@ -35,7 +34,7 @@ export function testConversations(
         const { messages } = await again.session.context({ repair: "none" })
         expect(messages.map(({ message }) => rowOf(message))).toEqual(shown(expected).map(rowOf))
       }),
-      withSeed(150),
+      { numRuns: 150 },
     )
   })
 
@@ -47,7 +46,7 @@ export function testConversations(
         expect(await written(format, session)).toBe(text)
         await judge?.(JSON.parse(text))
       }),
-      withSeed(100),
+      { numRuns: 100 },
     )
   })
 }

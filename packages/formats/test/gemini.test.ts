@@ -11,7 +11,6 @@ import { gemini } from "../src/gemini/index.ts"
 import { fixture, hasFixtures, testFixtures } from "./fixtures.ts"
 import { importText, recordsOf, testLaws, written } from "./laws.ts"
 import { contextOf as shownContext, ops, sessionOf } from "./random-session.ts"
-import { withSeed } from "./seed.ts"
 
 const lines = (...records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join("")
 const header = {
@@ -195,7 +194,7 @@ test("a session of any origin has the same context when its chat is imported", a
       const again = await importText(gemini, { text: await written(gemini, session) })
       expect(await shownContext(again.session, {})).toEqual(withoutThinking(await shownContext(session, {})))
     }),
-    withSeed(150),
+    { numRuns: 150 },
   )
 })
 
@@ -351,7 +350,7 @@ test.skipIf(core === undefined)("a written session has the messages that Gemini 
         )
         expect(loaded.filter((line) => !/function(?:Call|Response)$/.test(line))).toEqual(texts)
       }),
-      withSeed(50),
+      { numRuns: 50 },
     )
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -7,7 +7,6 @@ import { opencode } from "../src/opencode/index.ts"
 import { testFixtures } from "./fixtures.ts"
 import { importText, testLaws, written } from "./laws.ts"
 import { contextOf as shownContext, ops, sessionOf } from "./random-session.ts"
-import { withSeed } from "./seed.ts"
 
 const TIME = 1_795_347_673_596
 const info = {
@@ -210,7 +209,7 @@ test("a session of any origin has the same context when its document is imported
       expect(isPair ? other.slice(2) : other).toEqual(isPair ? one.slice(1) : one)
       if (isPair) expect(other[1]).toBe('assistant ["S"]')
     }),
-    withSeed(150),
+    { numRuns: 150 },
   )
 })
 
@@ -247,7 +246,7 @@ test("ids ascend in the order of messages and parts, and times never go back", a
       const times = messages.map((one) => (one.info["time"] as { created: number }).created)
       expect(times).toEqual(times.toSorted((a, b) => a - b))
     }),
-    withSeed(50),
+    { numRuns: 50 },
   )
 })
 

@@ -11,7 +11,6 @@ import type { Loss, WriteOptions } from "../src/base/format.ts"
 import { pi, piPathOf } from "../src/pi/index.ts"
 import { fixture, hasFixtures, testFixturesOfCore } from "./fixtures.ts"
 import { contextOf, ops, sessionOf, shownBlock } from "./random-session.ts"
-import { withSeed } from "./seed.ts"
 
 const packageFolder = process.env["PI_PACKAGE"]
 if (packageFolder === undefined)
@@ -60,7 +59,7 @@ test("a written log that core imports has the same context, on the path alone an
       const again = await imported(await writtenText(session, { branches }))
       expect(await contextOf(again)).toEqual(await contextOf(session))
     }),
-    withSeed(150),
+    { numRuns: 150 },
   )
 })
 
@@ -90,7 +89,7 @@ test.skipIf(packageFolder === undefined)("pi opens a written log with the same c
         const expected = (await contextOf(session)).map((line) => line.replace("B\\n</summary>", "B</summary>"))
         expect(shown).toEqual(expected)
       }),
-      withSeed(100),
+      { numRuns: 100 },
     )
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -3,7 +3,6 @@ import { expect, test } from "vitest"
 import type { RowKey } from "../src/database/schema.ts"
 import { planMerges } from "../src/log/compact-rows.ts"
 import { chunksOf, endAfter, linesOf, ROW_BYTES, toRows } from "../src/log/rows.ts"
-import { seeded } from "./seed.ts"
 
 const lines = fc.array(
   fc.string({ minLength: 1, maxLength: 20, unit: "grapheme" }).map((text) => text.replaceAll("\n", " ")),
@@ -11,7 +10,7 @@ const lines = fc.array(
 )
 
 test("rows give their lines back in contiguous chunks, clipped to the range", () => {
-  seeded(
+  fc.assert(
     fc.property(lines, fc.nat(80), fc.nat(60), fc.nat(60), (all, maxLength, a, b) => {
       const rows = toRows("log", { next: 0, bytes: 0 }, all, maxLength).map(({ row }) => row)
       const [from, to] = [Math.min(a, b, all.length), Math.min(Math.max(a, b), all.length)]
@@ -22,11 +21,12 @@ test("rows give their lines back in contiguous chunks, clipped to the range", ()
       }
       expect(received).toEqual(all.slice(from, to))
     }),
+    { numRuns: 200 },
   )
 })
 
 test("a row's key holds its first seq and its byte offset, and only a row of a single line is longer than the maximum", () => {
-  seeded(
+  fc.assert(
     fc.property(lines, fc.nat(80), (all, maxLength) => {
       const start = { next: 7, bytes: 100 }
       const rows = toRows("log", start, all, maxLength)
@@ -39,11 +39,12 @@ test("a row's key holds its first seq and its byte offset, and only a row of a s
       }
       expect(endAfter(rows, all.length, start)).toEqual(at)
     }),
+    { numRuns: 200 },
   )
 })
 
 test("a compaction merges neighbours that fit a row, and a second one finds nothing to merge", () => {
-  seeded(
+  fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 70_000 }), { minLength: 1, maxLength: 200 }), (sizes) => {
       const plan = planMerges(keysOf(sizes), total(sizes))
       for (const { first, count } of plan) {
@@ -53,6 +54,7 @@ test("a compaction merges neighbours that fit a row, and a second one finds noth
       const merged = merge(sizes, plan)
       expect(planMerges(keysOf(merged), total(merged))).toEqual([])
     }),
+    { numRuns: 200 },
   )
 })
 

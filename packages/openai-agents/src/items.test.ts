@@ -3,7 +3,6 @@ import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { createAgentSession } from "./index.ts"
-import { withSeed } from "../test/seed.ts"
 
 const text = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.constant("data:image/png;base64,iVBORw0KGgo="))
 const value = fc.letrec((tie) => ({
@@ -94,6 +93,6 @@ test("items of any shape come back deep-equal, in their order, also in another p
       await session.close()
       expect(await createAgentSession({ sessions, sessionId }).getItems()).toEqual(given)
     }),
-    withSeed(500),
+    { numRuns: 500 },
   )
 })

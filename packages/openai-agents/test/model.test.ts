@@ -4,7 +4,6 @@ import * as fc from "fast-check"
 import { afterEach, expect, test } from "vitest"
 import { type Location, openLocation, STORAGES } from "./open-storages.ts"
 import { ReferenceSession } from "./reference.ts"
-import { withSeed } from "./seed.ts"
 
 const RUNS = { memory: 150, files: 20, sqlite: 15, postgres: 2, s3: 20 } as const
 const factor = Number(process.env["FC_RUNS"] ?? 0)
@@ -78,7 +77,7 @@ test.each(STORAGES)("any calls of several writers leave the history that the ref
         await session.close()
       }
     }),
-    withSeed(factor || RUNS[name]),
+    { numRuns: factor || RUNS[name] },
   )
 })
 

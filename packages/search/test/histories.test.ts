@@ -3,7 +3,6 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { type IndexPlace, PLACES } from "./indexes.ts"
 import { type Compared, Programs, step } from "./programs.ts"
-import { withSeed } from "./seed.ts"
 
 const RUNS = Number(process.env["FC_RUNS"] ?? 40)
 
@@ -27,7 +26,7 @@ test.each(Object.keys(PLACES))(
           else expect(one.expected).toEqual(expect.arrayContaining([...one.found]))
         }
       }),
-      withSeed(RUNS),
+      { numRuns: RUNS },
     )
   },
 )

@@ -1,7 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { difference, patched } from "./codec.ts"
-import { withSeed } from "../../test/seed.ts"
 
 const json = fc.jsonValue({ maxDepth: 4 })
 
@@ -11,7 +10,7 @@ test("the difference of two JSON values turns the one into the other", () => {
       const patch = difference(from, to)
       expect(patched(from, patch ?? {})).toEqual(to)
     }),
-    withSeed(500),
+    { numRuns: 500 },
   )
 })
 

@@ -1,7 +1,6 @@
 import { isSessionId } from "@sessions/core/storage"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { seeded } from "../../test/seed.ts"
 import { fromFileName, toFileName, toSessionId } from "./file-names.ts"
 
 const ALPHABET = "ABCZabcz0189._-"
@@ -26,24 +25,26 @@ test("an id that some file system takes for another, or for a device, is written
 })
 
 test("every id comes back from its folder name", () => {
-  seeded(
+  fc.assert(
     fc.property(ids, (id) => {
       expect(toSessionId(toFileName(id))).toBe(id)
     }),
+    { numRuns: 300 },
   )
 })
 
 test("two ids have names that differ also where case does not count", () => {
-  seeded(
+  fc.assert(
     fc.property(ids, fc.mixedCase(ids), (a, b) => {
       fc.pre(a !== b)
       expect(toFileName(a).toLowerCase()).not.toBe(toFileName(b).toLowerCase())
     }),
+    { numRuns: 300 },
   )
 })
 
 test("two spellings of one word never share a folder", () => {
-  seeded(
+  fc.assert(
     fc.property(ids, fc.infiniteStream(fc.boolean()), (id, flips) => {
       const other = id
         .split("")
@@ -52,6 +53,7 @@ test("two spellings of one word never share a folder", () => {
       fc.pre(other !== id)
       expect(toFileName(other).toLowerCase()).not.toBe(toFileName(id).toLowerCase())
     }),
+    { numRuns: 300 },
   )
 })
 
