@@ -99,7 +99,7 @@ export function EntryCard({ row, stored, context, children }: EntryProps): VNode
 function RawLine({ row, stored: { entry, raw } }: { readonly row: Row; readonly stored: StoredEntry }): VNode {
   const note =
     raw === null
-      ? "The log has another version or the line cannot be read; this is the entry as it was read."
+      ? "The log has another version, the line cannot be read, or redaction left it out; this is the entry as it was read."
       : raw === undefined
         ? `Line ${row.seq} of the log, as stored.`
         : `Line ${row.seq} of the log, as stored; blobs are references.`

@@ -35,7 +35,7 @@ export interface Row {
 /** An entry with its blobs put in. */
 export interface StoredEntry {
   readonly entry: Entry
-  /** The stored line, if it differs from the entry as JSON. Null: the log has another version, or the line was left out. */
+  /** The stored line, if it differs from the entry as JSON. Null: the log has another version, the line cannot be read, or it was left out. */
   readonly raw?: string | null
 }
 

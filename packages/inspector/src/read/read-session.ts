@@ -68,10 +68,15 @@ function shownPlace(place: Place = { parent: -1 }, redact: Redact | undefined): 
   return redact === undefined || label === undefined ? place : { ...place, label: redact(label) }
 }
 
-/** With redaction the stored line is shown as the record is. */
+/**
+ * With redaction the stored line is shown as the record is. A line that refers to blobs is left out: the hash of a text and its place say
+ * something of it.
+ */
 export function rawOf(entry: object, line: string | undefined, redact: Redact | undefined): Pick<StoredEntry, "raw"> {
   if (line === undefined) return { raw: null }
   if (redact === undefined) return line === JSON.stringify(entry) ? {} : { raw: line }
-  const shown = JSON.stringify(redactRecord(JSON.parse(line) as object, redact))
+  const record = JSON.parse(line) as object
+  if ("blobs" in record) return { raw: null }
+  const shown = JSON.stringify(redactRecord(record, redact))
   return shown === JSON.stringify(entry) ? {} : { raw: shown }
 }
