@@ -20,3 +20,11 @@ setInterval(() => document.visibilityState === "visible" && void app.refresh(), 
 
 await app.refresh()
 await app.show(named())
+void app.sync()
+if (import.meta.env.PROD) await registerServiceWorker()
+
+/** Keeps the files of this page in the browser, so that it opens without a server. */
+async function registerServiceWorker(): Promise<void> {
+  // Missing on insecure pages and in private windows of some browsers: then the page needs its server to open.
+  await navigator.serviceWorker?.register("./service-worker.js").catch((error: unknown) => console.info(String(error)))
+}

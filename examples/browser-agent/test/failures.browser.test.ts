@@ -131,7 +131,7 @@ void describe("failures", { concurrency: 4 }, () => {
     await answered(two, "Looking writes nothing")
     await one.getByRole("button", { name: "Delete" }).click()
     await one.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click()
-    await alert(two, "The session was deleted in another tab.")
+    await alert(two, "The session was deleted in another tab or on another device.")
     await two.locator(".sessions li").waitFor({ state: "detached" })
     assert.deepEqual(await titles(two), [])
   })

@@ -1,22 +1,30 @@
 /** Uses the page in Chromium as a user does. Not in vitest, whose runner is in the page and would not survive a reload. */
 import assert from "node:assert/strict"
-import { readFile } from "node:fs/promises"
+import { readFile, rm } from "node:fs/promises"
 import { after, before, test } from "node:test"
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright"
 import { chromiumOptions } from "../../../.config/browsers/launch.ts"
 import { HANG_MS } from "../../../.config/limits.ts"
-import { openSite, type Site } from "./site.ts"
+import { buildPage, openSite, type Site } from "./site.ts"
 
+let dist = ""
 let site: Site
 let browser: Browser
 
 before(async () => {
-  ;[site, browser] = await Promise.all([openSite(), chromium.launch(chromiumOptions)])
+  ;[dist, browser] = await Promise.all([buildPage(), chromium.launch(chromiumOptions)])
+  site = await openSite(dist)
 })
 after(async () => {
   await browser?.close()
   await site?.close()
+  await rm(dist, { recursive: true, force: true })
 })
+
+/** A server of the same page that a test may stop. */
+export function openOwnSite(): Promise<Site> {
+  return openSite(dist)
+}
 
 /** Opens a page in the browser context of the check. */
 type Open = (hash?: string) => Promise<Page>
@@ -27,37 +35,53 @@ type Open = (hash?: string) => Promise<Page>
  */
 export function check(
   name: string,
-  work: (open: Open, context: BrowserContext) => Promise<void>,
+  work: (open: Open, context: BrowserContext, newContext: () => Promise<BrowserContext>) => Promise<void>,
   { expected }: { readonly expected?: RegExp } = {},
 ): void {
   void test(name, async () => {
     const problems: string[] = []
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
-    context.setDefaultTimeout(HANG_MS)
-    context.on("request", (request) => {
-      const { protocol, hostname } = new URL(request.url())
-      const here = protocol === "data:" || protocol === "blob:" || (protocol === "http:" && hostname === "127.0.0.1")
-      if (!here) problems.push(`request: ${request.url()}`)
-    })
-    context.on("console", (message) => {
-      if (message.type() === "error" || message.type() === "warning") problems.push(`console: ${message.text()}`)
-    })
-    context.on("weberror", (error) => problems.push(`error: ${String(error.error())}`))
+    const contexts: BrowserContext[] = []
+    const newContext = async (): Promise<BrowserContext> => {
+      const context = await watched(problems)
+      contexts.push(context)
+      return context
+    }
     try {
-      await work(async (hash = "") => {
-        const page = await context.newPage()
-        await page.goto(`${site.url}${hash}`)
-        await page.getByRole("textbox", { name: "Message" }).waitFor()
-        return page
-      }, context)
+      const context = await newContext()
+      await work(
+        async (hash = "") => {
+          const page = await context.newPage()
+          await page.goto(`${site.url}${hash}`)
+          await page.getByRole("textbox", { name: "Message" }).waitFor()
+          return page
+        },
+        context,
+        newContext,
+      )
     } finally {
-      await context.close()
+      for (const context of contexts) await context.close()
     }
     assert.deepEqual(
       problems.filter((problem) => expected?.test(problem) !== true),
       [],
     )
   })
+}
+
+/** A new browser context, whose problems are noted. */
+async function watched(problems: string[]): Promise<BrowserContext> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  context.setDefaultTimeout(HANG_MS)
+  context.on("request", (request) => {
+    const { protocol, hostname } = new URL(request.url())
+    const here = protocol === "data:" || protocol === "blob:" || (protocol === "http:" && hostname === "127.0.0.1")
+    if (!here) problems.push(`request: ${request.url()}`)
+  })
+  context.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") problems.push(`console: ${message.text()}`)
+  })
+  context.on("weberror", (error) => problems.push(`error: ${String(error.error())}`))
+  return context
 }
 
 export async function send(page: Page, text: string): Promise<void> {
@@ -109,12 +133,14 @@ export function ready(page: Page): Promise<void> {
   return page.getByRole("button", { name: "Send", exact: true }).waitFor()
 }
 
-export const questions = (page: Page): Promise<string[]> => page.locator(".line.user .body").allTextContents()
+export async function questions(page: Page): Promise<string[]> {
+  return (await page.locator(".line.user .body").allTextContents()).map((text) => text.trim())
+}
 
 /** Waits until the shown questions are the expected ones. */
 export async function asked(page: Page, expected: readonly string[]): Promise<void> {
   const isShown = (wanted: string): boolean => {
-    const bodies = Array.from(document.querySelectorAll(".line.user .body"), ({ textContent }) => textContent)
+    const bodies = Array.from(document.querySelectorAll(".line.user .body"), ({ textContent }) => textContent?.trim())
     return JSON.stringify(bodies) === wanted
   }
   // After a timeout the assertion shows the difference.

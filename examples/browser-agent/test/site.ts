@@ -1,43 +1,61 @@
-/** Builds the page and serves it as static files on loopback. */
-import { mkdtemp, readFile, rm } from "node:fs/promises"
-import { createServer } from "node:http"
+/** Builds the page, and serves it on loopback with the server of the example. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
-import { extname, join, normalize } from "node:path"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { toNodeListener } from "@sessions/http/node"
 import { build } from "vite"
+import { createSite } from "../server/site.ts"
 
 export interface Site {
   readonly url: string
+  /** The server goes away: connections are refused. */
+  stop(): Promise<void>
+  /** It comes back at the same address, with what it has stored. */
+  start(): Promise<void>
   close(): Promise<void>
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-}
+export const TOKENS: ReadonlyMap<string, string> = new Map(
+  ["ada", "bob", "cat", "dan"].map((name) => [name, `the-token-of-${name}`]),
+)
 
-export async function openSite(): Promise<Site> {
+/** Resolves to the folder of the built page. */
+export async function buildPage(): Promise<string> {
   const outDir = await mkdtemp(join(tmpdir(), "browser-agent-"))
   const root = fileURLToPath(new URL("..", import.meta.url))
   await build({ root, logLevel: "error", build: { outDir, emptyOutDir: true } })
-  const server = createServer((request, response) => {
-    const path = normalize(new URL(request.url ?? "/", "http://localhost").pathname)
-    const file = join(outDir, path === "/" ? "index.html" : path)
-    readFile(file).then(
-      (bytes) => response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "text/plain" }).end(bytes),
-      () => response.writeHead(404).end(),
-    )
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const address = server.address()
-  const port = typeof address === "object" && address !== null ? address.port : 0
+  return outDir
+}
+
+export async function openSite(dist: string): Promise<Site> {
+  const data = await mkdtemp(join(tmpdir(), "browser-agent-data-"))
+  const listener = toNodeListener(createSite({ dist, data, tokens: TOKENS }))
+  let server: Server | undefined
+  async function start(port: number): Promise<number> {
+    const starting = createServer(listener)
+    await new Promise<void>((resolve) => starting.listen(port, "127.0.0.1", resolve))
+    server = starting
+    return (starting.address() as AddressInfo).port
+  }
+  async function stop(): Promise<void> {
+    const stopping = server
+    server = undefined
+    if (stopping === undefined) return
+    const stopped = new Promise((resolve) => stopping.close(resolve))
+    stopping.closeAllConnections()
+    await stopped
+  }
+  const port = await start(0)
   return {
     url: `http://127.0.0.1:${port}/`,
+    stop,
+    start: async () => void (await start(port)),
     async close() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-      await rm(outDir, { recursive: true, force: true })
+      await stop()
+      await rm(data, { recursive: true, force: true })
     },
   }
 }

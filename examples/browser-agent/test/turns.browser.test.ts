@@ -91,7 +91,9 @@ void describe("turns", { concurrency: 4 }, () => {
     await answered(two, "A browser may clear")
     await Promise.all([ready(one), ready(two)])
     for (const page of [one, two]) await page.getByText("Both branches are kept.").waitFor()
-    await two.getByText("Another tab continued this session at the same time: “Can I export a file?”").waitFor()
+    await two
+      .getByText("Another tab or device continued this session at the same time: “Can I export a file?”")
+      .waitFor()
     await two.getByRole("button", { name: "Go there" }).click()
     await asked(two, ["How do branches work?", "What is in storage?", "Can I export a file?"])
     await answered(two, "Drop such a file")

@@ -9,14 +9,16 @@ import { loadEndpoint, saveEndpoint } from "./settings.ts"
 import { createFinding, type Finding } from "./search.ts"
 import { createShownSession, type ShownSession } from "./shown-session.ts"
 import { createStore, type Store } from "./state.ts"
+import { createSyncing, type Syncing } from "./sync.ts"
 import { createTurns, type Turns } from "./turns.ts"
 
 export interface App
-  extends Omit<Listing, "changed">,
+  extends Omit<Listing, "changed" | "onChanged">,
     Pick<ShownSession, "show" | "view" | "goTo" | "settle">,
     Turns,
     Prompts,
-    Finding {
+    Finding,
+    Syncing {
   readonly store: Store
   /** Asks the browser not to clear the stored sessions. */
   readonly persist: () => Promise<void>
@@ -40,17 +42,19 @@ export function createApp(openId: string | undefined): App {
     endpoint: loadEndpoint(),
     estimate: undefined,
     persisted: false,
+    sync: { kind: "off" },
   })
   const context = createContext(sessions, storage, store)
-  const { changed, ...listing } = createListing(context)
+  const { changed, onChanged, ...listing } = createListing(context)
   const refresh = async (): Promise<void> => {
     await listing.refresh()
     await updateEstimate()
   }
   const shown = createShownSession(context, () => void refresh())
   const prompts = createPrompts(context)
-  const turns = createTurns(context, shown, { ...listing, changed }, prompts)
+  const turns = createTurns(context, shown, { changed }, prompts)
   const finding = createFinding(context, shown)
+  const syncing = createSyncing(context, { changed }, onChanged)
 
   async function updateEstimate(): Promise<void> {
     store.set({ estimate: await storage.estimate(), persisted: await storage.persisted() })
@@ -61,6 +65,7 @@ export function createApp(openId: string | undefined): App {
     ...listing,
     ...turns,
     ...finding,
+    ...syncing,
     olderPrompt: prompts.olderPrompt,
     refresh,
     show: shown.show,

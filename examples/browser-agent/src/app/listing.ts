@@ -8,6 +8,8 @@ export interface Listing {
   readonly refresh: () => Promise<void>
   /** Reads the list again, here and in other tabs, after a change. */
   readonly changed: () => Promise<void>
+  /** Calls the listener after each change that was made in this tab. */
+  readonly onChanged: (listener: () => void) => void
   readonly showMore: () => Promise<void>
   readonly rename: (id: string, title: string) => Promise<void>
   readonly remove: (id: string) => Promise<boolean>
@@ -24,6 +26,7 @@ export function createListing({ sessions, store, attempt }: Context): Listing {
   // `watch` reports changes of one session only, so tabs notify each other of changes to the list.
   const channel = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel("browser-agent")
   channel?.addEventListener("message", () => void refresh())
+  const listeners: (() => void)[] = []
   let limit = PAGE
 
   async function refresh(): Promise<void> {
@@ -45,12 +48,14 @@ export function createListing({ sessions, store, attempt }: Context): Listing {
   async function changed(): Promise<void> {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no target, it reaches its own origin only.
     channel?.postMessage("changed")
+    for (const listener of listeners) listener()
     await refresh()
   }
 
   return {
     refresh,
     changed,
+    onChanged: (listener) => void listeners.push(listener),
     async showMore() {
       limit += PAGE
       await refresh()

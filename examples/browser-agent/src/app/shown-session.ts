@@ -56,7 +56,7 @@ export function createShownSession(
         },
         gone() {
           void show(undefined)
-          store.set({ notice: { kind: "done", text: "The session was deleted in another tab." } })
+          store.set({ notice: { kind: "done", text: "The session was deleted in another tab or on another device." } })
           onListChanged()
         },
         outdated: () => isShown() && void show(id),

@@ -6,6 +6,7 @@ import type { EndpointSettings } from "../agent/endpoint.ts"
 import type { Activity } from "../agent/turn.ts"
 import type { Conversation } from "../sessions/conversation.ts"
 import type { Notice } from "./notices.ts"
+import type { SyncState } from "./sync.ts"
 
 /** What a search over all sessions has found. */
 export interface Found {
@@ -34,6 +35,7 @@ export interface State {
   readonly endpoint: EndpointSettings | undefined
   readonly estimate: StorageEstimate | undefined
   readonly persisted: boolean
+  readonly sync: SyncState
 }
 
 export interface Store {

@@ -22,7 +22,7 @@ export interface Turns {
 export function createTurns(
   context: Context,
   shown: ShownSession,
-  listing: Listing,
+  listing: Pick<Listing, "changed">,
   prompts: Pick<PromptRecord, "add">,
 ): Turns {
   const { sessions, store, attempt, model } = context

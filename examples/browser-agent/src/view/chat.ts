@@ -115,7 +115,7 @@ function notesOf({ conversation, turns, runsElsewhere, compacting }: State): rea
   if (notSummarized !== undefined) notes.push({ text: `The session could not be summarized. ${notSummarized}` })
   for (const { id, text, messages } of readOnly === undefined && !compacting ? others : []) {
     notes.push({
-      text: `Another tab continued this session at the same time: “${text}” (${count(messages, "message")}). Both branches are kept.`,
+      text: `Another tab or device continued this session at the same time: “${text}” (${count(messages, "message")}). Both branches are kept.`,
       acts: [
         { name: "Go there", run: (app) => app.goTo(id) },
         { name: "Stay here", run: (app) => app.settle(id) },

@@ -18,6 +18,7 @@ const PATHS = {
   previous: "M14.5 6l-6 6 6 6",
   next: "M9.5 6l6 6-6 6",
   more: "M5.5 11.4v1.2M12 11.4v1.2M18.5 11.4v1.2",
+  sync: "M19 9a7.5 7.5 0 0 0-13.5-1.5M5 4v4h4M5 15a7.5 7.5 0 0 0 13.5 1.5M19 20v-4h-4",
   model: "M12 3v3M12 18v3M3 12h3M18 12h3M7 7h10v10H7z",
 } as const
 

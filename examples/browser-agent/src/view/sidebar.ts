@@ -7,6 +7,7 @@ import { h, reconcile } from "./dom.ts"
 import { ago, count, exactly } from "./format.ts"
 import { createSearchBox } from "./search.ts"
 import { createStorageView } from "./storage.ts"
+import { createSyncView } from "./sync.ts"
 import type { View } from "./view.ts"
 
 /** The list of sessions, newest first; below it the model and the storage. */
@@ -16,7 +17,7 @@ export function createSidebar(
 ): View {
   const list = h("ul", { class: "sessions", "aria-label": "Sessions", onkeydown: moveFocus })
   const more = button(undefined, "Show more", () => void app.showMore(), { class: "quiet more" })
-  const empty = h("p", { class: "hint" }, "Sessions stay here, in this browser.")
+  const empty = h("p", { class: "hint" }, "No sessions yet.")
   const picker = h("input", {
     type: "file",
     accept: ".jsonl",
@@ -31,6 +32,7 @@ export function createSidebar(
     void importAndShow(app, files)
   })
   const storage = createStorageView(app)
+  const sync = createSyncView(app)
   const search = createSearchBox(app, (line) => {
     o.onChosen()
     o.goToLine(line)
@@ -52,7 +54,7 @@ export function createSidebar(
     ),
     picker,
     h("div", { class: "scroll" }, search.element, list, empty, more),
-    h("footer", {}, model, storage.element),
+    h("footer", {}, model, sync.element, storage.element),
   )
 
   return {
@@ -74,6 +76,7 @@ export function createSidebar(
       const name = state.endpoint?.model ?? "stand-in"
       model.lastElementChild?.replaceChildren("Model: ", h("b", {}, name))
       model.setAttribute("aria-label", `Model: ${name}`)
+      sync.update(state)
       storage.update(state)
     },
   }

@@ -16,7 +16,7 @@ export function createWelcome(suggest: (text: string) => void): HTMLElement {
     h(
       "p",
       {},
-      "An agent in one static page. Each message is stored in this browser at once, so you can close the tab whenever you like.",
+      "An agent in one page. Each message is stored in this browser at once, with a network or without, so you can close the tab whenever you like.",
     ),
     h(
       "ul",
