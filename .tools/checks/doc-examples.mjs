@@ -7,7 +7,14 @@ import { root } from "../lib/workspace.mjs"
 /** The guide shows fragments of the adapter in `conformance/test/guide`, which is compiled and tested there. */
 const ELSEWHERE = new Set([join("docs", "writing-an-adapter.md")])
 
-const documents = ["*.md", "docs/*.md", "packages/*/README.md", "examples/*/README.md", "conformance/README.md"]
+const documents = [
+  "*.md",
+  "docs/*.md",
+  "packages/*/README.md",
+  "packages/core/{AGENTS,skills/sessions/SKILL}.md",
+  "examples/*/README.md",
+  "conformance/README.md",
+]
   .flatMap((pattern) => globSync(pattern, { cwd: root }))
   .filter((path) => !ELSEWHERE.has(path))
 
