@@ -17,7 +17,8 @@ export default defineConfig((): Options => {
     // Most packages run in browsers, Node, Bun and Deno alike.
     platform: "neutral",
     splitting: true,
-    sourcemap: true,
+    // A map has the sources in it and would be more than half of a package.
+    sourcemap: false,
     // Deno resolves Node's modules by the prefix only.
     removeNodeProtocol: false,
     skipNodeModulesBundle: true,

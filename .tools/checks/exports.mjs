@@ -1,9 +1,9 @@
 // A manifest has its exports twice: with the sources, for this workspace, and without them, as published. Checks that the two agree
-// with each other and with the files.
+// with each other and with the files, that the fields that a registry shows are there, and that the README has what it begins with.
 import { existsSync, readFileSync } from "node:fs"
 import { isDeepStrictEqual } from "node:util"
 import { join } from "node:path"
-import { publishable } from "../lib/workspace.mjs"
+import { manifest as workspace, publishable } from "../lib/workspace.mjs"
 
 const problems = publishable().flatMap(({ dir, manifest }) =>
   problemsOf(dir, manifest).map((problem) => `${manifest.name}: ${problem}`),
@@ -12,7 +12,41 @@ for (const problem of problems) console.error(problem)
 process.exitCode = problems.length > 0 ? 1 : 0
 
 function problemsOf(dir, manifest) {
-  return [...exportProblems(dir, manifest), ...binProblems(dir, manifest)]
+  return [
+    ...exportProblems(dir, manifest),
+    ...binProblems(dir, manifest),
+    ...fieldProblems(manifest),
+    ...readmeProblems(dir),
+  ]
+}
+
+/** An address of the repository is not known; once there is one, every package names it. */
+function fieldProblems(manifest) {
+  const { description = "", keywords = [], license, engines, sideEffects, files = [], type } = manifest
+  const problems = []
+  if (description.length < 20 || description.length > 160) problems.push("description must have 20 to 160 characters")
+  if (keywords.length < 4 || new Set(keywords).size !== keywords.length)
+    problems.push("keywords must be at least four, each once")
+  if (license !== "MIT") problems.push('license should be "MIT"')
+  if (type !== "module") problems.push('type should be "module"')
+  if (engines?.node !== ">=20") problems.push('engines.node should be ">=20"')
+  if (sideEffects !== false) problems.push("sideEffects should be false")
+  for (const pattern of ["dist/**/*.js", "dist/**/*.d.ts"])
+    if (!files.includes(pattern)) problems.push(`files must have ${pattern}`)
+  for (const field of ["repository", "homepage"])
+    if ((manifest[field] === undefined) !== (workspace[field] === undefined))
+      problems.push(`${field} must be in every package, or in none`)
+  return problems
+}
+
+function readmeProblems(dir) {
+  if (!existsSync(join(dir, "README.md"))) return ["there is no README.md"]
+  const text = readFileSync(join(dir, "README.md"), "utf8")
+  return [
+    [/^(?:npm install|npx) /m, "says how to install it"],
+    [/^```(?:ts|sh)$/m, "has an example"],
+    [/\]\((?:\.\.\/)+docs\/[\w-]+\.md/, "links to its page of docs/"],
+  ].flatMap(([pattern, what]) => (pattern.test(text) ? [] : [`README.md: nothing ${what}`]))
 }
 
 function exportProblems(dir, { exports, publishConfig }) {
