@@ -28,6 +28,7 @@ export const steps = [
   scriptCheck("exports", "check:exports"),
   scriptCheck("layers", "check:layers"),
   scriptCheck("doc-examples", "check:doc-examples"),
+  scriptCheck("llms", "check:llms"),
   buildCheck("build"),
   packedChecks("packages"),
   scriptCheck("size", "check:size"),
