@@ -169,6 +169,25 @@ test("paths, encoded slashes, ids, heads, hashes, prefixes and headers reach not
   expect(everythingOf("bob")).toBe(before)
 })
 
+test("the repeat key of another principal's write gives neither its outcome nor its place", async () => {
+  const key = { ...lines, "idempotency-key": "one-key" }
+  const write = (authorization: string, line: string) =>
+    send({
+      method: "POST",
+      path: "/storage/sessions/repeated/lines",
+      headers: { ...key, authorization },
+      body: `{"expect":0,"lines":1}\n${line}\n`,
+      answer: [200],
+    })
+  const [ofBob, ofAlice] = [await write("bob", SECRET), await write("alice", "mine")]
+  expect([ofBob.status, ofAlice.status]).toEqual([200, 200])
+  expect(ofAlice.body).not.toBe(ofBob.body)
+  const read = async (authorization: string) =>
+    (await send({ path: "/storage/sessions/repeated/lines", headers: { authorization }, answer: [200] })).body
+  expect(await read("alice")).toMatch(/\nmine\n$/)
+  expect(await read("bob")).toContain(SECRET)
+})
+
 test("the owner reaches all of it by the same routes", async () => {
   const headers = { authorization: "bob" }
   const get = async (path: string): Promise<string> => (await send({ path, headers, answer: [200] })).body
