@@ -7,8 +7,8 @@ import { absent, newestNode } from "../lib/runtimes.mjs"
 import { packages, publishable, root } from "../lib/workspace.mjs"
 import { build } from "./build.mjs"
 
-/** The examples of the agent SDKs. Each prints the same in every run. */
-const NAMES = ["ai-sdk-chat", "claude-agent", "langgraph", "openai-agents"]
+/** The examples of the agent SDKs and the providers. Each prints the same in every run. */
+const NAMES = ["ai-sdk-chat", "claude-agent", "langgraph", "openai-agents", "providers"]
 
 /** Runs the examples in a folder of their own, with the packages as npm gets them: they print what they print in the workspace. */
 export const packedExamples = {

@@ -19,7 +19,8 @@ function blockOf(value: unknown): ContentBlock {
 }
 
 const PREFIX = "claude-code:"
-const WRAPPED_VALUE = "claude-code:block"
+/** Type of a block whose `value` is written to the API as it is. */
+export const WRAPPED_VALUE = "claude-code:block"
 const OUR_TYPES: ReadonlySet<string> = new Set(["text", "thinking", "image", "file", "toolCall"])
 
 function knownBlock(type: string, value: Fields): ContentBlock | undefined {

@@ -43,7 +43,7 @@ export function userMessage(record: Fields): Fields | undefined {
   return { role: "user", content, ...(isMade ? { synthetic: true } : {}) }
 }
 
-function blockOf(part: Fields): ContentBlock {
+export function blockOf(part: Fields): ContentBlock {
   if (typeof part["text"] === "string") return textBlock(part["text"])
   const { mimeType, data } = fieldsOf(part["inlineData"])
   if (typeof mimeType === "string" && mimeType.startsWith("image/") && typeof data === "string") {
@@ -108,7 +108,7 @@ function callIdOf(record: Fields, call: Fields, i: number): string {
   return stringOf(call["id"]) ?? `${idTextOf(record["id"])}:call-${i + 1}`
 }
 
-function callBlock({ name, args }: Fields, id: string): ContentBlock {
+export function callBlock({ name, args }: Fields, id: string): ContentBlock {
   return { type: "toolCall", id, name: stringOf(name) ?? "unknown", arguments: argumentsOf(args ?? {}) }
 }
 

@@ -1,7 +1,8 @@
 /** Records of a chat as Gemini CLI writes them: the parts of the Gemini API, and the results of calls in the record of the calls. */
-import type { AssistantMessage, ContentBlock, ModelMessage, ToolResultMessage } from "@sessions/core"
+import type { AssistantMessage, ModelMessage, ToolResultMessage } from "@sessions/core"
 import type { Losses } from "../base/losses.ts"
-import { type Fields, fieldsOf, isObject, numberOf, textOf } from "../base/values.ts"
+import { type Fields, fieldsOf, numberOf } from "../base/values.ts"
+import { functionResponseOf, partsOfBlocks } from "./parts.ts"
 
 export interface GeminiRecord extends Fields {
   readonly id: string
@@ -23,7 +24,7 @@ export class RecordWriter {
     switch (message.role) {
       case "user": {
         const files = (message.attachments ?? []).map((attachment) => ({ ...attachment, type: "file" as const }))
-        const content = this.#parts([...message.content, ...files])
+        const content = partsOfBlocks([...message.content, ...files], this.#losses)
         return content.length === 0 ? undefined : { id: this.#newId(id), timestamp, type: "user", content }
       }
       case "assistant":
@@ -45,7 +46,7 @@ export class RecordWriter {
         this.#losses.add("thinking", 1, (n) => `${n} thinking blocks of other providers are not in the file.`)
         return []
       }
-      if (block.type !== "toolCall") return this.#parts([block])
+      if (block.type !== "toolCall") return partsOfBlocks([block], this.#losses)
       const { id, name, arguments: args } = block
       const call = { id, name, args, status: "cancelled", timestamp }
       toolCalls.push(call)
@@ -63,32 +64,13 @@ export class RecordWriter {
     const { toolCallId, isError } = message
     const call = this.#open.get(toolCallId)
     const name = message.toolName ?? (call?.["name"] as string | undefined) ?? "unknown"
-    const images = message.content.filter(({ type }) => type !== "text")
-    const parts = this.#parts(images)
-    const response = { [isError ? "error" : "output"]: textOf(message.content) }
-    const part = {
-      functionResponse: { id: toolCallId, name, response, ...(parts.length === 0 ? {} : { parts }) },
-    }
+    const part = functionResponseOf(message, name, this.#losses)
     // Gemini CLI itself has the result of a call that is in another file in a record of the user.
     if (call === undefined) return { id: this.#newId(id), timestamp, type: "user", content: [part] }
     this.#open.delete(toolCallId)
     call["status"] = isError ? "error" : "success"
     call["result"] = [part]
     return undefined
-  }
-
-  #parts(content: readonly ContentBlock[]): readonly Fields[] {
-    return content.flatMap((block): readonly Fields[] => {
-      if (block.type === "text") return [{ text: block.text }]
-      if (block.type === "image") return [{ inlineData: { mimeType: block.mimeType, data: block.data } }]
-      if (block.type === "gemini:part" && isObject(block["part"])) return [block["part"]]
-      if (block.type === "file") {
-        this.#losses.add("files", 1, (n) => `${n} attached files are in the file as their paths only.`)
-        return [{ text: `[File: ${block.path}]` }]
-      }
-      this.#losses.add("blocks", 1, (n) => `${n} blocks that Gemini CLI does not have are not in the file.`)
-      return []
-    })
   }
 
   #newId(wanted: string): string {

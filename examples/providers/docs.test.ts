@@ -1,0 +1,10 @@
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
+
+test("the programs of docs/providers.md are these files", () => {
+  const shown = [...read("../../docs/providers.md").matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code]) => code)
+  const names = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk"]
+  expect(shown).toEqual(names.map((name) => read(`${name}.ts`)))
+})

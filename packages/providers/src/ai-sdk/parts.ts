@@ -1,0 +1,130 @@
+/** Parts of model messages as blocks, and the outputs of tools as contents. */
+import type { AssistantMessage, ContentBlock, ToolResultMessage } from "@sessions/core"
+import { argumentsOf, type Fields, fieldsOf, stringOf, textBlock } from "@sessions/formats/messages/values"
+import { withNative } from "../shared/native.ts"
+
+/** A part that ours do not have, as it was: `{part}`. */
+export const PART = "ai-sdk:part"
+
+/** A block of an assistant's part. What the provider executes itself stays a part: its result is no message of ours. */
+export function blockOfPart(part: Fields): ContentBlock {
+  const { type, text, providerOptions } = part
+  if (type === "text" && typeof text === "string") return withNative(textBlock(text), "ai-sdk", part, { type, text })
+  if (type === "reasoning" && typeof text === "string") {
+    const signature = signatureOf(providerOptions)
+    const block = { type: "thinking" as const, thinking: text, ...(signature === undefined ? {} : { signature }) }
+    return withNative(block, "ai-sdk", part, { type, text })
+  }
+  if (type === "tool-call" && part["providerExecuted"] !== true) {
+    const { toolCallId, toolName, input } = part
+    const id = String(toolCallId)
+    const block = { type: "toolCall" as const, id, name: String(toolName), arguments: argumentsOf(input) }
+    return withNative(block, "ai-sdk", part, { type, toolCallId, toolName, input: block.arguments })
+  }
+  const file = fileOf(part)
+  if (file === undefined) return { type: PART, part: storable(part) }
+  const block = { type: "image" as const, mimeType: file.mediaType, data: file.data }
+  const { mediaType, data } = file
+  return withNative(block, "ai-sdk", { ...part, data }, { type, data, mediaType })
+}
+
+/** The signature that the provider has to get back, whichever it is. */
+function signatureOf(options: unknown): string | undefined {
+  const { anthropic, openai, google } = fieldsOf(options)
+  return (
+    stringOf(fieldsOf(anthropic)["signature"]) ??
+    stringOf(fieldsOf(openai)["reasoningEncryptedContent"]) ??
+    stringOf(fieldsOf(google)["thoughtSignature"])
+  )
+}
+
+function fileOf({ type, mediaType, data }: Fields): { readonly mediaType: string; readonly data: string } | undefined {
+  if (type !== "file" || typeof mediaType !== "string" || !mediaType.startsWith("image/")) return undefined
+  const held = fieldsOf(data)["type"] === "data" ? fieldsOf(data)["data"] : data
+  const base64 = held instanceof Uint8Array ? base64Of(held) : stringOf(held)
+  return base64 === undefined || /^[a-z]+:/i.test(base64) ? undefined : { mediaType, data: base64 }
+}
+
+/** Bytes and URLs as texts: an entry is JSON. */
+function storable(value: unknown): unknown {
+  if (value instanceof Uint8Array) return base64Of(value)
+  if (value instanceof URL) return value.href
+  if (Array.isArray(value)) return value.map(storable)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, storable(one)]))
+}
+
+function base64Of(bytes: Uint8Array): string {
+  let text = ""
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return btoa(text)
+}
+
+/** A `tool-result` part. Its output is kept beside the content if the content does not give it. */
+export function resultOfPart(part: Fields): ToolResultMessage {
+  const { toolCallId, toolName, output } = part
+  const { content, isError } = contentOfOutput(fieldsOf(output))
+  const message: ToolResultMessage = {
+    role: "toolResult",
+    toolCallId: String(toolCallId),
+    toolName: String(toolName),
+    isError,
+    content,
+  }
+  const written = outputOf(message)
+  return withNativeOutput(message, fieldsOf(output), written)
+}
+
+function withNativeOutput(message: ToolResultMessage, output: Fields, written: Fields): ToolResultMessage {
+  const compared = withNative(textBlock(""), "ai-sdk", output, written)
+  return compared["native"] === undefined
+    ? message
+    : { ...message, native: { api: "ai-sdk", fields: { output: storable(output) } } }
+}
+
+export function contentOfOutput(output: Fields): {
+  readonly content: readonly ContentBlock[]
+  readonly isError: boolean
+} {
+  const { type, value, reason } = output
+  const isError = type === "error-text" || type === "error-json" || type === "execution-denied"
+  if (type === "execution-denied") return { content: [textBlock(stringOf(reason) ?? DENIED)], isError }
+  if (type === "content" && Array.isArray(value))
+    return { content: (value as readonly Fields[]).map(blockOfOutput), isError }
+  return { content: [textBlock(typeof value === "string" ? value : (JSON.stringify(value) ?? ""))], isError }
+}
+
+/** What the AI SDK tells a model. */
+const DENIED = "Tool call execution denied."
+
+function blockOfOutput(part: Fields): ContentBlock {
+  const { type, text, data, mediaType } = part
+  if (type === "text" && typeof text === "string") return textBlock(text)
+  const isImage = typeof data === "string" && typeof mediaType === "string" && mediaType.startsWith("image/")
+  if (isImage && (type === "image-data" || type === "file-data")) return { type: "image", mimeType: mediaType, data }
+  return { type: PART, part: storable(part) }
+}
+
+/** The output of a result that another provider's loop has stored. */
+export function outputOf({ content, isError }: Pick<ToolResultMessage, "content" | "isError">): Fields {
+  const [only] = content
+  const text = content.length === 0 ? "" : content.length === 1 && only?.type === "text" ? only.text : undefined
+  if (text !== undefined) return { type: isError ? "error-text" : "text", value: text }
+  const value = content.flatMap((block): readonly Fields[] => {
+    if (block.type === "text") return [{ type: "text", text: block.text }]
+    if (block.type === "image") return [{ type: "image-data", data: block.data, mediaType: block.mimeType }]
+    return block.type === PART ? [fieldsOf((block as Fields)["part"])] : []
+  })
+  return { type: "content", value }
+}
+
+/** By the providers' names in the AI SDK. Empty: the signature cannot be sent. */
+export function optionsOfThinking(block: ContentBlock, { provider }: AssistantMessage): Fields {
+  const { signature, native } = block as Fields
+  if (typeof signature !== "string") return {}
+  if (provider === "anthropic") return { providerOptions: { anthropic: { signature } } }
+  if (provider === "google") return { providerOptions: { google: { thoughtSignature: signature } } }
+  const itemId = stringOf(fieldsOf(fieldsOf(native)["fields"])["id"])
+  if (provider !== "openai" || itemId === undefined) return {}
+  return { providerOptions: { openai: { itemId, reasoningEncryptedContent: signature } } }
+}

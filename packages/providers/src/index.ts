@@ -1,0 +1,13 @@
+/** What the loops of all providers use: the calls of an answer, the results of calls, and the types. Each provider has an entry of its own. */
+export { PARTIAL_CALL, toolCalls, toolResult } from "./shared/answer.ts"
+export type {
+  AnswerEntry,
+  Appendable,
+  Context,
+  LossCode,
+  ProviderRequest,
+  RequestDiagnostic,
+  RequestOptions,
+  StreamOptions,
+} from "./shared/types.ts"
+export type { Accumulator } from "./shared/stream.ts"

@@ -1,0 +1,78 @@
+/** An answer of the Responses API as a message: one block for each reasoning, part of a text and call, in the order of the items. */
+import type { ContentBlock, Usage } from "@sessions/core"
+import { messageOfItem, thinkingOfItem } from "@sessions/formats/messages/openai-responses"
+import { type Fields, fieldsOf, stringOf, textBlock } from "@sessions/formats/messages/values"
+import { answerEntry, partialCall, uncached, usageOf } from "../shared/answer.ts"
+import { withNative } from "../shared/native.ts"
+import type { AnswerEntry } from "../shared/types.ts"
+import type { ResponsesAnswer } from "./types.ts"
+
+/** An item, and a part of a text, that ours do not have, as they were: `{item}`, `{part}`. */
+export const ITEM = "openai:item"
+export const PART = "openai:item_part"
+
+/** An answer as an entry for `session.append`. One that has failed has `stopReason: "error"`. */
+export function fromOpenAIResponses(answer: ResponsesAnswer): AnswerEntry {
+  const { status, incomplete_details: incomplete, error } = answer
+  const isCut = status === "failed" || status === "cancelled" || status === "incomplete"
+  const content = answer.output.flatMap((item) => blocksOfItem(item as Fields, isCut))
+  const stopReason = incomplete?.reason ?? STOPS[status ?? ""] ?? status
+  const { type, message } = answerOf(answer, content, stopReason)
+  return { type, message: { ...message, ...(error?.message === undefined ? {} : { errorMessage: error.message }) } }
+}
+
+/** As `session.compact` and other readers of the log know them. */
+const STOPS: Readonly<Record<string, string>> = { failed: "error", cancelled: "aborted" }
+
+export function answerOf(
+  { id, model, usage }: ResponsesAnswer,
+  content: readonly ContentBlock[],
+  stopReason: unknown,
+): AnswerEntry {
+  return answerEntry({ content, provider: "openai", model, usage: responsesUsage(usage), stopReason, responseId: id })
+}
+
+/** `isCut`: the item may not be whole. */
+export function blocksOfItem(item: Fields, isCut: boolean): readonly ContentBlock[] {
+  const { type, content, call_id: callId, name } = item
+  if (type === "reasoning") {
+    const { type: _, ...fields } = item
+    return [{ ...thinkingOfItem(item), native: { api: "openai-responses", fields } }]
+  }
+  if (type === "message") {
+    const { content: _, type: __, role: ___, ...fields } = isCut ? { ...item, status: "incomplete" } : item
+    return ((content ?? []) as readonly Fields[]).map((part) => textOfPart(part, fields))
+  }
+  const received = stringOf(item["arguments"]) ?? stringOf(item["input"]) ?? ""
+  if (isCut && item["status"] === "in_progress") return [partialCall(callId ?? item["id"], name ?? type, received)]
+  if (type !== "function_call" && type !== "custom_tool_call") return [{ type: ITEM, item }]
+  const [block] = (messageOfItem(item, new Map())?.["content"] ?? []) as readonly ContentBlock[]
+  return block === undefined ? [] : [withNative(block, "openai-responses", item, writtenCall(block))]
+}
+
+function textOfPart(part: Fields, item: Fields): ContentBlock {
+  const { type, text, refusal, ...more } = part
+  const native = {
+    api: "openai-responses",
+    fields: { item, ...(Object.keys(more).length === 0 ? {} : { part: more }) },
+  }
+  if (type === "refusal") return { ...textBlock(stringOf(refusal) ?? ""), refusal: true, native }
+  if (type === "output_text") return { ...textBlock(stringOf(text) ?? ""), native }
+  return { type: PART, part, native }
+}
+
+function writtenCall(block: ContentBlock): Fields {
+  const { id, name, arguments: args } = block as unknown as Fields
+  return { type: "function_call", call_id: id, name, arguments: JSON.stringify(args) }
+}
+
+export function responsesUsage(value: unknown): Usage | undefined {
+  const {
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: totalTokens,
+    input_tokens_details,
+  } = fieldsOf(value)
+  const { cached_tokens: cacheRead, cache_write_tokens: cacheWrite } = fieldsOf(input_tokens_details)
+  return usageOf({ input: uncached(input, cacheRead, cacheWrite), output, cacheRead, cacheWrite, totalTokens })
+}

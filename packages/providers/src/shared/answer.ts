@@ -1,0 +1,99 @@
+/** Answers as entries, the calls in them, and the results of calls. */
+import type { AssistantMessage, ContentBlock, ToolCallBlock, ToolResultMessage, Usage } from "@sessions/core"
+import { type Fields, numberOf, stringOf } from "@sessions/formats/messages/values"
+import type { AnswerEntry } from "./types.ts"
+
+/** A call whose arguments did not arrive completely: `{id, name, text}`. No request has it. */
+export const PARTIAL_CALL = "providers:partial_call"
+
+export interface Answer {
+  readonly content: readonly ContentBlock[]
+  readonly provider: string | undefined
+  readonly model: unknown
+  readonly usage: Usage | undefined
+  readonly stopReason: unknown
+  /** The provider's id of the answer. */
+  readonly responseId: unknown
+}
+
+export function answerEntry({ content, provider, model, usage, stopReason, responseId }: Answer): AnswerEntry {
+  const message: AssistantMessage = {
+    role: "assistant",
+    content,
+    ...(provider === undefined ? {} : { provider }),
+    ...text("model", model),
+    ...(usage === undefined ? {} : { usage }),
+    ...text("stopReason", stopReason),
+    ...text("responseId", responseId),
+  }
+  return { type: "message", message }
+}
+
+function text(key: string, value: unknown): Fields {
+  const found = stringOf(value)
+  return found === undefined ? {} : { [key]: found }
+}
+
+export function partialCall(id: unknown, name: unknown, received: string): ContentBlock {
+  return { type: PARTIAL_CALL, id: stringOf(id) ?? "", name: stringOf(name) ?? "", text: received }
+}
+
+/** Usage of numbers; those that are missing are left out. Undefined if all are. */
+export function usageOf(counts: Readonly<Record<keyof Usage & string, unknown>>): Usage | undefined {
+  const found = Object.entries(counts).flatMap(([key, value]) => {
+    const count = numberOf(value)
+    return count === undefined ? [] : [[key, count] as const]
+  })
+  return found.length === 0 ? undefined : Object.fromEntries(found)
+}
+
+/** Tokens of the input without those of which the provider says that they were read from or written to its cache. */
+export function uncached(input: unknown, ...cached: readonly unknown[]): number | undefined {
+  const all = numberOf(input)
+  if (all === undefined) return undefined
+  return Math.max(
+    0,
+    cached.reduce<number>((left, count) => left - (numberOf(count) ?? 0), all),
+  )
+}
+
+/**
+ * The calls that the program has to execute, in their order. None of an answer that was aborted or has failed: the next request gets an error
+ * result for each of them.
+ */
+export function toolCalls(answer: AssistantMessage | AnswerEntry): readonly ToolCallBlock[] {
+  const message = "message" in answer ? (answer as AnswerEntry).message : answer
+  if (message.stopReason === "aborted" || message.stopReason === "error") return []
+  return message.content.filter(
+    (block): block is ToolCallBlock => block.type === "toolCall" && block["providerExecuted"] !== true,
+  )
+}
+
+/** The result of a call as an entry for `session.append`. A value that is no text and no blocks is sent as JSON. */
+export function toolResult(
+  call: Pick<ToolCallBlock, "id" | "name">,
+  output: unknown,
+  o: { readonly isError?: boolean } = {},
+): { readonly type: "message"; readonly message: ToolResultMessage } {
+  const { id: toolCallId, name: toolName } = call
+  const content = isBlocks(output) ? output : [{ type: "text" as const, text: textOfOutput(output) }]
+  return {
+    type: "message",
+    message: { role: "toolResult", toolCallId, toolName, isError: o.isError === true, content },
+  }
+}
+
+function isBlocks(output: unknown): output is readonly ContentBlock[] {
+  const types: readonly unknown[] = ["text", "image", "file"]
+  return (
+    Array.isArray(output) &&
+    output.length > 0 &&
+    output.every((block: Fields | null) => types.includes(block?.["type"]))
+  )
+}
+
+function textOfOutput(output: unknown): string {
+  if (typeof output === "string") return output
+  if (output instanceof Error) return output.message
+  return JSON.stringify(output) ?? ""
+}

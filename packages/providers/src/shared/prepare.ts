@@ -1,0 +1,62 @@
+/** The steps that every request begins with: calls that did not arrive completely go, calls and results are paired, the system prompt is found. */
+import type { ContentBlock, ContextMessage, ModelMessage, SystemMessage } from "@sessions/core"
+import { repairMessages } from "@sessions/core/context"
+import { Lost } from "./lost.ts"
+import { PARTIAL_CALL } from "./answer.ts"
+import type { Context, RequestOptions } from "./types.ts"
+
+export interface Prepared {
+  /** The system prompt of the context or the program; undefined if there is none. */
+  readonly prompt: string | undefined
+  /** Each call has one result, behind its message. */
+  readonly messages: readonly ContextMessage<ModelMessage>[]
+  readonly lost: Lost
+}
+
+export function prepare(context: Context, { system }: RequestOptions): Prepared {
+  const lost = new Lost()
+  const complete = context.messages.map((item) => withoutPartialCalls(item, lost))
+  const { messages, diagnostics } = repairMessages(complete, "synthesize")
+  for (const { entryId } of diagnostics) lost.add("repaired", entryId ?? "")
+  const prompt = context.systemPromptOverride ?? system
+  return { prompt: prompt === "" ? undefined : prompt, messages, lost }
+}
+
+function withoutPartialCalls(item: ContextMessage<ModelMessage>, lost: Lost): ContextMessage<ModelMessage> {
+  const { message, entryId } = item
+  const content = message.content.filter(({ type }) => type !== PARTIAL_CALL)
+  const count = message.content.length - content.length
+  if (count === 0) return item
+  lost.add("partial_calls", entryId, count)
+  return { ...item, message: { ...message, content } }
+}
+
+export interface Apart {
+  /** The contents of the system messages, in their order. */
+  readonly system: readonly ContentBlock[]
+  readonly messages: readonly ContextMessage<Exclude<ModelMessage, SystemMessage>>[]
+}
+
+/** For providers that have the system prompt beside the messages. */
+export function systemApart({ prompt, messages, lost }: Prepared): Apart {
+  const system: ContentBlock[] = prompt === undefined ? [] : [{ type: "text", text: prompt }]
+  const others: ContextMessage<Exclude<ModelMessage, SystemMessage>>[] = []
+  for (const item of messages) {
+    const { message, entryId } = item
+    if (message.role !== "system") {
+      others.push(item as ContextMessage<Exclude<ModelMessage, SystemMessage>>)
+      continue
+    }
+    if (others.length > 0) lost.add("system_moved", entryId)
+    for (const block of message.content) {
+      if (block.type === "text") system.push({ type: "text", text: block.text })
+      else lost.add(block.type === "image" ? "images" : "blocks", entryId)
+    }
+    lost.add("attachments", entryId, message.attachments?.length ?? 0)
+  }
+  return { system, messages: others }
+}
+
+export function systemText(system: readonly ContentBlock[]): string | undefined {
+  return system.length === 0 ? undefined : system.map((block) => (block.type === "text" ? block.text : "")).join("\n\n")
+}

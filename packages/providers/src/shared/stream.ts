@@ -1,0 +1,71 @@
+/** Reads the stream of an answer to its end and appends the message: whole, or what arrived until it was aborted or failed. */
+import type { AssistantMessage, ToolResultMessage } from "@sessions/core"
+import type { Appendable, StreamOptions } from "./types.ts"
+
+export type StreamedEntry = {
+  readonly type: "message"
+  readonly message: AssistantMessage | ToolResultMessage
+}
+
+/** Builds messages from the events of a stream. */
+export interface Accumulator<E> {
+  add(event: E): void
+  /** Whether the provider has said that the answer is complete. */
+  readonly isComplete: boolean
+  /** The error that the stream has reported by an event. */
+  readonly failure?: unknown
+  /** The entries of steps that have ended since the last call, for streams of several steps. */
+  take?(): readonly StreamedEntry[]
+  /** What has arrived and was not taken: a message of the assistant, and results of its calls. None if nothing has. */
+  entries(): readonly StreamedEntry[]
+}
+
+export async function appendStream<E>(
+  session: Appendable,
+  stream: AsyncIterable<E> | PromiseLike<AsyncIterable<E>>,
+  accumulator: Accumulator<E>,
+  { onEvent, signal }: StreamOptions<E>,
+): Promise<AssistantMessage> {
+  let failed: { readonly error: unknown } | undefined
+  let last: AssistantMessage | undefined
+  const append = async (entries: readonly StreamedEntry[]) => {
+    if (entries.length === 0) return
+    await session.append(entries)
+    for (const { message } of entries) if (message.role === "assistant") last = message
+  }
+  try {
+    for await (const event of await stream) {
+      accumulator.add(event)
+      await append(accumulator.take?.() ?? [])
+      await onEvent?.(event)
+    }
+    if (accumulator.failure !== undefined) failed = { error: accumulator.failure }
+  } catch (error) {
+    failed = { error }
+  }
+  // Clients end the iteration of an aborted stream without an error.
+  const isWhole = failed === undefined && accumulator.isComplete
+  const entries = accumulator.entries()
+  await append(isWhole ? entries : entries.map((entry) => interrupted(entry, failed, signal)))
+  if (failed !== undefined) throw failed.error
+  if (last === undefined) throw new Error("The stream of the answer ended before anything of it arrived.")
+  return last
+}
+
+function interrupted(
+  { type, message }: StreamedEntry,
+  failed: { readonly error: unknown } | undefined,
+  signal: AbortSignal | undefined,
+): StreamedEntry {
+  if (message.role !== "assistant") return { type, message }
+  const isAborted = failed === undefined || signal?.aborted === true || isAbort(failed.error)
+  if (isAborted) return { type, message: { ...message, stopReason: "aborted" } }
+  const { error } = failed
+  const errorMessage = error instanceof Error ? error.message : String(error)
+  return { type, message: { ...message, stopReason: "error", errorMessage } }
+}
+
+function isAbort(error: unknown): boolean {
+  // The clients of OpenAI and Anthropic throw an error of no name of its own.
+  return error instanceof Error && (error.name === "AbortError" || error.message === "Request was aborted.")
+}

@@ -1,0 +1,73 @@
+/** Types that the functions of all providers share. */
+import type { AssistantMessage, ContextMessage, ModelMessage, NewEntry } from "@sessions/core"
+
+/** What a request is made of: `session.context()`, or messages of the same shape. */
+export interface Context {
+  readonly messages: readonly ContextMessage<ModelMessage>[]
+  readonly systemPromptOverride?: string
+}
+
+export interface RequestOptions {
+  /** The program's own system prompt. The context's `systemPromptOverride` replaces it. */
+  readonly system?: string
+}
+
+/** What a request does not have as the context has it. */
+export type LossCode =
+  /** Thinking that another provider made, or that has no signature, is left out. */
+  | "thinking"
+  /** Images are left out: the provider takes none in this place. */
+  | "images"
+  /** Images of a tool's result are in a user message behind the results. */
+  | "images_moved"
+  /** Files are sent as their paths. */
+  | "files"
+  /** Attachments of messages are left out. */
+  | "attachments"
+  /** Blocks of types that the provider does not have are left out. */
+  | "blocks"
+  /** Results are not marked as errors: the provider has no mark. Their content is sent. */
+  | "errors"
+  /** Calls whose arguments did not arrive completely are left out. */
+  | "partial_calls"
+  /** Signatures of thinking are left out; its text is sent. */
+  | "signatures"
+  /** System messages from the middle of the conversation are at its beginning. */
+  | "system_moved"
+  /** Calls and results did not match, or a message was empty: mended as by `session.context()`. */
+  | "repaired"
+
+export interface RequestDiagnostic {
+  readonly code: LossCode
+  /** A sentence for people. */
+  readonly message: string
+  /** How often it occurred. */
+  readonly count: number
+  /** The first entry with it. */
+  readonly entryId: string
+}
+
+/** `request` is spread into the call of the provider's client. */
+export interface ProviderRequest<R> {
+  readonly request: R
+  /** One for each kind of loss. Empty: the request has all that the context has. */
+  readonly diagnostics: readonly RequestDiagnostic[]
+}
+
+/** An answer as an entry for `session.append`. */
+export type AnswerEntry = {
+  readonly type: "message"
+  readonly message: AssistantMessage
+}
+
+/** What a stream is appended to: a session, or the one that a turn's function gets. */
+export interface Appendable {
+  append(entries: NewEntry | readonly NewEntry[]): Promise<unknown>
+}
+
+export interface StreamOptions<E> {
+  /** Is called with each event after it was added, and awaited. If it throws, the stream ends as after an error. */
+  readonly onEvent?: (event: E) => unknown
+  /** The signal that was given to the client: an answer that it ended is `aborted`, not an `error`. */
+  readonly signal?: AbortSignal
+}
