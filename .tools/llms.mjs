@@ -27,6 +27,7 @@ const IN_DEPTH = [
   "writing-an-adapter",
   "formats",
   "http",
+  "providers",
   "ai-sdk",
   "langgraph",
   "openai-agents",
