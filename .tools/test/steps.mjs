@@ -29,6 +29,7 @@ export const steps = [
   scriptCheck("layers", "check:layers"),
   scriptCheck("doc-examples", "check:doc-examples"),
   scriptCheck("llms", "check:llms"),
+  scriptCheck("site", "check:site"),
   buildCheck("build"),
   packedChecks("packages"),
   scriptCheck("size", "check:size"),

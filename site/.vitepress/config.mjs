@@ -1,0 +1,80 @@
+// The site of the documentation: the pages of docs/ and, below /api/, the reference that build.mjs has made of the docstrings. The build
+// fails at a dead link. Nothing is loaded from elsewhere: the search is local, and the fonts are part of the site.
+import { defineConfig } from "vitepress"
+
+const page = (text, link) => ({ text, link })
+
+export default defineConfig({
+  srcDir: "pages",
+  outDir: "dist",
+  title: "@sessions",
+  description: "The session log for AI agents",
+  lang: "en",
+  head: [["meta", { name: "referrer", content: "no-referrer" }]],
+  themeConfig: {
+    search: { provider: "local" },
+    outline: [2, 3],
+    nav: [page("Getting started", "/getting-started"), page("Recipes", "/recipes"), page("API", "/api/")],
+    sidebar: [
+      {
+        text: "Begin here",
+        items: [
+          page("Getting started", "/getting-started"),
+          page("Concepts", "/concepts"),
+          page("Which storage", "/storages"),
+          page("Recipes", "/recipes"),
+          page("Questions", "/faq"),
+          page("Comparison", "/comparison"),
+          page("Migration", "/migration"),
+        ],
+      },
+      {
+        text: "Reference",
+        items: [
+          page("Errors", "/errors"),
+          page("Events and hooks", "/events"),
+          page("Options", "/options"),
+          page("API", "/api/"),
+          page("Format", "/format"),
+          page("Contract of a storage", "/contract"),
+        ],
+      },
+      {
+        text: "Conversations",
+        items: [
+          page("Context", "/context"),
+          page("Compaction", "/compaction"),
+          page("Checkpoints", "/checkpoints"),
+          page("Search", "/search"),
+          page("Prompt history", "/history"),
+          page("Long-term memory", "/recall"),
+          page("Merging", "/merge"),
+        ],
+      },
+      {
+        text: "SDKs and formats",
+        items: [
+          page("AI SDK", "/ai-sdk"),
+          page("LangGraph", "/langgraph"),
+          page("OpenAI Agents", "/openai-agents"),
+          page("Claude Agent SDK", "/claude-agent"),
+          page("Bridges", "/bridges"),
+          page("Formats of other agents", "/formats"),
+        ],
+      },
+      {
+        text: "Operation",
+        items: [
+          page("Over the network", "/http"),
+          page("Inspector", "/inspector"),
+          page("Cache", "/cache"),
+          page("PostgreSQL", "/postgres"),
+          page("Adapters", "/adapters"),
+          page("Writing an adapter", "/writing-an-adapter"),
+          page("Architecture", "/architecture"),
+          page("Track record", "/track-record"),
+        ],
+      },
+    ],
+  },
+})

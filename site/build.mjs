@@ -1,0 +1,121 @@
+// Builds the site into site/dist: copies docs/ to site/pages, with links to files outside of docs/ turned into their paths, makes the API
+// reference, and runs vitepress, which fails at a dead link. A link to a file that does not exist fails before that.
+import { execFileSync } from "node:child_process"
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { basename, dirname, join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const here = fileURLToPath(new URL(".", import.meta.url))
+const root = join(here, "..")
+const pages = join(here, "pages")
+const problems = []
+
+rmSync(pages, { recursive: true, force: true })
+mkdirSync(join(pages, "packages"), { recursive: true })
+mkdirSync(join(pages, "public"), { recursive: true })
+
+const docs = globSync("docs/*.md", { cwd: root })
+const readmes = globSync("{packages/*,examples/*,conformance,benchmarks}/README.md", { cwd: root })
+/** The page of the site for a file of the repository. */
+const pageOf = new Map([
+  ...docs.map((path) => [path, `/${basename(path, ".md")}`]),
+  ...readmes.map((path) => [path, `/packages/${nameOf(path)}`]),
+  ...["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"].map((path) => [
+    path,
+    `/project/${basename(path, ".md").toLowerCase()}`,
+  ]),
+])
+for (const [path, page] of pageOf) {
+  const to = join(pages, `${page}.md`)
+  mkdirSync(dirname(to), { recursive: true })
+  writeFileSync(to, forSite(path, readFileSync(join(root, path), "utf8")))
+}
+cpSync(join(root, "benchmarks", "plots"), join(pages, "public", "plots"), { recursive: true })
+cpSync(join(root, "docs", "concepts.svg"), join(pages, "public", "concepts.svg"))
+writeFileSync(
+  join(pages, "index.md"),
+  `---
+layout: home
+hero:
+  name: "@sessions"
+  text: The session log for AI agents
+  tagline: Survives crashes, moves between Node, Bun, Deno and the browser, opens fast at any length, and never loses or hides a turn.
+  actions:
+    - { theme: brand, text: Getting started, link: /getting-started }
+    - { theme: alt, text: Comparison, link: /comparison }
+features:
+  - { title: Nothing is lost, details: An acknowledged message is never changed or removed. Damage is repaired or reported with its position. }
+  - { title: Opening is fast, details: It reads the end of the log, however long the history is. }
+  - { title: Concurrent processes are safe, details: Every append is a compare-and-set. Both turns are kept, and both writers are told. }
+  - { title: The context is always valid, details: Every tool call has a result, even after a crash in the middle of a turn. }
+---
+`,
+)
+if (problems.length > 0) {
+  console.error(problems.join("\n"))
+  process.exit(1)
+}
+const tool = (name, ...args) =>
+  execFileSync(join(here, "node_modules", ".bin", name), args, { cwd: here, stdio: "inherit" })
+tool("typedoc", "--options", "typedoc.mjs")
+for (const path of globSync("api/**/*.md", { cwd: pages })) {
+  const file = join(pages, path)
+  writeFileSync(
+    file,
+    outsideCode(readFileSync(file, "utf8"), (text) =>
+      text.replaceAll(/<(?=[A-Za-z/])/g, "&lt;").replaceAll("{{", "{&#123;"),
+    ),
+  )
+}
+tool("vitepress", "build")
+
+function nameOf(path) {
+  return path.startsWith("examples/") ? `example-${basename(dirname(path))}` : basename(dirname(path))
+}
+
+/** The text with its links as those of the site. What is neither a page nor a plot is named without a link. */
+function forSite(path, text) {
+  const linked = outsideBlocks(text, (part) =>
+    part.replaceAll(/\[((?:[^\]`]|`[^`]*`)*)\]\(([^)\s]+)\)/g, (whole, label, target) => {
+      if (/^(?:https?:|mailto:|#)/.test(target)) return whole
+      const [file, anchor] = target.split("#")
+      const wanted = relative(root, join(root, dirname(path), file))
+      if (!existsSync(join(root, wanted))) problems.push(`${path}: there is no ${target}`)
+      const page = pageOf.get(wanted) ?? pageOf.get(join(wanted, "README.md"))
+      if (page === undefined) return label
+      if (anchor !== undefined && !hasAnchor(wanted, anchor))
+        problems.push(`${path}: ${wanted} has no heading #${anchor}`)
+      return `[${label}](${page}${anchor === undefined ? "" : `#${anchor}`})`
+    }),
+  )
+  const drawn = linked
+    .replaceAll(/src="(?:\.\.\/)*benchmarks\/plots\//g, 'src="/plots/')
+    .replaceAll('src="concepts.svg"', 'src="/concepts.svg"')
+  return outsideCode(drawn, (part) => part.replaceAll("{{", "{&#123;"))
+}
+
+/** Whether a page has a heading with this anchor, as GitHub and the site make them, which differ in some signs. */
+function hasAnchor(path, anchor) {
+  const file = existsSync(join(root, path, "README.md")) ? join(path, "README.md") : path
+  if (!file.endsWith(".md")) return true
+  const plain = (text) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "")
+  return [...readFileSync(join(root, file), "utf8").matchAll(/^#+ (.*?)(?: \{#.*\})?$/gm)].some(
+    ([, heading]) => plain(heading) === plain(anchor.replace(/-\d+$/, "")) || plain(heading) === plain(anchor),
+  )
+}
+
+/** Changes what is not in a code block. */
+function outsideBlocks(text, change) {
+  return text
+    .split(/(^```[^]*?^```$)/m)
+    .map((part, index) => (index % 2 === 1 ? part : change(part)))
+    .join("")
+}
+
+/** Changes what is neither in a code block nor in code within a line. */
+function outsideCode(text, change) {
+  return text
+    .split(/(^```[^]*?^```$|`[^`\n]*`)/m)
+    .map((part, index) => (index % 2 === 1 ? part : change(part)))
+    .join("")
+}

@@ -1,0 +1,31 @@
+// The reference of the public API, as Markdown, from the docstrings of the entries that applications use.
+export default {
+  entryPoints: [
+    "../packages/core/src/index.ts",
+    "../packages/core/src/storage/index.ts",
+    "../packages/fs/src/index.ts",
+    "../packages/idb/src/index.ts",
+    "../packages/memory/src/index.ts",
+    "../packages/postgres/src/index.ts",
+    "../packages/s3/src/index.ts",
+    "../packages/sqlite/src/index.ts",
+    "../conformance/src/index.ts",
+  ],
+  tsconfig: "tsconfig.json",
+  plugin: ["typedoc-plugin-markdown"],
+  out: "pages/api",
+  readme: "none",
+  name: "API",
+  entryFileName: "index",
+  outputFileStrategy: "modules",
+  excludeInternal: true,
+  excludePrivate: true,
+  excludeExternals: true,
+  disableSources: true,
+  hidePageHeader: true,
+  hideBreadcrumbs: true,
+  // A type that an entry does not export has no page; the text names it.
+  validation: { notExported: false, invalidLink: false },
+  skipErrorChecking: true,
+  logLevel: "Error",
+}
