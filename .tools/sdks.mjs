@@ -25,6 +25,11 @@ const JUDGES = [
     files: "packages/ai-sdk/test/scenes.test.ts",
   },
   {
+    name: "providers",
+    judge: "the providers' clients, with a server on loopback",
+    files: "examples/providers/main.test.ts",
+  },
+  {
     name: "langgraph",
     judge: "validation suite of LangGraph",
     files: "packages/langgraph/test/validation-",
