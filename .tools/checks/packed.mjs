@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { pnpm } from "../lib/install.mjs"
+import { run } from "../lib/run.mjs"
 import { publishable, root } from "../lib/workspace.mjs"
 
 const folder = join(root, ".reports", "packed")
@@ -17,6 +18,31 @@ export async function packAll() {
     file: join(folder, `${name.replace("@", "").replace("/", "-")}-${version}.tgz`),
   }))
   return { tarballs }
+}
+
+/** Unpacked, in bytes. Core and fs are what most programs install. */
+const LARGEST = { "@sessions/core": 1_000_000, "@sessions/fs": 1_000_000 }
+const LEAN =
+  /^package\/(?:dist\/.*\.(?:js|d\.ts)|json\/[\w-]+\.json|openapi[\w-]*\.json|skills\/[\w-]+\/SKILL\.md|(?:package\.json|README\.md|LICENSE|AGENTS\.md))$/
+
+/** What a tarball has beside code, types, schemas, its texts and the licence, and whether it is larger than it may be. */
+export async function contentProblems({ name, file }) {
+  const { code, output } = await run("tar", ["-tvzf", file])
+  if (code !== 0) return [output]
+  const entries = output
+    .trim()
+    .split("\n")
+    .map((line) => /\s(\d+)\s+\S+\s+\S+\s+(package\/.*)$/.exec(line) ?? [line, "0", line])
+  const bytes = entries.reduce((sum, [, size]) => sum + Number(size), 0)
+  const strange = entries.map(([, , path]) => path).filter((path) => !LEAN.test(path) || path.includes(".test."))
+  const limit = LARGEST[name] ?? Infinity
+  return [
+    ...strange.map((path) => `has ${path}`),
+    ...(bytes > limit ? [`has ${bytes} bytes unpacked, more than ${limit}`] : []),
+    ...["README.md", "LICENSE"]
+      .filter((path) => !entries.some(([, , one]) => one === `package/${path}`))
+      .map((path) => `has no ${path}`),
+  ]
 }
 
 /** The commands that check a tarball. */

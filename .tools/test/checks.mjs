@@ -1,4 +1,4 @@
-import { packAll, packedTools } from "../checks/packed.mjs"
+import { contentProblems, packAll, packedTools } from "../checks/packed.mjs"
 import { run, runScript } from "../lib/run.mjs"
 import { manifest } from "../lib/workspace.mjs"
 import { build } from "./build.mjs"
@@ -13,7 +13,7 @@ export function buildCheck(what) {
   return check(what, build)
 }
 
-/** Packs the packages as published; each tool that checks a package is one test. */
+/** Packs the packages as published; what it contains is one test, and each tool that checks it another. */
 export function packedChecks(what) {
   return {
     name: `checks:${what}`,
@@ -25,6 +25,9 @@ export function packedChecks(what) {
       const outcomes = []
       let output = ""
       for (const { name, file } of tarballs) {
+        const problems = await contentProblems({ name, file })
+        outcomes.push({ passed: problems.length === 0 ? 1 : 0, failed: problems.length === 0 ? 0 : 1, skipped: 0 })
+        if (problems.length > 0) output += `${name}:\n${problems.join("\n")}\n`
         for (const [command, ...args] of packedTools(file)) {
           const result = await run(command, args)
           const failed = result.code === 0 ? 0 : 1

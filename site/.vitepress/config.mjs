@@ -54,6 +54,7 @@ export default defineConfig({
       {
         text: "SDKs and formats",
         items: [
+          page("Model providers", "/providers"),
           page("AI SDK", "/ai-sdk"),
           page("LangGraph", "/langgraph"),
           page("OpenAI Agents", "/openai-agents"),
