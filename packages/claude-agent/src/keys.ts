@@ -12,6 +12,14 @@ export async function sessionIdOf({ projectKey, sessionId, subpath }: SessionKey
   return subpath === undefined ? main : `${main}.${await shortHash(subpath)}`
 }
 
+/** A transcript that has outgrown one session goes on in further ones, of which the first is part 2. */
+export function partIdOf(id: string, part: number): string {
+  return part === 1 ? id : `${id}${PART_SUFFIX}${part}`
+}
+
+/** What stands between the id of a transcript and the number of a further part: no hash of a subpath begins with it. */
+export const PART_SUFFIX = ".part"
+
 /** What the ids of all transcripts of a project begin with. */
 export async function projectPrefixOf(projectKey: string): Promise<string> {
   return `claude.${await shortHash(projectKey)}.`
@@ -24,13 +32,23 @@ async function shortHash(text: string): Promise<string> {
   return (await sha256Hex(text)).slice(0, 16)
 }
 
-export function metadataOf({ projectKey, sessionId, subpath }: SessionKey): Readonly<Record<string, string>> {
-  return { projectKey, sessionId, ...(subpath === undefined ? {} : { subpath }) }
+export function metadataOf(
+  { projectKey, sessionId, subpath }: SessionKey,
+  part: number,
+): Readonly<Record<string, string | number>> {
+  return { projectKey, sessionId, ...(subpath === undefined ? {} : { subpath }), ...(part === 1 ? {} : { part }) }
 }
 
-export function isKeyOf(metadata: Readonly<Record<string, unknown>>, key: SessionKey): boolean {
+/** Whether this is the metadata of a part of the transcript, by default of its first one. */
+export function isKeyOf(metadata: Readonly<Record<string, unknown>>, key: SessionKey, part = 1): boolean {
   const { projectKey, sessionId, subpath } = metadata
+  if (partOf(metadata) !== part) return false
   return projectKey === key.projectKey && sessionId === key.sessionId && subpath === key.subpath
+}
+
+/** The number of the part whose metadata this is. */
+export function partOf({ part }: Readonly<Record<string, unknown>>): unknown {
+  return part ?? 1
 }
 
 /** The SDK's key is checked because an error in it would show as an empty session. */

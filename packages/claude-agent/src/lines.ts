@@ -1,6 +1,7 @@
 /** Lines of a transcript as entries of a session, and back. */
-import type { Entry, NewEntry, Session } from "@sessions/core"
+import { type Entry, hasCode, type NewEntry, type Session, type Sessions } from "@sessions/core"
 import { StorageError } from "@sessions/core/storage"
+import { partIdOf } from "./keys.ts"
 import type { SessionStoreEntry } from "./types.ts"
 
 const CUSTOM_TYPE = "claude-code"
@@ -70,10 +71,36 @@ function isTitle(value: unknown): value is string {
   return typeof value === "string" && value !== ""
 }
 
-/** The transcript in a session as the text of a file of JSON lines, in pieces: what `@sessions/formats/claude-code` imports. */
-export async function* transcriptText(session: Pick<Session, "entries">): AsyncIterable<string> {
+/**
+ * The transcript in a session as the text of a file of JSON lines, in pieces: what `@sessions/formats/claude-code` imports. With its
+ * repository, the lines of the further sessions follow in which a transcript goes on that has outgrown one.
+ */
+export async function* transcriptText(
+  session: Pick<Session, "id" | "entries">,
+  sessions?: Pick<Sessions, "open">,
+): AsyncIterable<string> {
+  const seen = new Set<string>()
+  yield* textOf(session, seen)
+  for (let part = 2; sessions !== undefined; part++) {
+    const next = await sessions.open(partIdOf(session.id, part)).catch(undefinedIfMissing)
+    if (next === undefined) return
+    try {
+      yield* textOf(next, seen)
+    } finally {
+      await next.close()
+    }
+  }
+}
+
+async function* textOf(session: Pick<Session, "entries">, seen: Set<string>): AsyncIterable<string> {
   for await (const entry of session.entries()) {
     const line = lineOf(entry)
-    if (line !== undefined) yield `${JSON.stringify(line)}\n`
+    if (line === undefined || seen.has(entry.id)) continue
+    seen.add(entry.id)
+    yield `${JSON.stringify(line)}\n`
   }
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (!hasCode(error, "not_found")) throw error
 }

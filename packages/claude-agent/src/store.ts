@@ -1,8 +1,9 @@
 /** `createClaudeStore`: the calls of the SDK's session store, one after the other for each transcript, and the transcripts that are open. */
 import { hasCode, SessionError, type SessionInfo } from "@sessions/core"
 import { checkOptions, StorageError } from "@sessions/core/storage"
-import { checkKey, isKeyOf, KIND, projectPrefixOf, sessionIdOf } from "./keys.ts"
-import { SUMMARY, Transcript } from "./transcript.ts"
+import { checkKey, isKeyOf, KIND, PART_SUFFIX, partOf, projectPrefixOf, sessionIdOf } from "./keys.ts"
+import { SUMMARY } from "./known.ts"
+import { Transcript } from "./transcript.ts"
 import type { ClaudeStore, ClaudeStoreOptions, SessionKey, SessionStoreEntry, SessionSummaryEntry } from "./types.ts"
 
 const MAX_OPEN_BYTES = 67_108_864
@@ -79,13 +80,18 @@ export function createClaudeStore(options: ClaudeStoreOptions): ClaudeStore {
 
   async function mainRows(projectKey: string): Promise<MainRow[]> {
     checkKey({ projectKey, sessionId: "" })
-    const found: MainRow[] = []
-    for await (const { metadata, updatedAt } of rows(await projectPrefixOf(projectKey), { projectKey })) {
-      const { sessionId, subpath } = metadata
-      if (typeof sessionId !== "string" || subpath !== undefined) continue
-      found.push({ sessionId, mtime: Date.parse(updatedAt), summary: metadata[SUMMARY] })
-    }
-    return found
+    const found: SessionInfo[] = []
+    for await (const row of rows(await projectPrefixOf(projectKey), { projectKey }))
+      if (typeof row.metadata["sessionId"] === "string" && row.metadata["subpath"] === undefined) found.push(row)
+    // The last part has the newest time and summary. A part without a first one is left of a transcript that is being deleted.
+    const last = new Map<unknown, SessionInfo>()
+    for (const row of found.sort((a, b) => Number(partOf(a.metadata)) - Number(partOf(b.metadata))))
+      if (partOf(row.metadata) === 1 || last.has(row.metadata["sessionId"])) last.set(row.metadata["sessionId"], row)
+    return [...last].map(([sessionId, { metadata, updatedAt }]) => ({
+      sessionId: sessionId as string,
+      mtime: Date.parse(updatedAt),
+      summary: metadata[SUMMARY],
+    }))
   }
 
   async function subpaths({ projectKey, sessionId }: SessionKey): Promise<string[]> {
@@ -103,13 +109,28 @@ export function createClaudeStore(options: ClaudeStoreOptions): ClaudeStore {
     await use(key, async (transcript) => {
       await transcript.close()
       const id = await transcript.id()
-      try {
-        const { purged } = await sessions.delete(id)
-        if (!purged) throw notPurged(id)
-      } catch (error) {
-        if (!hasCode(error, "not_found")) throw error
-      }
+      // The last part first, so that a repeated call finds what a crash has left.
+      await removeParts(id, key)
+      await purge(id)
+      // Another process may have gone on meanwhile.
+      await removeParts(id, key)
     })
+  }
+
+  async function removeParts(id: string, { projectKey, sessionId }: SessionKey): Promise<void> {
+    const parts: SessionInfo[] = []
+    for await (const row of rows(`${id}${PART_SUFFIX}`, { projectKey, sessionId })) parts.push(row)
+    parts.sort((a, b) => Number(partOf(b.metadata)) - Number(partOf(a.metadata)))
+    for (const part of parts) await purge(part.id)
+  }
+
+  async function purge(id: string): Promise<void> {
+    try {
+      const { purged } = await sessions.delete(id)
+      if (!purged) throw notPurged(id)
+    } catch (error) {
+      if (!hasCode(error, "not_found")) throw error
+    }
   }
 
   const store: ClaudeStore = {

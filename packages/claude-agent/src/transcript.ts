@@ -1,14 +1,14 @@
 /**
- * One transcript and its session: opens it, appends lines that it does not have yet, and reads it. The session stays open between calls.
+ * One transcript and its sessions: opens them, appends lines that they do not have yet, and reads them. There is one session until the
+ * storage takes no more lines into it; then the transcript goes on in a further one. The last one stays open between calls.
  * Calls come one after the other; `store.ts` sees to that.
  */
-import { type Entry, hasCode, type NewEntry, type Session, SessionError, type Sessions } from "@sessions/core"
-import { isKeyOf, KIND, metadataOf, sessionIdOf } from "./keys.ts"
+import { type Entry, hasCode, type NewEntry, type Session, type Sessions } from "@sessions/core"
+import { deleted, notWritten, otherKey } from "./errors.ts"
+import { ENDED, type Known, learn, newKnown, sizeOf, SUMMARY, withoutKnown } from "./known.ts"
+import { isKeyOf, KIND, metadataOf, partIdOf, sessionIdOf } from "./keys.ts"
 import { lineOf, type Title, titleOf, toEntry, toTextEntry, uuidOf } from "./lines.ts"
 import type { FoldSessionSummary, SessionKey, SessionStoreEntry, SessionSummaryEntry } from "./types.ts"
-
-/** The metadata key of the summary. */
-export const SUMMARY = "claudeSummary"
 
 export interface TranscriptOptions {
   readonly sessions: Sessions
@@ -29,7 +29,9 @@ const FOLDED = 500
 export class Transcript {
   readonly #o: TranscriptOptions
   #id: string | undefined
+  /** The last part. */
   #session: Session | undefined
+  #part = 1
   /** Set when the whole log was read, for what follows. */
   #known: Known | undefined
   /** Entries of other processes that were read since the log was, and are not in the summary. */
@@ -56,8 +58,10 @@ export class Transcript {
     while (at < lines.length) {
       const part = lines.slice(at, at + most)
       try {
-        await this.#appendOnce(part)
+        // A further session takes more again than the end of the last one.
+        if (await this.#appendOnce(part)) most = lines.length
         at += part.length
+        attempts = 0
       } catch (error) {
         if (hasCode(error, "too_large") && part.length > 1) most = Math.ceil(part.length / 2)
         else if (isChanged(error) && ++attempts < ATTEMPTS) await this.close()
@@ -70,13 +74,9 @@ export class Transcript {
   async load(): Promise<SessionStoreEntry[] | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const isHeld = this.#session !== undefined
-        const session = await this.#open()
-        // A session that was open before does not have the lines of other processes.
-        if (isHeld) await session?.refresh()
         const lines: SessionStoreEntry[] = []
-        if (session !== undefined) await this.#read(session, (line) => lines.push(line))
-        return session === undefined ? undefined : lines
+        const known = await this.#readAll((line) => lines.push(line))
+        return known === undefined ? undefined : lines
       } catch (error) {
         if (!isChanged(error) || attempt === ATTEMPTS) throw error
         await this.close()
@@ -95,86 +95,153 @@ export class Transcript {
     await session?.close().catch(() => undefined)
   }
 
-  async #open(): Promise<Session | undefined> {
-    if (this.#session !== undefined) return this.#session
+  async #openPart(part: number): Promise<Session | undefined> {
+    if (this.#session !== undefined && this.#part === part) {
+      // A session that was open before does not have the lines of other processes.
+      await this.#session.refresh()
+      return this.#session
+    }
     try {
-      return this.#hold(await this.#o.sessions.open(await this.id()))
+      return await this.#o.sessions.open(partIdOf(await this.id(), part))
     } catch (error) {
       if (hasCode(error, "not_found")) return undefined
       throw error
     }
   }
 
-  #hold(session: Session): Session {
+  #hold(session: Session, part: number): void {
     session.on("foreign", ({ entries }) => {
       this.#foreign.push(...entries)
       for (const entry of entries) if (this.#known !== undefined) learn(entry, this.#known)
     })
     this.#session = session
-    return session
+    this.#part = part
   }
 
-  /** Reads the whole log. */
-  async #read(session: Session, visit: (line: SessionStoreEntry) => unknown): Promise<Known> {
+  /** Reads the whole transcript, and holds its last part open. Undefined if there is none. */
+  async #readAll(visit: (line: SessionStoreEntry) => unknown): Promise<Known | undefined> {
+    const known = newKnown()
+    this.#foreign = []
+    for (let part = 1; ; part++) {
+      const session = await this.#openPart(part)
+      if (session === undefined) {
+        if (part === 1) await this.close()
+        if (part === 1) return undefined
+        if (this.#session !== undefined && part <= this.#part) throw deleted(await this.id())
+        break
+      }
+      const isHeld = session === this.#session
+      try {
+        await this.#readPart(session, part, known, visit)
+        if (isHeld || (this.#session !== undefined && part < this.#part)) continue
+        await this.#session?.close()
+        this.#hold(session, part)
+      } finally {
+        if (session !== this.#session) await session.close()
+      }
+    }
+    known.isEnded = false
+    this.#known = known
+    return known
+  }
+
+  async #readPart(
+    session: Session,
+    part: number,
+    known: Known,
+    visit: (line: SessionStoreEntry) => unknown,
+  ): Promise<void> {
     const { key, fold } = this.#o
-    const known: Known = { uuids: new Set(), titles: {}, summary: undefined, hasSummary: false }
     const metadata: Record<string, unknown> = {}
     let unfolded: SessionStoreEntry[] = []
-    this.#foreign = []
     for await (const entry of session.entries()) {
+      const line = lineOf(entry)
+      // A process that did not know yet of a further part may have written a line that the part has as well.
+      const isRepeated = line !== undefined && known.uuids.has(entry.id)
       learn(entry, known)
       if (entry.type === "metadata") metadata[entry.key] = entry.value
-      const line = lineOf(entry)
-      if (line === undefined) continue
+      if (line === undefined || isRepeated) continue
       visit(line)
       if (fold !== undefined && unfolded.push(line) === FOLDED) {
         known.summary = this.#fold(known.summary, unfolded)
         unfolded = []
       }
     }
-    if (session.header.kind !== KIND || !isKeyOf(metadata, key)) throw otherKey(session.id)
+    if (session.header.kind !== KIND || !isKeyOf(metadata, key, part)) throw otherKey(session.id)
     if (unfolded.length > 0) known.summary = this.#fold(known.summary, unfolded)
-    this.#known = known
-    return known
   }
 
-  async #appendOnce(lines: readonly SessionStoreEntry[]): Promise<void> {
-    const session = await this.#open()
-    if (session === undefined) return this.#create(lines)
-    const known = this.#known ?? (await this.#read(session, () => undefined))
+  /** Resolves with true if the lines were written to a further part. */
+  async #appendOnce(lines: readonly SessionStoreEntry[]): Promise<boolean> {
+    if (this.#known?.isEnded === true) await this.close()
+    const known = this.#known ?? (await this.#readAll(() => undefined))
+    const session = this.#session
+    if (known === undefined || session === undefined) {
+      await this.#create(lines, 1, newKnown())
+      return false
+    }
     const fresh = withoutKnown(lines, known.uuids)
-    if (fresh.length === 0) return
+    if (fresh.length === 0) return false
     const batch = this.#batch(fresh, known)
-    await written(session, batch.entries, () => this.#batch(fresh, known, toTextEntry).entries)
+    try {
+      await written(session, batch.entries, () => this.#batch(fresh, known, toTextEntry).entries)
+    } catch (error) {
+      if (!hasCode(error, "too_large") || lines.length > 1) throw error
+      await this.#continue(session, fresh, known)
+      return true
+    }
     this.#remember(fresh, known, batch)
     await this.#correctSummary(session, known, batch.before, fresh)
+    return false
   }
 
-  async #create(lines: readonly SessionStoreEntry[]): Promise<void> {
+  /**
+   * Goes on in a further part, with a line that the last one does not take. A crash before the last one is marked as ended loses nothing:
+   * readers look for a further part in any case.
+   */
+  async #continue(ended: Session, lines: readonly SessionStoreEntry[], known: Known): Promise<void> {
+    await this.#create(lines, this.#part + 1, known)
+    try {
+      await ended.append([{ type: "metadata", key: ENDED, value: true }])
+    } catch {
+      // It may be full to the last byte, and takes no line of another process then either.
+    }
+    await ended.close().catch(() => undefined)
+  }
+
+  async #create(lines: readonly SessionStoreEntry[], part: number, known: Known): Promise<void> {
     const { sessions, key } = this.#o
-    const known: Known = { uuids: new Set(), titles: {}, summary: undefined, hasSummary: false }
     const fresh = withoutKnown(lines, known.uuids)
     const cwd = fresh.find((line) => typeof line["cwd"] === "string")?.["cwd"] as string | undefined
-    const fields = { id: await this.id(), kind: KIND, metadata: metadataOf(key), ...(cwd === undefined ? {} : { cwd }) }
-    const batch = this.#batch(fresh, known)
+    const id = partIdOf(await this.id(), part)
+    const fields = { id, kind: KIND, metadata: metadataOf(key, part), ...(cwd === undefined ? {} : { cwd }) }
+    // Each part has the titles.
+    const untitled = { ...known, titles: {} }
+    const batch = this.#batch(fresh, untitled, toEntry, known.titles)
     const session = await orAsText(
       batch.entries,
-      () => this.#batch(fresh, known, toTextEntry).entries,
+      () => this.#batch(fresh, untitled, toTextEntry, known.titles).entries,
       (entries) => sessions.create({ ...fields, entries }),
     )
     if (session.head === undefined) {
       await session.close()
       throw notWritten()
     }
-    this.#hold(session)
+    this.#foreign = []
+    this.#hold(session, part)
     this.#known = known
     this.#remember(fresh, known, batch)
   }
 
   /** The lines as entries, with the title and the summary that they give. */
-  #batch(lines: SessionStoreEntry[], known: Known, toLineEntry: typeof toEntry = toEntry): Batch {
+  #batch(
+    lines: SessionStoreEntry[],
+    known: Known,
+    toLineEntry: typeof toEntry = toEntry,
+    given: Known["titles"] = {},
+  ): Batch {
     const entries = lines.map(toLineEntry)
-    const titles: Known["titles"] = {}
+    const titles = { ...given }
     for (const line of lines) {
       const found: Title | undefined = this.#o.key.subpath === undefined ? titleOf(line) : undefined
       if (found !== undefined) titles[found.source] = found.title
@@ -182,7 +249,8 @@ export class Transcript {
     for (const source of ["auto", "user"] as const) {
       const title = titles[source]
       // The SDK repeats the titles of a session at the end of each turn.
-      if (title !== undefined && title !== known.titles[source]) entries.push({ type: "title_change", title, source })
+      if (title !== undefined && title !== null && title !== known.titles[source])
+        entries.push({ type: "title_change", title, source })
     }
     const summary = this.#fold(known.summary, lines)
     const writesSummary = summary !== undefined || known.hasSummary
@@ -227,15 +295,6 @@ export class Transcript {
   }
 }
 
-/** What is known of a log that was read whole, and of what was appended since. */
-interface Known {
-  readonly uuids: Set<string>
-  readonly titles: { user?: string | null; auto?: string | null }
-  summary: SessionSummaryEntry | undefined
-  /** Whether the log has a summary, which may be that of another store. */
-  hasSummary: boolean
-}
-
 interface Batch {
   readonly entries: NewEntry[]
   readonly titles: Known["titles"]
@@ -245,28 +304,9 @@ interface Batch {
   readonly before: SessionSummaryEntry | undefined
 }
 
-/** An entry of the log that was read. */
-function learn(entry: Entry, known: Known): void {
-  if (entry.type === "custom") known.uuids.add(entry.id)
-  if (entry.type === "title_change") known.titles[entry.source === "auto" ? "auto" : "user"] = entry.title
-  if (entry.type === "metadata" && entry.key === SUMMARY) known.hasSummary = entry.value !== null
-}
-
 /** Null: a store without `foldSessionSummary` has appended, so the summary of another one would be out of date. */
 function summaryEntry(summary: SessionSummaryEntry | undefined): NewEntry {
   return { type: "metadata", key: SUMMARY, value: summary?.data ?? null }
-}
-
-/** The lines whose `uuid` is neither known nor that of an earlier one. */
-function withoutKnown(lines: readonly SessionStoreEntry[], known: ReadonlySet<string>): SessionStoreEntry[] {
-  const seen = new Set<string>()
-  return lines.filter((line) => {
-    const uuid = uuidOf(line)
-    if (uuid === undefined) return true
-    if (known.has(uuid) || seen.has(uuid)) return false
-    seen.add(uuid)
-    return true
-  })
 }
 
 async function written(session: Session, entries: NewEntry[], asText: () => NewEntry[]): Promise<void> {
@@ -297,26 +337,4 @@ async function acknowledged(session: Session, entries: NewEntry[]): Promise<void
 /** Another process has created, deleted or replaced the session, or has used the `uuid` of a line for another one. */
 function isChanged(error: unknown): boolean {
   return hasCode(error, "not_found") || hasCode(error, "exists") || hasCode(error, "conflict")
-}
-
-/** In bytes of memory, roughly. */
-function sizeOf(value: unknown): number {
-  if (typeof value === "string") return value.length
-  if (typeof value !== "object" || value === null) return 8
-  let size = 8
-  for (const name in value) size += name.length + sizeOf((value as Readonly<Record<string, unknown>>)[name])
-  return size
-}
-
-function otherKey(id: string): SessionError {
-  return new SessionError("invalid", `The session ${id} belongs to another transcript; delete or rename it.`, {
-    session: id,
-  })
-}
-
-function notWritten(): SessionError {
-  return new SessionError(
-    "invalid",
-    'The transcript was not written, because its repository writes a session with its first message only: create it with `persistAfter: "create"`, the default.',
-  )
 }

@@ -59,8 +59,9 @@ export interface ClaudeStore extends AsyncDisposable {
   /**
    * Appends lines, behind those of other processes. A line whose `uuid` the transcript has already is left out, also within one call and
    * whatever its content; lines without a `uuid` are always appended. Resolves when the storage has acknowledged all of them. A call that
-   * fits one batch of the storage is written as one; a larger one is written in several, and a crash leaves the first ones. After a
-   * rejection the same call may be repeated.
+   * fits one batch of the storage, and the session, is written as one; a larger one is written in several, and a crash leaves the first
+   * ones. A transcript that has outgrown a session (`maxSessionBytes`) goes on in a further one. After a rejection the same call may be
+   * repeated.
    */
   append(key: SessionKey, entries: SessionStoreEntry[]): Promise<void>
   /**

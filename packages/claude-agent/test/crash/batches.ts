@@ -16,7 +16,8 @@ export function openSessions(store: Store, folder: string): Sessions {
     store === "files"
       ? createFileStorage({ root: folder })
       : createSqliteStorage({ path: join(folder, "s.db"), durability: "os" })
-  return createSessions({ storage })
+  // With the million bytes that core keeps free for annotations, a transcript takes several sessions.
+  return createSessions({ storage, maxSessionBytes: 4_000 })
 }
 
 /** Lines of the writer alone, one that all writers have, and one without a uuid. */

@@ -17,7 +17,7 @@ export async function conversationOf(sessions: Sessions, id: string, o: CallOpti
   const session = await sessions.open(id, o)
   const memory = createSessions({ storage: createMemoryStorage() })
   try {
-    await memory.import(() => transcriptText(session), { id, from: claudeCode, ...o })
+    await memory.import(() => transcriptText(session, sessions), { id, from: claudeCode, ...o })
   } finally {
     await session.close()
   }

@@ -1,0 +1,53 @@
+/** What a store knows of a transcript that it has read, so that it writes no line twice. */
+import type { Entry } from "@sessions/core"
+import { uuidOf } from "./lines.ts"
+import type { SessionStoreEntry, SessionSummaryEntry } from "./types.ts"
+
+/** The metadata key of the summary. */
+export const SUMMARY = "claudeSummary"
+/** The metadata key in a session that the transcript goes on after: processes that have it open learn of the next one by it. */
+export const ENDED = "claudeEnded"
+
+/** What is known of a log that was read whole, and of what was appended since. */
+export interface Known {
+  readonly uuids: Set<string>
+  readonly titles: { user?: string | null; auto?: string | null }
+  summary: SessionSummaryEntry | undefined
+  /** Whether the log has a summary, which may be that of another store. */
+  hasSummary: boolean
+  /** Whether another process has gone on in a further part. */
+  isEnded: boolean
+}
+
+export function newKnown(): Known {
+  return { uuids: new Set(), titles: {}, summary: undefined, hasSummary: false, isEnded: false }
+}
+
+/** An entry of the log that was read. */
+export function learn(entry: Entry, known: Known): void {
+  if (entry.type === "custom") known.uuids.add(entry.id)
+  if (entry.type === "title_change") known.titles[entry.source === "auto" ? "auto" : "user"] = entry.title
+  if (entry.type === "metadata" && entry.key === SUMMARY) known.hasSummary = entry.value !== null
+  if (entry.type === "metadata" && entry.key === ENDED) known.isEnded = true
+}
+
+/** The lines whose `uuid` is neither known nor that of an earlier one. */
+export function withoutKnown(lines: readonly SessionStoreEntry[], known: ReadonlySet<string>): SessionStoreEntry[] {
+  const seen = new Set<string>()
+  return lines.filter((line) => {
+    const uuid = uuidOf(line)
+    if (uuid === undefined) return true
+    if (known.has(uuid) || seen.has(uuid)) return false
+    seen.add(uuid)
+    return true
+  })
+}
+
+/** In bytes of memory, roughly. */
+export function sizeOf(value: unknown): number {
+  if (typeof value === "string") return value.length
+  if (typeof value !== "object" || value === null) return 8
+  let size = 8
+  for (const name in value) size += name.length + sizeOf((value as Readonly<Record<string, unknown>>)[name])
+  return size
+}
