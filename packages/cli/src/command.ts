@@ -44,8 +44,8 @@ export interface Invocation<O extends OptionSpecs = OptionSpecs> {
   readonly progress: Progress
   /** Resolves an id, a unique prefix of one, or `@last` to a session id. */
   readonly resolveSession: (ref: string) => Promise<string>
-  /** Opens a store to write to, other than the one of `--store`. */
-  readonly openTarget: (url: string) => Promise<SessionStorage>
+  /** Opens another store than the one of `--store`. Default: to write to it, and creates it if it is not there. */
+  readonly openTarget: (url: string, o?: { readonly create: boolean }) => Promise<SessionStorage>
 }
 
 export interface Command<O extends OptionSpecs = OptionSpecs> {
@@ -58,7 +58,7 @@ export interface Command<O extends OptionSpecs = OptionSpecs> {
   /** Further lines of the help. */
   readonly notes?: readonly string[]
   /** Whether the command can create a session with these arguments, and with it the store. Default: never. */
-  readonly createsStore?: (args: readonly string[]) => boolean
+  readonly createsStore?: (args: readonly string[], values: Values<O>) => boolean
   /** The largest session that the command may write, in bytes, by its options. Default: the store's. */
   readonly maxSessionBytes?: (values: Values<O>) => number | undefined
   /** False: the command does not use the store, and runs where none is. Default true. */

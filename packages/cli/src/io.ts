@@ -1,4 +1,6 @@
 /** The streams and the environment that a command uses. `processIo` takes them from the process, tests from strings. */
+import { type Page, pageBy } from "./output/pager.ts"
+
 export interface Io {
   readonly stdout: Sink
   readonly stderr: Sink
@@ -11,6 +13,8 @@ export interface Io {
   readonly now: () => number
   /** Aborts the command. */
   readonly signal?: AbortSignal
+  /** Shows long output on a terminal page by page. Without it all output goes to `stdout`. */
+  readonly page?: Page
 }
 
 export interface Sink {
@@ -19,6 +23,8 @@ export interface Sink {
   readonly isTerminal: boolean
   /** Width of the terminal, if known. */
   readonly columns?: number
+  /** Height of the terminal, if known. */
+  readonly rows?: number
 }
 
 /** The streams of this process. The first interrupt aborts the command, the second ends the process. */
@@ -36,6 +42,7 @@ export function processIo(): Io {
     env: process.env,
     now: Date.now,
     signal: stop.signal,
+    page: pageBy(process.env),
   }
 }
 
@@ -46,6 +53,9 @@ function sinkOf(stream: NodeJS.WriteStream): Sink {
     isTerminal: stream.isTTY,
     get columns() {
       return stream.columns
+    },
+    get rows() {
+      return stream.rows
     },
     write: (text) =>
       new Promise((resolve, reject) => {

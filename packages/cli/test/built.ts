@@ -15,7 +15,7 @@ export function register(test: Test): void {
     const cwd = mkdtempSync(join(tmpdir(), "sessions-built-"))
     try {
       expectResult(sessions(cwd, "--version"), 0, /^\d+\.\d+\.\d+\n$/)
-      expectResult(sessions(cwd, "resume", "--pointer", "tty1"), 0, /^[0-9A-Z]{26}\n$/)
+      expectResult(sessions(cwd, "resume", "--create", "--pointer", "tty1"), 0, /^[0-9A-Z]{26}\n$/)
       expectResult(sessions(cwd, "list"), 0, /^ID .*\n[0-9A-Z]{26} .*\n$/)
       expectResult(sessions(cwd, "verify", "--all"), 0, /\n1 session, 0 damaged\n$/)
       expectResult(sessions(cwd, "lsit"), 2, /^$/)

@@ -82,7 +82,7 @@ test("copy writes the same log to another store and can be repeated", async () =
   expect((await cli("export", id, "--store", "mem:other")).stdout).toBe(exported)
 })
 
-test("resume prints the session of the pointer in this folder, otherwise the newest one, otherwise a new one", async () => {
+test("resume prints the session of the pointer in this folder, otherwise the newest one, and creates one only with --create", async () => {
   const cli = createCli()
   await cli.use(async (sessions) => {
     await makeSample(sessions, { id: "old", cwd: "/project", at: "2026-01-01T00:00:00.000Z" })
@@ -91,11 +91,16 @@ test("resume prints the session of the pointer in this folder, otherwise the new
   expect((await cli("resume")).stdout).toBe("new\n")
   expect((await cli("resume", "old", "--pointer", "tty1")).stdout).toBe("old\n")
   expect((await cli("resume", "--pointer", "tty1")).stdout).toBe("old\n")
-  expect(await cli.json("resume", "--pointer", "tty1", "--cwd", "/empty")).toMatchObject({
+  const none = await cli("resume", "--pointer", "tty1", "--cwd", "/empty")
+  expect(none).toMatchObject({ exit: 1, stdout: "" })
+  expect(none.stderr).toContain('No session of the folder "/empty"')
+  expect(none.stderr).toContain('"sessions resume --create"')
+  expect(await cli.use((sessions) => sessions.list())).toMatchObject({ sessions: [{ id: "new" }, { id: "old" }] })
+  expect(await cli.json("resume", "--create", "--pointer", "tty1", "--cwd", "/empty")).toMatchObject({
     cwd: "/empty",
     pointer: "tty1",
   })
-  expect(["old\n", "new\n"]).not.toContain((await cli("resume", "--cwd", "/empty")).stdout)
+  expect(["old\n", "new\n"]).not.toContain((await cli("resume", "--create", "--cwd", "/other")).stdout)
 })
 
 test("migrate reports that a current log needs no migration", async () => {

@@ -1,5 +1,6 @@
+import { hasCode } from "@sessions/core"
 import { type Command, defineCommand } from "../command.ts"
-import { UsageError } from "../errors.ts"
+import { CommandError, UsageError } from "../errors.ts"
 import { absoluteFolder } from "../store/resolve.ts"
 
 export const resume: Command = defineCommand({
@@ -9,23 +10,32 @@ export const resume: Command = defineCommand({
   options: {
     pointer: { type: "string", value: "NAME", help: "name that refers to a session, for example one per terminal" },
     cwd: { type: "string", value: "PATH", help: "the folder (default: the current one)" },
+    create: { type: "boolean", help: "create a session if the folder has none" },
   },
   notes: [
     "Prints the session of the pointer if it still exists and was set for this folder, otherwise the newest session of the folder that has no kind.",
-    "Creates a session if there is none. With an ID, sets the pointer to that session.",
+    "Fails if there is none, unless --create is given. With an ID, sets the pointer to that session.",
   ],
-  examples: ["resume", "resume --pointer tty1", "resume @last --pointer tty1"],
-  createsStore: ([id]) => id === undefined,
+  examples: ["resume", "resume --create --pointer tty1", "resume @last --pointer tty1"],
+  createsStore: ([id], { create }) => id === undefined && create === true,
   async run({ sessions, resolveSession, args: [ref], values, io }) {
-    const { pointer } = values
+    const { pointer, create = false } = values
     const cwd = absoluteFolder(values.cwd ?? ".", io.cwd)
     if (ref !== undefined) {
+      if (create) throw new UsageError("resume ID creates nothing; leave out --create.")
       if (pointer === undefined) throw new UsageError("resume ID sets a pointer; add --pointer NAME.")
       const id = await resolveSession(ref)
       await sessions.pointers.set(pointer, { session: id, cwd })
       return { json: { id, cwd, pointer }, text: () => [id] }
     }
-    const session = await sessions.continueRecent({ cwd, ...(pointer === undefined ? {} : { pointer }) })
+    const session = await sessions
+      .continueRecent({ cwd, create, ...(pointer === undefined ? {} : { pointer }) })
+      .catch((error: unknown) => {
+        if (!hasCode(error, "not_found")) throw error
+        throw new CommandError(
+          `${error.message} "sessions resume --create" creates one in ${sessions.storage.description}.`,
+        )
+      })
     const { id } = session
     await session.close()
     return { json: { id, cwd, ...(pointer === undefined ? {} : { pointer }) }, text: () => [id] }

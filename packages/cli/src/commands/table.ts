@@ -6,6 +6,7 @@ import { compact } from "./compact.ts"
 import { context } from "./context.ts"
 import { copy } from "./copy.ts"
 import { discover } from "./discover.ts"
+import { doctor } from "./doctor.ts"
 import { exportCommand } from "./export.ts"
 import { fork } from "./fork.ts"
 import { grep } from "./grep.ts"
@@ -56,4 +57,5 @@ export const COMMANDS: readonly Command[] = [
   merge,
   migrate,
   verify,
+  doctor,
 ]

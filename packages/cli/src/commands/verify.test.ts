@@ -37,7 +37,7 @@ test("damage is reported with its line, and the exit status is 1", async () => {
   const cli = await appended("{ not json")
   const { exit, stdout } = await cli("verify", "a")
   expect(exit).toBe(1)
-  expect(stdout).toMatch(/^damaged a .*\n {2}unparsable_line line 5 {2}/)
+  expect(stdout).toMatch(/^damaged a .*\n {2}unparsable_line line 6 {2}/)
   const json = JSON.parse((await cli("verify", "a", "--json")).stdout) as Verified
   expect(json.damaged).toBe(true)
   expect(json.reports[0]?.diagnostics).toContainEqual(expect.objectContaining({ code: "unparsable_line", seq: 5 }))

@@ -10,6 +10,7 @@ export function diagnosticLines(diagnostics: readonly Diagnostic[], limit: numbe
 }
 
 function diagnosticLine({ code, seq, message }: Diagnostic): Line {
-  const position = seq === undefined ? "" : ` line ${seq}`
+  // The first line of a file is line 1, as in editors; its seq is 0.
+  const position = seq === undefined ? "" : ` line ${seq + 1}`
   return ["  ", styled("yellow", code), styled("dim", position), `  ${message}`]
 }

@@ -14,7 +14,7 @@ async function refused(...argv: string[]): Promise<string> {
 
 test("SESSIONS_STORE names the store, unless --store does", async () => {
   const env = { SESSIONS_STORE: "mem:other" }
-  await cli.with({ env }, "resume", "--pointer", "here")
+  await cli.with({ env }, "resume", "--create", "--pointer", "here")
   const count = async (...argv: string[]): Promise<unknown> => (await cli.with({ env }, ...argv)).stdout
   expect(await count("list", "--json")).not.toBe(await count("list", "--json", "--store", "mem:"))
   expect((await cli.with({ env: { SESSIONS_STORE: "" } }, "list", "--json")).stdout).toBe(

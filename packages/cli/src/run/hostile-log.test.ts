@@ -98,6 +98,7 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   merge: [["h", "--with", "mem:other"]],
   migrate: [["h"]],
   verify: [["h"], ["--all"]],
+  doctor: [[]],
 }
 
 test.each(COMMANDS)("$name prints no control character of a log on a terminal", async ({ name }) => {

@@ -8,7 +8,8 @@ import { COMPLETION_HELP, completionScript } from "./completion.ts"
 import { EXIT_USAGE, toFailure, trace, UsageError } from "../errors.ts"
 import { commandHelp, overview } from "./help.ts"
 import type { Io } from "../io.ts"
-import { viewOf, writeJson, writeLines } from "../output/lines.ts"
+import { type Line, viewOf, writeJson, writeLines } from "../output/lines.ts"
+import { pagerOf } from "../output/pager.ts"
 import { createProgress } from "../output/progress.ts"
 import { resolveSession } from "../store/resolve.ts"
 import { DEFAULT_STORE, openStore, type StoreFactory, STORES } from "../store/open.ts"
@@ -43,14 +44,16 @@ async function dispatch(
   const parsed = parseCommand(command, rest)
   if (parsed.values["help"] === true) return await printHelp(name, io)
   const usesStore = command.usesStore !== false
-  const store = usesStore ? String(parsed.values["store"] ?? (io.env["SESSIONS_STORE"] || DEFAULT_STORE)) : NO_STORE
-  const create = command.createsStore?.(parsed.args) ?? false
+  const store = String(parsed.values["store"] ?? (io.env["SESSIONS_STORE"] || DEFAULT_STORE))
+  const create = command.createsStore?.(parsed.args, parsed.values) ?? false
   const { env } = io
-  const openTarget = (url: string): Promise<SessionStorage> =>
-    openStore(url, io.cwd, { create: true, env, beside: store }, stores)
+  const openTarget: Invocation["openTarget"] = (url, { create: mayCreate } = { create: true }) =>
+    openStore(url, io.cwd, { create: mayCreate, env, beside: store }, stores)
   const maxSessionBytes = command.maxSessionBytes?.(parsed.values)
   const limit = maxSessionBytes === undefined ? {} : { maxSessionBytes }
-  const storage = await openStore(store, io.cwd, { create, env, ...limit }, usesStore ? stores : STORES)
+  const storage = usesStore
+    ? await openStore(store, io.cwd, { create, env, ...limit }, stores)
+    : await openStore(NO_STORE, io.cwd, { create, env }, STORES)
   return await withSessions(storage, (sessions) => execute(command, parsed, { sessions, store, openTarget }, io))
 }
 
@@ -82,8 +85,18 @@ async function execute(
   }
   if (result === undefined) return 0
   if (json) await writeJson(io.stdout, result.json)
-  else await writeLines(io.stdout, result.text(viewOf(io)), io.env)
+  else await writeText(result.text(viewOf(io)), io)
   return result.exit ?? 0
+}
+
+/** Through the pager if the terminal cannot show all lines at once. Without a pager the lines go to the terminal. */
+async function writeText(lines: Iterable<Line>, io: Io): Promise<void> {
+  const pager = pagerOf(io)
+  if (io.page === undefined || pager === undefined) return await writeLines(io.stdout, lines, io.env)
+  const all = [...lines]
+  const isShort = all.length < (io.stdout.rows ?? 0)
+  if (isShort || !(await io.page(pager, (sink) => writeLines(sink, all, io.env))))
+    await writeLines(io.stdout, all, io.env)
 }
 
 /** If both `use` and closing fail, the error of `use` is the one that the user needs. */

@@ -78,7 +78,8 @@ export function pathOfStore(url: string, cwd: string): { readonly scheme: string
 /** A path needs no scheme. A single letter before the colon is a drive, not a scheme. */
 function parseUrl(url: string): { readonly scheme: string; readonly address: string } {
   const [, scheme = "file", address = url] = /^([A-Za-z][A-Za-z0-9+.-]+):(.*)$/s.exec(url) ?? []
-  return { scheme, address }
+  // As messages name a storage of files.
+  return { scheme: scheme === "fs" ? "file" : scheme, address }
 }
 
 /** Of stores with a path. */
@@ -91,6 +92,12 @@ async function openPostgres(address: string, _cwd: string, options: StoreOptions
     throw new UsageError(`postgres: needs the address of a database, for example ${example}.`)
   const url = new URL(`postgres:${address}`)
   const own: Record<string, string> = {}
+  // As messages name the storage: with its schema and its prefix behind the database.
+  const [, database, schema, prefix] = /^([^:]*):([^.:]+)(?:\.([^:]*))?$/.exec(url.pathname) ?? []
+  if (database !== undefined) {
+    url.pathname = database
+    Object.assign(own, schema === undefined ? {} : { schema }, prefix === undefined ? {} : { prefix })
+  }
   for (const name of ["schema", "prefix", "durability"]) {
     const value = url.searchParams.get(name)
     if (value !== null) own[name] = value

@@ -115,7 +115,7 @@ test("with --json every command prints one JSON value and nothing else", async (
     ["show", "keep"],
     ["context", "keep"],
     ["tree", "keep"],
-    ["resume"],
+    ["resume", "--create"],
     ["resume", "keep", "--pointer", "tty"],
     ["fork", "keep", "--at", "m2"],
     ["rename", "keep", "title"],

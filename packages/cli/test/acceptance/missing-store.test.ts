@@ -18,7 +18,7 @@ const READING: readonly string[][] = [
   ...COMMANDS.filter(({ usesStore }) => usesStore !== false)
     .map(({ name, args, createsStore }): [string[], boolean] => {
       const words = args.filter((arg) => !arg.endsWith("?"))
-      return [[name, ...words.map(() => "x")], createsStore?.(words) ?? false]
+      return [[name, ...words.map(() => "x")], createsStore?.(words, {}) ?? false]
     })
     .flatMap(([argv, creates]) => (creates ? [] : [argv])),
   ["verify", "--all"],
@@ -41,11 +41,11 @@ test.each(STORES)(
 )
 
 test.each(["./new", "file:./new/deeper", "sqlite:./new.db"])(
-  "--store %s: import, copy --to, and resume without an ID create a store",
+  "--store %s: import, copy --to, and resume --create create a store",
   async (store) => {
     for (const argv of [
       ["import", "in.jsonl", "--store", store],
-      ["resume", "--store", store],
+      ["resume", "--create", "--store", store],
       ["copy", "a", "--to", store],
     ]) {
       const { cli, file } = createWorkspace()

@@ -7,8 +7,8 @@ import { contentsOf, createWorkspace, refusal, refusalOrSuccess, type Workspace 
 
 const WRITING = (store: string): string[][] => [
   ["import", "in.jsonl", "--store", store],
-  ["resume", "--store", store],
-  ["resume", "--pointer", "tty", "--store", store],
+  ["resume", "--create", "--store", store],
+  ["resume", "--create", "--pointer", "tty", "--store", store],
 ]
 
 const READING = (store: string): string[][] => [

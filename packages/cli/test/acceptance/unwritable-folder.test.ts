@@ -49,7 +49,7 @@ test.skipIf(absent !== "")(
       ["rename", "keep", "t"],
       ["rm", "keep"],
       ["fork", "keep"],
-      ["resume"],
+      ["resume", "--create"],
     ]) {
       const result = await cli(workspace, ...argv)
       expect(refusal(1)(result), argv.join(" ")).toBeUndefined()

@@ -147,8 +147,6 @@ const OPEN_OR_CREATE: OptionChecks<Omit<CreateOptions, "id">> = {
   metadata: isAnything,
   entries: isAnything,
 }
-const FORK: OptionChecks<Options<Sessions["fork"], 1>> = { ...OPEN, at: isAnything, id: isAnything }
-const RECENT: OptionChecks<Options<Sessions["continueRecent"], 0>> = { ...OPEN, cwd: isAnything, pointer: isAnything }
 const COPY: OptionChecks<CopyOptions> = { ...CALL, onProgress: isFunction }
 const LIST: OptionChecks<ListOptions> = {
   ...CALL,
@@ -192,8 +190,13 @@ const REPOSITORY: Omit<Calls<Sessions>, "release" | "releaseAll" | "close" | typ
   rename: [2, CALL],
   move: [1, { ...CALL, cwd: isAnything }],
   delete: [1, CALL],
-  fork: [1, FORK],
-  continueRecent: [0, RECENT],
+  fork: [1, { ...OPEN, at: isAnything, id: isAnything } satisfies OptionChecks<Options<Sessions["fork"], 1>>],
+  continueRecent: [
+    0,
+    { ...OPEN, cwd: isAnything, pointer: isAnything, create: isBoolean } satisfies OptionChecks<
+      Options<Sessions["continueRecent"], 0>
+    >,
+  ],
   import: [1, IMPORT],
   copy: [2, COPY],
   merge: [2, CALL],

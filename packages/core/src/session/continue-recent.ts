@@ -1,15 +1,18 @@
 /** Resumes the session of a pointer, else the newest session of a directory, else creates one. Scripts use it, not pages. */
-import { hasCode } from "../format/errors.ts"
+import { hasCode, SessionError } from "../format/errors.ts"
 import type { OpenOptions, Sessions } from "./repository-types.ts"
 import type { Session } from "./types.ts"
 
 export async function continueRecent(
   sessions: Sessions,
-  { cwd, pointer, ...o }: Parameters<Sessions["continueRecent"]>[0],
+  { cwd, pointer, create = true, ...o }: Parameters<Sessions["continueRecent"]>[0],
 ): Promise<Session> {
   const target = pointer === undefined ? undefined : await sessions.pointers.get(pointer, o)
   const pointed = target?.cwd === cwd ? await openIfThere(sessions, target.session, o) : undefined
-  const session = pointed ?? (await openNewest(sessions, cwd, o)) ?? (await sessions.create({ ...o, cwd }))
+  const found = pointed ?? (await openNewest(sessions, cwd, o))
+  if (found === undefined && !create)
+    throw new SessionError("not_found", `No session of the folder ${JSON.stringify(cwd)} is there to continue.`)
+  const session = found ?? (await sessions.create({ ...o, cwd }))
   if (pointer === undefined) return session
   try {
     await sessions.pointers.set(pointer, { session: session.id, cwd }, o)

@@ -185,9 +185,11 @@ export interface Sessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends o
   fork(id: string, o?: OpenOptions & { readonly at?: string; readonly id?: string }): Promise<Session<Own, Metadata>>
   /**
    * Opens the session of the pointer if it exists and was set for this cwd, else the newest session of the cwd that has no kind, else
-   * creates one.
+   * creates one; with `create: false` it rejects with `not_found` instead.
    */
-  continueRecent(o: OpenOptions & { readonly cwd: string; readonly pointer?: string }): Promise<Session<Own, Metadata>>
+  continueRecent(
+    o: OpenOptions & { readonly cwd: string; readonly pointer?: string; readonly create?: boolean },
+  ): Promise<Session<Own, Metadata>>
   readonly pointers: Pointers
   import(source: ImportSource, o?: ImportOptions): Promise<ImportResult>
   /** The log byte for byte, or self-contained, or as Markdown. `not_found` if there is no such session. */

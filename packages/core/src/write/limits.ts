@@ -106,6 +106,6 @@ export function refusalOf(
 }
 
 function tooLarge(id: string, what: string, bytes: number, most: number): SessionError {
-  const message = `The ${what} has ${bytes} bytes; this storage takes ${most}. Nothing was written. Split it, or put large content into files.`
+  const message = `The ${what} has ${bytes} bytes; this storage takes ${most}. Nothing was written. Split it, or put large content in files.`
   return new SessionError("too_large", message, { session: id })
 }

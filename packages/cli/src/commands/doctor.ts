@@ -1,0 +1,98 @@
+/** Checks what a command needs: the runtime, the store with the rights in its folder, and the free space. Changes nothing. */
+import { constants } from "node:fs"
+import { access, statfs } from "node:fs/promises"
+import { dirname } from "node:path"
+import { createSessions } from "@sessions/core"
+import { type Command, defineCommand, type Invocation } from "../command.ts"
+import { EXIT_FAILED } from "../errors.ts"
+import type { Io } from "../io.ts"
+import { formatBytes, formatCount } from "../output/format.ts"
+import { type Line, styled } from "../output/lines.ts"
+import { pathOfStore } from "../store/open.ts"
+
+interface Check {
+  readonly name: string
+  readonly status: "ok" | "warning" | "failed"
+  readonly message: string
+}
+
+/** The oldest Node that the packages run on, and the first with `node:sqlite` without a flag. */
+const NODE = { least: 20, sqlite: [22, 13] } as const
+/** A session may have 200 MB. */
+const LOW_SPACE = 500e6
+
+export const doctor: Command = defineCommand({
+  name: "doctor",
+  summary: "check the runtime, the store, the rights in its folder and the free space",
+  args: [],
+  options: {},
+  notes: ["Changes nothing. The exit status is 1 if a check failed."],
+  examples: ["doctor", "doctor --store sqlite:./sessions.db", "doctor --json"],
+  usesStore: false,
+  async run({ store, io, openTarget }) {
+    const checks = [runtimeCheck(), await storeCheck(store, openTarget), ...(await folderChecks(store, io))]
+    const failed = checks.some(({ status }) => status === "failed")
+    return { json: { checks }, text: () => checks.map(checkLine), exit: failed ? EXIT_FAILED : 0 }
+  },
+})
+
+function runtimeCheck(): Check {
+  const { bun, deno, node } = process.versions
+  const name = bun !== undefined ? `Bun ${bun}` : deno !== undefined ? `Deno ${deno}` : `Node ${node}`
+  const message = `${name} on ${process.platform} ${process.arch}`
+  if (bun !== undefined || deno !== undefined) return { name: "runtime", status: "ok", message }
+  const [major = 0, minor = 0] = node.split(".").map(Number)
+  if (major < NODE.least)
+    return { name: "runtime", status: "failed", message: `${message}; install Node ${NODE.least} or newer` }
+  const [first, second] = NODE.sqlite
+  if (major > first || (major === first && minor >= second)) return { name: "runtime", status: "ok", message }
+  return { name: "runtime", status: "warning", message: `${message}; sqlite: stores need Node ${first}.${second}` }
+}
+
+async function storeCheck(store: string, open: Invocation["openTarget"]): Promise<Check> {
+  try {
+    const sessions = createSessions({ storage: await open(store, { create: false }) })
+    try {
+      const { sessions: newest, unreadable, next } = await sessions.list({ limit: 200 })
+      const more = next === undefined ? "" : " or more"
+      const found = `${sessions.storage.description}: ${formatCount(newest.length, "session")}${more}`
+      if (unreadable.length === 0) return { name: "store", status: "ok", message: found }
+      const message = `${found}, ${unreadable.length} unreadable; "sessions verify --all" says why`
+      return { name: "store", status: "warning", message }
+    } finally {
+      await sessions.close()
+    }
+  } catch (error) {
+    return { name: "store", status: "failed", message: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** Of a store with a path: whether this user may write there, and how much fits. Nothing for a path that is not there. */
+async function folderChecks(store: string, { cwd }: Io): Promise<Check[]> {
+  const place = pathOfStore(store, cwd)
+  if (place === undefined) return []
+  const folder = place.scheme === "file" ? place.path : dirname(place.path)
+  const checks: Check[] = []
+  try {
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    checks.push({ name: "rights", status: "ok", message: `${folder} can be read and written` })
+  } catch (error) {
+    const { code } = error as { code?: unknown }
+    if (code === "ENOENT" || code === "ENOTDIR") return []
+    checks.push({
+      name: "rights",
+      status: "failed",
+      message: `${folder} cannot be read and written by this user (${String(code)})`,
+    })
+  }
+  const { bavail, bsize } = await statfs(folder)
+  const free = bavail * bsize
+  const status = free < LOW_SPACE ? "warning" : "ok"
+  return [...checks, { name: "space", status, message: `${formatBytes(free)} free in ${folder}` }]
+}
+
+const STYLES = { ok: "green", warning: "yellow", failed: "red" } as const
+
+function checkLine({ name, status, message }: Check): Line {
+  return [styled(STYLES[status], status.padEnd(8)), ` ${name.padEnd(8)} ${message}`]
+}

@@ -1,0 +1,43 @@
+/** `sessions doctor` on stores that are there, missing, and of another program. */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import { log } from "./logs.ts"
+import { contentsOf, createWorkspace } from "./workspace.ts"
+
+interface Found {
+  readonly checks: readonly { readonly name: string; readonly status: string; readonly message: string }[]
+}
+
+test("says of a sound store how many sessions it has, who may write and how much is free", async () => {
+  const { cli, cwd, file } = createWorkspace()
+  await cli("import", file("in.jsonl", log("a")), "--id", "a")
+  const before = contentsOf(cwd)
+  const { exit, stdout } = await cli("doctor", "--json")
+  const { checks } = JSON.parse(stdout) as Found
+  expect([exit, ...checks.map(({ name, status }) => `${name} ${status}`)]).toEqual([
+    0,
+    expect.stringMatching(/^runtime (ok|warning)$/),
+    "store ok",
+    "rights ok",
+    expect.stringMatching(/^space (ok|warning)$/),
+  ])
+  expect(checks[1]?.message).toBe(`fs:${join(cwd, ".sessions")}: 1 session`)
+  expect((await cli("doctor")).stdout).toMatch(/^ok +store +fs:.*: 1 session$/m)
+  expect(contentsOf(cwd)).toEqual(before)
+})
+
+test("fails for a store that is not there and for a file of another program, with the path, and changes nothing", async () => {
+  const { cli, cwd } = createWorkspace()
+  writeFileSync(join(cwd, "other.db"), "not a database".repeat(100))
+  const before = contentsOf(cwd)
+  for (const [store, message] of [
+    ["./typo", `there is no store at ${join(cwd, "typo")}`],
+    ["sqlite:./other.db", join(cwd, "other.db")],
+  ] as const) {
+    const { exit, stdout } = await cli("doctor", "--json", "--store", store)
+    const found = (JSON.parse(stdout) as Found).checks.find(({ name }) => name === "store")
+    expect([exit, found?.status, found?.message]).toEqual([1, "failed", expect.stringContaining(message)])
+  }
+  expect(contentsOf(cwd)).toEqual(before)
+})
