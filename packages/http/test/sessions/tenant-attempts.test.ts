@@ -214,10 +214,12 @@ function send({
   return new Promise((resolve, reject) => {
     const options = { port, method, path, headers: { authorization: as, ...type, ...headers } }
     const outgoing = request(options, (incoming) => {
+      // A stream that should have been refused does not end.
+      if (incoming.headers["content-type"] === "text/event-stream") incoming.destroy()
       let text = ""
       incoming.setEncoding("utf8")
       incoming.on("data", (part: string) => (text += part))
-      incoming.on("end", () => resolve({ status: incoming.statusCode ?? 0, text }))
+      incoming.on("close", () => resolve({ status: incoming.statusCode ?? 0, text }))
     })
     outgoing.on("error", reject)
     outgoing.end(body === undefined ? undefined : JSON.stringify(body))
