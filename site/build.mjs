@@ -44,10 +44,10 @@ hero:
     - { theme: brand, text: Getting started, link: /getting-started }
     - { theme: alt, text: Comparison, link: /comparison }
 features:
-  - { title: Nothing is lost, details: An acknowledged message is never changed or removed. Damage is repaired or reported with its position. }
-  - { title: Opening is fast, details: It reads the end of the log, however long the history is. }
-  - { title: Concurrent processes are safe, details: Every append is a compare-and-set. Both turns are kept, and both writers are told. }
-  - { title: The context is always valid, details: Every tool call has a result, even after a crash in the middle of a turn. }
+  - { title: Nothing is lost, details: "An acknowledged message is never changed or removed. Damage is repaired or reported with its position." }
+  - { title: Opening is fast, details: "It reads the end of the log, however long the history is." }
+  - { title: Concurrent processes are safe, details: "Every append is a compare-and-set. Both turns are kept, and both writers are told." }
+  - { title: The context is always valid, details: "Every tool call has a result, even after a crash in the middle of a turn." }
 ---
 `,
 )
@@ -62,12 +62,17 @@ for (const path of globSync("api/**/*.md", { cwd: pages })) {
   const file = join(pages, path)
   writeFileSync(
     file,
-    outsideCode(readFileSync(file, "utf8"), (text) =>
+    outsideCode(withPackageNames(readFileSync(file, "utf8")), (text) =>
       text.replaceAll(/<(?=[A-Za-z/])/g, "&lt;").replaceAll("{{", "{&#123;"),
     ),
   )
 }
 tool("vitepress", "build")
+
+/** typedoc names a module by its path. */
+function withPackageNames(text) {
+  return text.replaceAll(/(^# |\[)(?:packages\/)?([\w-]+)\/src(\/[\w-]+)?(?=$|\])/gm, "$1@sessions/$2$3")
+}
 
 function nameOf(path) {
   return path.startsWith("examples/") ? `example-${basename(dirname(path))}` : basename(dirname(path))

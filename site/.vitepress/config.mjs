@@ -11,6 +11,7 @@ export default defineConfig({
   description: "The session log for AI agents",
   lang: "en",
   head: [["meta", { name: "referrer", content: "no-referrer" }]],
+  markdown: { theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" } },
   themeConfig: {
     search: { provider: "local" },
     outline: [2, 3],
