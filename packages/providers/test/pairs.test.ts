@@ -14,10 +14,9 @@ import { accumulateOpenAIResponses, toOpenAIResponses } from "../src/openai-resp
 import { appendStream } from "../src/shared/stream.ts"
 import { newSession } from "./answers.ts"
 import { anthropicAnswer, chatAnswer, geminiAnswer, responsesAnswer } from "./arbitraries.ts"
-import { withSeed } from "./seed.ts"
 import { anthropicEvents, chatChunks, geminiChunks, responsesEvents } from "./streams.ts"
 
-const RUNS = withSeed(Number(process.env["FC_RUNS"] ?? 60))
+const RUNS = { numRuns: Number(process.env["FC_RUNS"] ?? 60) }
 
 /** Reads the first events of a stream into a session. */
 type Say = (session: Session, cut: number, fails: boolean) => Promise<unknown>

@@ -8,10 +8,9 @@ import { accumulateOpenAIChat, fromOpenAIChat, toOpenAIChat } from "../src/opena
 import { accumulateOpenAIResponses, fromOpenAIResponses, toOpenAIResponses } from "../src/openai-responses/index.ts"
 import { numbered, sessionOf } from "./answers.ts"
 import { aiSdkPart, anthropicAnswer, chatAnswer, geminiAnswer, output, responsesAnswer } from "./arbitraries.ts"
-import { withSeed } from "./seed.ts"
 import { anthropicEvents, chatChunks, geminiChunks, responsesEvents } from "./streams.ts"
 
-const RUNS = withSeed(Number(process.env["FC_RUNS"] ?? 60))
+const RUNS = { numRuns: Number(process.env["FC_RUNS"] ?? 60) }
 
 test("Anthropic: an answer is in the next request as it was", async () => {
   const property = fc.asyncProperty(fc.array(anthropicAnswer, { minLength: 1, maxLength: 3 }), async (answers) => {
