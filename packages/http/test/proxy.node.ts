@@ -9,7 +9,8 @@ import { createFileStorage } from "@sessions/fs"
 import { connectHttpStorage } from "@sessions/http/client"
 import { createStorageHandler } from "@sessions/http/server"
 import { createDice } from "../../core/test/dice.ts"
-import { type Answer, type Fault, startFaultProxy } from "../../s3/test/server/fault-proxy.ts"
+import { startFaultProxy } from "../../s3/test/server/fault-proxy.ts"
+import { faultsOf } from "./faults.ts"
 import { serve } from "./servers/node.ts"
 
 /** To run for ten minutes: `HTTP_PROXY_SECONDS=600 npm test -- --only conformance:node`. */
@@ -109,44 +110,6 @@ void test(`two clients write for ${SECONDS} s through a proxy that cuts, delays,
     `measured: HTTP proxy: ${outcomes}, ${counts.done} changes of a document, ${faults} faults in ${SECONDS} s, 0 lost, 0 doubled`,
   )
 })
-
-/** Beside those of the proxy, which loses requests and answers, repeats them at once and cuts answers off. */
-function faultsOf(random: () => number, late: Promise<unknown>[]): Readonly<Record<string, Fault>> {
-  const pause = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, random() * 300))
-  const badGateway: Answer = {
-    status: 502,
-    headers: { "content-type": "text/html" },
-    body: Buffer.from("<html>Bad gateway</html>"),
-  }
-  return {
-    delayed: async (send) => {
-      await pause()
-      return send()
-    },
-    "bad gateway": async () => badGateway,
-    "bad gateway, done": async (send) => {
-      await send()
-      return badGateway
-    },
-    "repeated later": async (send) => {
-      const answer = await send()
-      late.push(
-        pause()
-          .then(send)
-          .catch(() => undefined),
-      )
-      return answer
-    },
-    "repeated, the second is first": (send) => {
-      late.push(
-        pause()
-          .then(send)
-          .catch(() => undefined),
-      )
-      return send()
-    },
-  }
-}
 
 async function appendUntil(session: Session, name: string, end: number, outcomes: Outcomes): Promise<void> {
   for (let n = 0; performance.now() < end; n++) {

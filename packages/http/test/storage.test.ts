@@ -2,11 +2,12 @@
 import { toUtf8 } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
+import { createDice } from "../../core/test/dice.ts"
 import { connectHttpStorage, createHttpStorage } from "../src/client.ts"
 import { storageOpenApi, storageRoutes } from "../src/server.ts"
 import { codeOf, handlerOf, linesOf, URL_OF_STORAGE, wire } from "./wire.ts"
 
-const BIG = "x".repeat(10_000)
+const BIG = "x".repeat(40_000)
 
 test("connecting asks for the capabilities; a limit of the handler is a limit of the storage, and `replace` is not offered", async () => {
   const { storage, behind } = await wire({ limits: { batchBytes: 1_000 } })
@@ -74,7 +75,7 @@ test("a batch over the limit of the handler is refused by the client, and by the
   expect((await handler(new Request(`${URL_OF_STORAGE}/sessions/a/lines`, init))).status).toBe(413)
 })
 
-test("a long log comes in pages of 1 MB, without what is appended meanwhile, in chunks of at most 256 KB", async () => {
+test("a long log comes in pages of 4 MB, without what is appended meanwhile, in chunks of at most 256 KB", async () => {
   const { storage, behind, sent } = await wire()
   const lines = Array.from({ length: 350 }, (_, n) => `${n} ${BIG}`)
   const head = await behind.append("a", lines, { expect: 0 })
@@ -147,6 +148,55 @@ test("a page that fails in the middle of a read is fetched again, the first one 
   on.sent.length = 0
   expect(await codeOf(linesOf(on.storage))).toBe("unavailable")
   expect(on.sent.length).toBe(1)
+})
+
+test("a page that was cut off may be a shorter one when it is fetched again: no line is missing or twice", async () => {
+  const on = await wire()
+  const lines = Array.from({ length: 250 }, (_, n) => `${n} ${BIG}`)
+  await on.behind.append("a", lines, { expect: 0 })
+  const { fetch } = on
+  let second: string | undefined
+  on.fetch = async (url, init) => {
+    if (second === undefined && url.includes("log=")) {
+      second = url
+      const whole = new Uint8Array(await (await fetch(url, init)).arrayBuffer())
+      return new Response(whole.subarray(0, whole.length / 2))
+    }
+    return fetch(url === second ? `${url}&pageBytes=1` : url, init)
+  }
+  expect(await linesOf(on.storage)).toEqual(lines)
+})
+
+test("a page may arrive in pieces of any size", async () => {
+  const on = await wire()
+  const seed = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
+  console.info(`SEED=${seed}`)
+  const dice = createDice(seed)
+  const lines = Array.from({ length: 200 }, (_, n) => `${n} ${"ä€😀".repeat(dice.pick([0, 1, 9, 900, 9_000]))}`)
+  lines.push("x".repeat(600_000), "last")
+  await on.behind.append("a", lines, { expect: 0 })
+  const { fetch } = on
+  on.fetch = async (url, init) => {
+    const whole = new Uint8Array(await (await fetch(url, init)).arrayBuffer())
+    const most = dice.pick([100, 3_000, 70_000, 1_000_000])
+    let at = 0
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (at === whole.length) return controller.close()
+        const piece = whole.subarray(at, at + 1 + dice.below(most))
+        at += piece.length
+        controller.enqueue(piece)
+      },
+    })
+    return new Response(body)
+  }
+  const read: string[] = []
+  for await (const chunk of on.storage.read("a")) {
+    expect(chunk.from).toBe(read.length)
+    if (chunk.lines.length > 1) expect(toUtf8(chunk.lines.join("\n")).length).toBeLessThan(262_144)
+    read.push(...chunk.lines)
+  }
+  expect(read).toEqual(lines)
 })
 
 test("a page or a list that was cut off, and an answer of another server, are `unavailable`, never data", async () => {

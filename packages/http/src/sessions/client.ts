@@ -228,13 +228,17 @@ async function* parsed(
 async function refusalOf(answer: Response): Promise<SessionApiError> {
   const { status } = answer
   const body = (await answer.json().catch(() => undefined)) as { readonly error?: AnsweredError } | undefined
-  const { code = "failed", message = `The server answered ${status}.` } = body?.error ?? {}
+  const { code = NOT_THE_HANDLER, message = `The server answered ${status}.` } = body?.error ?? {}
   return new SessionApiError(code, message, { status })
 }
 
+/** The code of an answer that has none: a server on the way sent it. */
+const NOT_THE_HANDLER = "failed"
+
 /** Whether the same call may be answered otherwise later. A full queue is not waited for: that may take as long as a turn. */
-function mayPass({ status }: SessionApiError): boolean {
-  return status === undefined || status === 408 || status === 502 || status === 503 || status === 504
+function mayPass({ status, code }: SessionApiError): boolean {
+  if (status === undefined || status === 408 || (status >= 502 && status <= 504)) return true
+  return status >= 500 && code === NOT_THE_HANDLER
 }
 
 /** Longer at each attempt, with jitter; at least as long as the server asks for. Ends early when the signal fires. */

@@ -65,7 +65,15 @@ async function collect(storage: SessionStorage, session: string, range: ReadRang
   return { from, lines, parts }
 }
 
-function toResponse(head: PageHead, parts: readonly Uint8Array[]): Response {
-  const body = new Blob([`${JSON.stringify(head)}\n`, ...(parts as readonly Uint8Array<ArrayBuffer>[])])
+/** A stream of the parts as they are: one array would copy them, and a Blob reads them in a thread of its own. */
+function toResponse(head: PageHead, lines: readonly Uint8Array[]): Response {
+  const parts = [toUtf8(`${JSON.stringify(head)}\n`), ...lines].values()
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const { done, value } = parts.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+  })
   return new Response(body, { headers: { "content-type": LINES_TYPE, ...NO_STORE } })
 }

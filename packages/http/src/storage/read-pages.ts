@@ -1,19 +1,27 @@
-/** Reads a log page by page, and cuts the pages into chunks. */
+/** Reads a log page by page. Each page is decoded as it arrives, and given to the caller when it is known to be whole. */
 import { type CheckedRange, type Chunk, hasStorageCode, MAX_CHUNK_BYTES, StorageError } from "@sessions/core/storage"
 import { decode, type PageHead } from "./protocol.ts"
-import type { Requests } from "./requests.ts"
+import type { Ask, Requests } from "./requests.ts"
 
 interface Page extends PageHead {
-  readonly bytes: Uint8Array
+  readonly chunks: readonly Chunk[]
 }
+
+/** A page on its way. Its head comes first, so that the server can collect the next page while this one is sent and decoded. */
+interface Fetch {
+  readonly head: Promise<PageHead>
+  readonly page: Promise<Page>
+}
+
+type Query = NonNullable<Ask["query"]>
 
 /** Attempts at a page. Core repeats a whole read, but not one of which it has lines. */
 const TRIES = 3
 const PAUSE_MS = 200
 
 /**
- * While the caller works on a page, the next one is fetched. After several pages the log is asked for once more: the last page may have been
- * fetched before the log was deleted.
+ * At most one page is ahead of the caller. After several pages the log is asked for once more: the last page may have been fetched before the
+ * log was deleted.
  */
 export async function* readPages(
   { send }: Requests,
@@ -24,40 +32,72 @@ export async function* readPages(
   const stopped = new AbortController()
   const either = signal === undefined ? stopped.signal : AbortSignal.any([signal, stopped.signal])
   const path = `/sessions/${session}/lines`
-  const fetchPage = (query: Readonly<Record<string, string | number | undefined>>): Promise<Page> =>
-    send({ path, query, signal: either }, async (response) => toPage(new Uint8Array(await response.arrayBuffer())))
+  const fetchPage: FetchPage = (query, onHead) =>
+    send({ path, query, signal: either }, (response) => receive(response, onHead))
 
   const end = to === Number.MAX_SAFE_INTEGER ? undefined : to
   const range = maxBytes === undefined ? { from, to: end } : { before: end, maxBytes }
   try {
-    let page = await fetchPage({ ...range, log })
+    let current = begin((onHead) => fetchPage({ ...range, log }, onHead))
     for (let pages = 1; ; pages++) {
-      const next = page.from + page.lines
-      const following = next < page.end ? again(() => fetchNext(fetchPage, page, next)) : undefined
-      following?.catch(() => undefined)
-      yield* chunksOf(page)
+      const expected = nextOf(await current.head)
+      let following = expected === undefined ? undefined : fetchNext(fetchPage, await current.head, expected)
+      const page = await current.page
+      const next = nextOf(page)
+      // The page was cut off behind its head, and its repetition has another number of lines.
+      if (next !== expected) following = next === undefined ? undefined : fetchNext(fetchPage, page, next)
+      yield* page.chunks
       if (following === undefined) {
-        if (pages > 1) await again(() => fetchPage({ from: page.end, to: page.end, log: page.log ?? "" }))
+        if (pages > 1) await again(() => fetchPage({ from: page.end, to: page.end, log: page.log ?? "" }, ignore))
         return
       }
-      page = await following
+      current = following
     }
   } finally {
     stopped.abort()
   }
 }
 
-async function fetchNext(
-  fetchPage: (query: Readonly<Record<string, string | number>>) => Promise<Page>,
-  { end, log }: Page,
-  from: number,
-): Promise<Page> {
-  const page = await fetchPage({ from, to: end, log: log ?? "" })
-  if (page.from === from && page.lines > 0 && page.log === log) return page
-  throw new StorageError(
-    "unavailable",
-    "The server sent another page than the one that was asked for; repeat the call.",
+type FetchPage = (query: Query, onHead: (head: PageHead) => void) => Promise<Page>
+
+function begin(fetch: (onHead: (head: PageHead) => void) => Promise<Page>): Fetch {
+  let onHead: (head: PageHead) => void = ignore
+  const first = new Promise<PageHead>((resolve) => (onHead = resolve))
+  const page = fetch(onHead)
+  const head = Promise.race([first, page])
+  // The caller may stop before it awaits them.
+  page.catch(ignore)
+  head.catch(ignore)
+  return { head, page }
+}
+
+function ignore(): void {}
+
+/** The seq behind the page; undefined if it is the last one. */
+function nextOf({ from, lines, end }: PageHead): number | undefined {
+  const next = from + lines
+  return next < end ? next : undefined
+}
+
+function fetchNext(fetchPage: FetchPage, { end, log }: PageHead, from: number): Fetch {
+  const query = { from, to: end, log: log ?? "" }
+  return begin((onHead) =>
+    again(async () => {
+      const page = await fetchPage(query, (head) => {
+        check(head)
+        onHead(head)
+      })
+      check(page)
+      return page
+    }),
   )
+  function check(page: PageHead): void {
+    if (page.from === from && page.lines > 0 && page.log === log) return
+    throw new StorageError(
+      "unavailable",
+      "The server sent another page than the one that was asked for; repeat the call.",
+    )
+  }
 }
 
 async function again<T>(act: () => Promise<T>): Promise<T> {
@@ -71,38 +111,73 @@ async function again<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-function toPage(body: Uint8Array): Page {
-  const first = body.indexOf(LF)
+const LF = 10
+
+/** Decodes the lines as they arrive. Throws if the page is not whole. */
+async function receive(response: Response, onHead: (head: PageHead) => void): Promise<Page> {
+  const chunks: Chunk[] = []
+  let head: PageHead | undefined
+  let seq = 0
+  /** Bytes behind the last LF. */
+  let rest: Uint8Array[] = []
+  const add = (text: string): void => {
+    let lines = text.split("\n")
+    if (head === undefined) {
+      head = toPageHead(lines[0] ?? "")
+      onHead(head)
+      seq = head.from
+      lines = lines.slice(1)
+    }
+    if (lines.length > 0) chunks.push({ from: seq, lines })
+    seq += lines.length
+  }
+  const take = (bytes: Uint8Array): void => {
+    const last = bytes.lastIndexOf(LF)
+    if (last < 0) return void rest.push(bytes)
+    let at = 0
+    if (rest.length > 0) {
+      at = bytes.indexOf(LF) + 1
+      add(decode(joined([...rest, bytes.subarray(0, at - 1)])))
+    }
+    for (let end: number; at <= last; at = end + 1) {
+      end = at + MAX_CHUNK_BYTES > last ? last : bytes.lastIndexOf(LF, at + MAX_CHUNK_BYTES - 1)
+      if (end < at) end = bytes.indexOf(LF, at)
+      add(decode(bytes.subarray(at, end)))
+    }
+    rest = at < bytes.length ? [bytes.subarray(at)] : []
+  }
+  const reader = response.body?.getReader()
+  try {
+    for (let step = await reader?.read(); step?.done === false; step = await reader?.read()) take(step.value)
+  } finally {
+    await reader?.cancel().catch(ignore)
+  }
+  if (head === undefined || rest.length > 0 || seq !== head.from + head.lines) throw notAPage()
+  return { ...head, chunks }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+function toPageHead(line: string): PageHead {
   let head: Partial<PageHead> | undefined
   try {
-    head = JSON.parse(decode(body.subarray(0, first))) as Partial<PageHead>
+    head = JSON.parse(line) as Partial<PageHead>
   } catch {
     // Whatever answered, it was no storage handler.
   }
   const { from, lines, end, log } = head ?? {}
-  const bytes = body.subarray(first + 1)
-  if (from === undefined || lines === undefined || end === undefined || log === undefined || !isWhole(bytes, lines))
-    throw new StorageError("unavailable", "The answer was cut off, or is that of another server; repeat the call.")
-  return { from, lines, end, log, bytes }
+  if (from === undefined || lines === undefined || end === undefined || log === undefined) throw notAPage()
+  return { from, lines, end, log }
 }
 
-const LF = 10
-
-function isWhole(bytes: Uint8Array, lines: number): boolean {
-  let count = 0
-  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) count++
-  return count === lines && (lines === 0 ? bytes.length === 0 : bytes[bytes.length - 1] === LF)
-}
-
-/** Each chunk ends with the last line that fits, or is one longer line. */
-function* chunksOf({ from, bytes }: Page): Generator<Chunk> {
-  let seq = from
-  for (let at = 0; at < bytes.length; ) {
-    let last = at + MAX_CHUNK_BYTES < bytes.length ? bytes.lastIndexOf(LF, at + MAX_CHUNK_BYTES - 1) : bytes.length - 1
-    if (last < at) last = bytes.indexOf(LF, at)
-    const lines = decode(bytes.subarray(at, last)).split("\n")
-    yield { from: seq, lines }
-    seq += lines.length
-    at = last + 1
-  }
+function notAPage(): StorageError {
+  return new StorageError("unavailable", "The answer was cut off, or is that of another server; repeat the call.")
 }

@@ -42,6 +42,8 @@ export function createRequests(
   { url, headers = {}, credentials, fetch = globalThis.fetch }: ClientOptions,
   timeout: number,
 ): Requests {
+  const newWriteId = createWriteIds()
+
   async function open({ method = "GET", path, query = {}, body, type }: Ask, signal: AbortSignal): Promise<Response> {
     const own = typeof headers === "function" ? await headers() : headers
     const writes = method !== "GET"
@@ -50,7 +52,7 @@ export function createRequests(
       headers: {
         ...own,
         ...(type !== undefined && { "content-type": type }),
-        ...(writes && { [WRITE_ID]: randomId() }),
+        ...(writes && { [WRITE_ID]: newWriteId() }),
       },
       ...(body !== undefined && { body: body as BodyInit }),
       ...(credentials !== undefined && { credentials }),
@@ -79,9 +81,11 @@ export function createRequests(
   return { send: within, stream: (ask) => within(ask, async (response) => response), timeout }
 }
 
-/** Pages without https have no `crypto.randomUUID`. */
-function randomId(): string {
-  return crypto.getRandomValues(new Uint32Array(4)).join("-")
+/** Numbers the writes of a client. Its part of the ids is random; pages without https have no `crypto.randomUUID`. */
+function createWriteIds(): () => string {
+  const client = crypto.getRandomValues(new Uint32Array(4)).join("-")
+  let writes = 0
+  return () => `${client}-${++writes}`
 }
 
 function searchOf(query: NonNullable<Ask["query"]>): string {

@@ -27,6 +27,8 @@ test.each(Object.entries(CALLS))(
       new TypeError("no connection"),
       new Response(null, { status: 503 }),
       new Response("<html>", { status: 502 }),
+      // No error of the handler: that of a server on the way.
+      new Response("<html>", { status: 500 }),
     ]) {
       const requests: string[] = []
       const failing = createSessionClient({
