@@ -24,6 +24,8 @@ const NUMBERS = { seconds: 60, rate: 100, clients: 1_000, sessions: 200 }
 const TEXT = "What does this line do? ".repeat(20)
 /** Seconds without any event after which the missing ones count as lost. */
 const PATIENCE = 20
+/** The prompt itself, and its answer. */
+const MESSAGES_OF_A_PROMPT = 2
 /** Until the server has closed what no connection needs. */
 const SETTLING_MS = 2_000
 
@@ -154,7 +156,9 @@ async function load({ seconds, rate, clients, sessions, root: parent }: ReturnTy
   const answeredAfter = performance.now() - begun
   const all = [...acknowledged.values()].flat()
   const isSeen = (): boolean =>
-    seen.every(({ session, messages }) => messages.length >= 2 * (acknowledged.get(session)?.length ?? 0))
+    seen.every(
+      ({ session, messages }) => messages.length >= MESSAGES_OF_A_PROMPT * (acknowledged.get(session)?.length ?? 0),
+    )
   while ((all.some((id) => !ends.has(id)) || !isSeen()) && performance.now() - lastEvent < PATIENCE * 1_000)
     await pause(50)
   const after = await ask()
@@ -177,7 +181,7 @@ async function load({ seconds, rate, clients, sessions, root: parent }: ReturnTy
     }
     for (const { messages } of seen.filter((one) => one.session === session)) {
       const known = new Set(messages)
-      lost += stored.filter((id) => !known.has(id)).length
+      lost += stored.slice(MESSAGES_OF_A_PROMPT).filter((id) => !known.has(id)).length
       doubled += messages.length - known.size
     }
   }
@@ -223,7 +227,8 @@ async function alone(storage: SessionStorage, ids: readonly string[], prompts: n
   const cpu = process.cpuUsage()
   for (let n = 0; n < prompts; n++) {
     const id = ids[n % ids.length] as string
-    for (let k = 0; k < 2; k++) heads.set(id, await storage.append(id, [line], { expect: heads.get(id) as Head }))
+    for (let k = 0; k < MESSAGES_OF_A_PROMPT; k++)
+      heads.set(id, await storage.append(id, [line], { expect: heads.get(id) as Head }))
   }
   const { user, system } = process.cpuUsage(cpu)
   const took = (performance.now() - begun) / 1_000

@@ -1,4 +1,5 @@
 /** Prompts: durable before the answer, once in the log, one turn at a time. */
+import type { SessionStorage } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { ulidAt } from "@sessions/core/format"
 import { expect, test, vi } from "vitest"
@@ -383,6 +384,78 @@ test("two servers run 100 prompts on one session, each once and one at a time", 
   expect(servers.flatMap(({ errors }) => errors)).toEqual([])
 })
 
+test("the prompt of an idle session is stored and taken in one write of its document, and ended in another", async () => {
+  const real = createMemoryStorage()
+  const states: string[] = []
+  const { client } = serve({
+    storage: withPut(real, async (key, text, o) => {
+      const { prompts } = JSON.parse(text) as { prompts: { state: string }[] }
+      states.push(prompts.map(({ state }) => state).join())
+      return real.docs.put(key, text, o)
+    }),
+  })
+  const { id } = await client.create()
+  for (const text of ["one", "two"]) await ask(client, id, text)
+  expect(states).toEqual(["running", "", "running", ""])
+})
+
+test("a prompt that is stored while its server closes is left to another one, which runs it", async () => {
+  const location = createMemoryLocation()
+  const real = createMemoryStorage({ location })
+  const reached = gate()
+  const stored = gate()
+  const first = serve({
+    storage: withPut(real, async (key, text, o) => {
+      reached.open()
+      await stored.passed
+      return real.docs.put(key, text, o)
+    }),
+  })
+  const { id } = await first.client.create()
+  const answered = first.client.prompt(id, { text: "left" })
+  await reached.passed
+  const closed = first.handler.close()
+  stored.open()
+  expect(await answered).toMatchObject({ position: 0 })
+  await closed
+  const { text = "" } = (await real.docs.get(`sessions/${id}/prompts`)) ?? {}
+  expect(JSON.parse(text)).toMatchObject({ prompts: [{ text: "left", state: "queued" }], ended: [] })
+  expect(text).not.toContain("lease")
+  const { client } = serve({ storage: createMemoryStorage({ location }) })
+  await client.load(id)
+  await eventually(async () => expect(await textsOf(client, id)).toEqual(["left", "LEFT"]))
+})
+
+test("a rename between a tool call and its result, by the turn's server or another, changes neither the context nor the turn", async () => {
+  const location = createMemoryLocation()
+  const called = gate()
+  const renamed = gate()
+  const { client, errors } = serve({
+    storage: createMemoryStorage({ location }),
+    async run({ session }) {
+      const call = { type: "toolCall", id: "c1", name: "look", arguments: {} } as const
+      await session.append({ type: "message", message: { role: "assistant", content: [call] } })
+      called.open()
+      await renamed.passed
+      const result = { role: "toolResult", toolCallId: "c1", content: "seen", isError: false } as const
+      await session.append({ type: "message", message: result })
+      await say(session, "done")
+    },
+  })
+  const other = serve({ storage: createMemoryStorage({ location }) })
+  const { id } = await client.create()
+  const asked = ask(client, id, "go")
+  await called.passed
+  await client.rename(id, "here")
+  await other.client.rename(id, "there")
+  renamed.open()
+  await asked
+  const { messages } = await client.context(id)
+  expect(messages.map(({ message }) => message.role)).toEqual(["user", "assistant", "toolResult", "assistant"])
+  expect((await client.load(id)).info.title).toBe("there")
+  expect(errors).toEqual([])
+})
+
 test("while one server runs a turn, another one leaves its prompt alone and only queues", async () => {
   const location = createMemoryLocation()
   const dead = await died(location)
@@ -398,11 +471,7 @@ test("a prompt for a session that is deleted meanwhile is 404, and leaves no doc
     await real.delete(key.split("/")[1] ?? "")
     return real.docs.put(key, text, o)
   }
-  const docs = new Proxy(real.docs, { get: (target, name) => (name === "put" ? put : Reflect.get(target, name)) })
-  const storage = new Proxy(real, {
-    get: (target, name) => (name === "docs" ? docs : (Reflect.get(target, name, target) as unknown)),
-  })
-  const { client } = serve({ storage, background: false })
+  const { client } = serve({ storage: withPut(real, put), background: false })
   const { id } = await client.create()
   await expect(client.prompt(id, { text: "late" })).rejects.toMatchObject({ status: 404 })
   expect(await real.docs.get(`sessions/${id}/prompts`)).toBeUndefined()
@@ -571,4 +640,12 @@ async function died(location: ReturnType<typeof createMemoryLocation>): Promise<
   await begun.passed
   const { messageId: second } = await client.prompt(id, { text: "second" })
   return { id, first, second, signalled: signalled.passed, append: () => append() }
+}
+
+/** The storage with another `put` of documents. */
+function withPut(real: SessionStorage, put: SessionStorage["docs"]["put"]): SessionStorage {
+  const docs = new Proxy(real.docs, { get: (target, name) => (name === "put" ? put : Reflect.get(target, name)) })
+  return new Proxy(real, {
+    get: (target, name) => (name === "docs" ? docs : (Reflect.get(target, name, target) as unknown)),
+  })
 }
