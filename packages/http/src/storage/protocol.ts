@@ -25,8 +25,10 @@ export interface PageHead {
   readonly log: string | null
 }
 
-/** Bytes of lines in a page, unless its last chunk is longer. Answers of Lambda have at most 6 MB. */
-export const PAGE_BYTES = 4_000_000
+/** Bytes of lines in a page, unless its last chunk is longer. */
+export const PAGE_BYTES = 1_000_000
+/** Of the further pages of a read: fewer requests. Answers of Lambda have at most 6 MB. */
+export const FURTHER_PAGE_BYTES = 4_000_000
 
 /** The last row of a list: a list without it was cut off. */
 export const LAST_ROW = '{"end":true}'

@@ -1,6 +1,6 @@
 /** Reads a log page by page. Each page is decoded as it arrives, and given to the caller when it is known to be whole. */
 import { type CheckedRange, type Chunk, hasStorageCode, MAX_CHUNK_BYTES, StorageError } from "@sessions/core/storage"
-import { decode, type PageHead } from "./protocol.ts"
+import { decode, FURTHER_PAGE_BYTES, type PageHead } from "./protocol.ts"
 import type { Ask, Requests } from "./requests.ts"
 
 interface Page extends PageHead {
@@ -80,7 +80,7 @@ function nextOf({ from, lines, end }: PageHead): number | undefined {
 }
 
 function fetchNext(fetchPage: FetchPage, { end, log }: PageHead, from: number): Fetch {
-  const query = { from, to: end, log: log ?? "" }
+  const query = { from, to: end, log: log ?? "", pageBytes: FURTHER_PAGE_BYTES }
   return begin((onHead) =>
     again(async () => {
       const page = await fetchPage(query, (head) => {
