@@ -73,8 +73,6 @@ export class Runner {
   /** Milliseconds since the epoch: the end of the lease as this runner has written it. */
   #until = 0
   #timer: ReturnType<typeof setTimeout> | undefined
-  /** The prompt that was taken in the write that stored it, until `start` runs it. */
-  #reserved: string | undefined
 
   constructor(sessions: Sessions, session: string, o: { id: string; queue: PromptQueue; options: RunnerOptions }) {
     this.#sessions = sessions
@@ -93,26 +91,9 @@ export class Runner {
     return this.#running !== undefined || this.#timer !== undefined
   }
 
-  /**
-   * Takes the only prompt of a queue without a lease, so that one write of the document stores and takes it: such a write costs more than all
-   * else that a prompt needs. The queue must be stored, and `start` be called then.
-   */
-  reserve(queue: Queue): Queue {
-    // An attempt whose write was refused. Another prompt may be reserved, and not yet started.
-    if (this.#reserved === queue.prompts.at(-1)?.messageId) this.#reserved = undefined
-    const isFree = queue.lease === undefined && queue.prompts.length === 1 && !this.isRunning
-    if (!isFree || this.#closed || !this.#o.continues) return queue
-    const lease = this.#lease()
-    const { queue: taken, step } = take(queue, lease, this.#o.now())
-    if (step.kind !== "run") return queue
-    this.#reserved = step.prompt.messageId
-    this.#until = lease.until
-    return taken
-  }
-
   /** Runs what is queued until the queue is empty or another runner has the lease. Never rejects. */
   start(): Promise<void> {
-    if (this.#closed && this.#reserved === undefined) return Promise.resolve()
+    if (this.#closed) return Promise.resolve()
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#again = true
@@ -138,7 +119,6 @@ export class Runner {
     this.#closed = true
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#reserved !== undefined) void this.start()
     await this.#running
   }
 
@@ -174,10 +154,6 @@ export class Runner {
     const turn = this.#ended
     const next = await this.#queue.update((queue) => {
       const changed = turn !== undefined && isHeld(queue, this.#id, turn.messageId) ? without(queue, turn) : queue
-      const [first] = changed.prompts
-      const isReserved =
-        first?.state === "running" && first.messageId === this.#reserved && changed.lease?.runner === this.#id
-      if (isReserved && !this.#closed) return { queue: changed, result: { kind: "run", prompt: first } as Step }
       if (!this.#closed) {
         const lease = this.#lease()
         this.#until = lease.until
@@ -185,11 +161,9 @@ export class Runner {
         return { queue: taken, result: step }
       }
       const isOwn = changed.lease?.runner === this.#id
-      const left = isReserved ? withFirstQueued(changed) : changed
-      return { queue: isOwn ? withoutLease(left) : left, result: { kind: "idle" } as Step }
+      return { queue: isOwn ? withoutLease(changed) : changed, result: { kind: "idle" } as Step }
     })
     this.#ended = undefined
-    this.#reserved = undefined
     return next
   }
 
@@ -221,8 +195,6 @@ export class Runner {
     const stop = new AbortController()
     const { signal } = stop
     this.#turn = { messageId, stop }
-    // It was stopped after it had been reserved, before its turn.
-    if (prompt.stop === true && !o.rerun) stop.abort(STOPPED)
     const keeper = this.#keepLease(messageId, stop)
     let written = false
     try {

@@ -53,7 +53,7 @@ export class ServedSession {
       const known = await this.#find(queue, prompt)
       if (known !== undefined) return { queue, result: { isNew: false, answer: { messageId: id, ...known } } }
       if (queue.prompts.length >= MAX_PROMPTS) throw full(this.#id)
-      const changed = this.#runner.reserve(withPrompt(queue, prompt, this.#o.now()))
+      const changed = withPrompt(queue, prompt, this.#o.now())
       const answer = { messageId: id, position: positionOf(changed, id) }
       return { queue: changed, result: { isNew: true, answer } }
     })

@@ -384,21 +384,6 @@ test("two servers run 100 prompts on one session, each once and one at a time", 
   expect(servers.flatMap(({ errors }) => errors)).toEqual([])
 })
 
-test("the prompt of an idle session is stored and taken in one write of its document, and ended in another", async () => {
-  const real = createMemoryStorage()
-  const states: string[] = []
-  const { client } = serve({
-    storage: withPut(real, async (key, text, o) => {
-      const { prompts } = JSON.parse(text) as { prompts: { state: string }[] }
-      states.push(prompts.map(({ state }) => state).join())
-      return real.docs.put(key, text, o)
-    }),
-  })
-  const { id } = await client.create()
-  for (const text of ["one", "two"]) await ask(client, id, text)
-  expect(states).toEqual(["running", "", "running", ""])
-})
-
 test("a prompt that is stored while its server closes is left to another one, which runs it", async () => {
   const location = createMemoryLocation()
   const real = createMemoryStorage({ location })

@@ -8,10 +8,10 @@ import { createIds } from "@sessions/core/format"
 import { createFileStorage } from "@sessions/fs"
 import { createSessionClient, type SessionApiError, type SessionClient } from "@sessions/http/client"
 import { createSessionHandler } from "@sessions/http/server"
-import { createDice } from "../../../core/test/dice.ts"
-import { startFaultProxy } from "../../../s3/test/server/fault-proxy.ts"
-import { faultsOf } from "../faults.ts"
-import { serve } from "../servers/node.ts"
+import { createDice } from "../../core/test/dice.ts"
+import { startFaultProxy } from "../../s3/test/server/fault-proxy.ts"
+import { faultsOf } from "./faults.ts"
+import { serve } from "./servers/node.ts"
 
 /** To run for ten minutes: `HTTP_PROXY_SECONDS=600 npm test -- --only conformance:node`. */
 const SECONDS = Number(process.env["HTTP_PROXY_SECONDS"] ?? 4)
