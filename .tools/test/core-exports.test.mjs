@@ -19,7 +19,7 @@ const MAIN = `
   AutoCompactOptions BranchSummaryOptions CompactionFailureKind CompactionPreset CompactionResult CompactionSettings CompactionStatus
   CompactOptions Summarize SummarizeRequest SummaryAnswer WindowTable SummaryStyle
 
-  CopyOptions ExportOptions Importer ImportFormat ImportOptions ImportResult ImportSource MergeResult VerifyReport collectBlobs CollectedBlobs CollectOptions
+  CopyOptions ExportOptions Importer ImportFormat ImportOptions ImportResult ImportSource MergeResult PrunedSessions VerifyReport collectBlobs CollectedBlobs CollectOptions
 
   Entry EntryType Header KnownEntry ModelRef AnyOwnEntry OwnEntry ParentSession NewEntry NewMessage
   AssistantMessage Attachment ContentBlock CustomRoleMessage FileBlock ImageBlock Message ModelMessage SystemMessage TextBlock

@@ -10,6 +10,7 @@ type NeedName =
   | "noWatch"
   | "replace"
   | "noReplace"
+  | "deleteIf"
   | "newestFirst"
   | "orderedById"
   | "tearTail"
@@ -41,6 +42,7 @@ export const needs: Readonly<Record<NeedName, Need>> = {
   noWatch: { text: "a storage without capabilities.watch", met: (capabilities) => !capabilities.watch },
   replace: { text: "capabilities.replace", met: (capabilities) => capabilities.replace },
   noReplace: { text: "a storage without capabilities.replace", met: (capabilities) => !capabilities.replace },
+  deleteIf: { text: "capabilities.deleteIf", met: (capabilities) => capabilities.deleteIf === true },
   newestFirst: { text: 'listOrder "updatedAt"', met: (capabilities) => capabilities.listOrder === "updatedAt" },
   orderedById: { text: 'listOrder "id"', met: (capabilities) => capabilities.listOrder === "id" },
   tearTail: { text: "the subject's tearTail()", met: (_, features) => features.tearTail !== undefined },

@@ -265,4 +265,74 @@ export const deletes: readonly Case[] = casesOf("delete", [
       equal((await contains(SECRET)) ?? false, false, "whether the store still contains text of the first session")
     },
   },
+  {
+    n: 16,
+    clause: "delete.expect",
+    title:
+      "a delete with another head than the stored one is `conflict` and deletes nothing; with the stored one it deletes",
+    needs: needs.deleteIf,
+    async run({ storage }) {
+      const first = await create(storage, "a")
+      const head = await storage.append("a", [line(2)], { expect: first })
+      await storage.docs.put("sessions/a/x", "{}", { expect: null })
+      const other = await create(storage, "b", linesTo(3))
+      await rejects("conflict", "a delete with an older head", () => storage.delete("a", { expect: first }))
+      await rejects("conflict", "one with the head of another log", () => storage.delete("a", { expect: other }))
+      await rejects("conflict", "one of a missing session", () => storage.delete("missing", { expect: head }))
+      await expectLog(storage, "a", linesTo(3), "after the refused deletes")
+      equal((await storage.docs.get("sessions/a/x"))?.text, "{}", "its document after the refused deletes")
+      equal((await storage.delete("a", { expect: head })).parts > 0, true, "whether the delete removed the log")
+      await expectGone(storage, "a", "after the delete")
+    },
+  },
+  {
+    n: 17,
+    clause: "delete.expect",
+    title: "of an append and a delete with one head exactly one succeeds",
+    needs: needs.deleteIf,
+    async run({ writers }) {
+      const [a, b] = await writers()
+      for (let round = 0; round < 8; round++) {
+        const session = `s${round}`
+        const head = await create(a, session)
+        const append = (): Promise<unknown> => a.append(session, [line(2)], { expect: head })
+        const remove = (): Promise<unknown> => b.delete(session, { expect: head })
+        const both = round % 2 === 0 ? [append(), remove()] : [remove(), append()].toReversed()
+        const [appended, removed] = await Promise.allSettled(both)
+        check(appended?.status !== removed?.status, "the outcomes", "one success", [appended, removed])
+        if (appended?.status === "fulfilled") await expectLog(b, session, linesTo(3), "after the refused delete")
+        else await expectGone(a, session, "after the delete")
+      }
+    },
+  },
+  {
+    n: 18,
+    clause: "sweep.unused",
+    title:
+      "a sweep leaves logs, documents and blobs as they are, beside appends and deletes, and with `dryRun` removes nothing",
+    async run({ storage }) {
+      if (storage.sweep === undefined) return
+      let head = await create(storage, "a")
+      await storage.docs.put("sessions/a/x", "{}", { expect: null })
+      await storage.docs.put("y", "[]", { expect: null })
+      const hash = await storage.blobs.put(new Uint8Array([1, 2, 3]))
+      await create(storage, "b")
+      await storage.delete("b")
+      const counted = await storage.sweep({ dryRun: true })
+      check(counted.removed >= 0 && counted.left === 0, "a dry run", "counts", counted)
+      const [swept, appended] = await Promise.all([
+        storage.sweep(),
+        storage.append("a", [line(2)], { expect: head }),
+        storage.delete("missing"),
+      ])
+      head = appended
+      check(swept.removed >= 0 && swept.bytes >= 0, "a sweep", "counts", swept)
+      equal((await storage.sweep({ dryRun: true })).removed, 0, "what a second sweep finds")
+      await expectLog(storage, "a", linesTo(3), "after the sweeps")
+      equal((await storage.docs.get("sessions/a/x"))?.text, "{}", "the document of the session")
+      equal((await storage.docs.get("y"))?.text, "[]", "the other document")
+      equal(await storage.blobs.has(hash), true, "blobs.has()")
+      await storage.append("a", [line(3)], { expect: head })
+    },
+  },
 ])

@@ -8,7 +8,9 @@ const cached = perLocation(() => new Map<string, ListRow>())
 export const listingMutants: readonly Mutant[] = [
   mutant(
     "returns an empty head for a missing session",
-    ids("OPEN 03 08, CREATE 06 07, APPEND 07 08 14, CAS 04, HEAD 01, READ 13, DELETE 01 02 04 09 11, REPLACE 03 08"),
+    ids(
+      "OPEN 03 08, CREATE 06 07, APPEND 07 08 14, CAS 04, HEAD 01, READ 13, DELETE 01 02 04 09 11 16 17, REPLACE 03 08",
+    ),
     (real) => ({
       head: async (session, o) => (await real.head(session, o)) ?? { next: 0, log: "", bytes: 0, updatedAt: 0 },
     }),
@@ -32,7 +34,7 @@ export const listingMutants: readonly Mutant[] = [
   })),
   mutant(
     "lists sessions from a stale cache",
-    ids("CREATE 07, LIST 03 05 06 07 10, DELETE 01 02 04 09 10 11, REPLACE 08"),
+    ids("CREATE 07, LIST 03 05 06 07 10, DELETE 01 02 04 09 10 11 16, REPLACE 08"),
     (real, location) => ({
       async *list(o) {
         const seen = cached(location)

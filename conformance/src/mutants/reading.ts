@@ -143,7 +143,7 @@ export const readingMutants: readonly Mutant[] = [
   ),
   mutant(
     "yields an empty chunk for a range without lines",
-    ids("OPEN 03 08, CREATE 07, APPEND 07 08 14, CAS 04, READ 04 06 20, DELETE 01 02 04 09 11, REPLACE 03 08"),
+    ids("OPEN 03 08, CREATE 07, APPEND 07 08 14, CAS 04, READ 04 06 20, DELETE 01 02 04 09 11 16 17, REPLACE 03 08"),
     (real) => ({
       async *read(session, range, o) {
         let some = false
@@ -170,7 +170,7 @@ export const readingMutants: readonly Mutant[] = [
   }),
   mutant(
     "fails to read what is not there",
-    ids("OPEN 03 08, CREATE 07, APPEND 07 08 14, CAS 04, READ 06, DELETE 01 02 04 09 11, REPLACE 03 08"),
+    ids("OPEN 03 08, CREATE 07, APPEND 07 08 14, CAS 04, READ 06, DELETE 01 02 04 09 11 16 17, REPLACE 03 08"),
     (real) => ({
       async *read(session, range, o) {
         if (isSessionId(session) && (await real.head(session)) === undefined)

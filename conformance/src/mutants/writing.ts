@@ -1,5 +1,5 @@
 /** Mutants of `append`, `delete`, `replace` and the checks of ids. */
-import { hasStorageCode } from "@sessions/core/storage"
+import { hasStorageCode, type Head } from "@sessions/core/storage"
 import { perLocation } from "./sound-subjects.ts"
 import { current, ids, linesOf, type Mutant, mutant } from "./mutant.ts"
 
@@ -8,7 +8,7 @@ const deletedOf = perLocation(() => new Map<string, string[]>())
 export const writingMutants: readonly Mutant[] = [
   mutant(
     "ignores expect",
-    ids("OPEN 08, CREATE 02 04, APPEND 09 10, CAS 01 02 03 04 05 06 07 08, DELETE 04 05 09, REPLACE 04"),
+    ids("OPEN 08, CREATE 02 04, APPEND 09 10, CAS 01 02 03 04 05 06 07 08, DELETE 04 05 09 17, REPLACE 04"),
     (real) => ({
       async append(session, lines, o) {
         for (;;) {
@@ -22,7 +22,7 @@ export const writingMutants: readonly Mutant[] = [
       },
     }),
   ),
-  mutant("checks, then writes", ["CREATE-04", "APPEND-09", "CAS-06", "CAS-08", "REPLACE-10"], (real) => ({
+  mutant("checks, then writes", ["CREATE-04", "APPEND-09", "CAS-06", "CAS-08", "REPLACE-10", "DELETE-17"], (real) => ({
     async append(session, lines, o) {
       const head = await current(real, session)
       const same =
@@ -34,7 +34,7 @@ export const writingMutants: readonly Mutant[] = [
   mutant(
     "acknowledges before it commits",
     ids(
-      "OPEN 04 06 08, CREATE 05, APPEND 01 02 04 06 07 09 10 11 12 13 14 15, CAS 01 02 03 04 05 06 07 08, HEAD 02 05 06, READ 02 03 08 16 19 21, DELETE 04 05, SYNC 01, WATCH 01 02 03, REPLACE 01 03 04 10",
+      "OPEN 04 06 08, CREATE 05, APPEND 01 02 04 06 07 09 10 11 12 13 14 15, CAS 01 02 03 04 05 06 07 08, HEAD 02 05 06, READ 02 03 08 16 19 21, DELETE 04 05 17, SYNC 01, WATCH 01 02 03, REPLACE 01 03 04 10",
     ),
     (real) => {
       let commit = async (): Promise<unknown> => undefined
@@ -57,7 +57,7 @@ export const writingMutants: readonly Mutant[] = [
   mutant(
     "drops the last line of a batch",
     ids(
-      "OPEN 04 05, CREATE 01 02 03 04 06, APPEND 01 02 03 05 06 07 08 09 10 14 15, CAS 01 02 03 05 06 07, HEAD 02 03 05 06, READ 01 02 03 07 08 09 10 13 16 17 18 19 21 22 24, LIST 08, DELETE 01 05 10 11 12, SYNC 01, WATCH 02 03, REPLACE 03 06 07 10 11",
+      "OPEN 04 05, CREATE 01 02 03 04 06, APPEND 01 02 03 05 06 07 08 09 10 14 15, CAS 01 02 03 05 06 07, HEAD 02 03 05 06, READ 01 02 03 07 08 09 10 13 16 17 18 19 21 22 24, LIST 08, DELETE 01 05 10 11 12 16 17, SYNC 01, WATCH 02 03, REPLACE 03 06 07 10 11",
     ),
     (real) => ({
       append: (session, lines, o) => real.append(session, lines.length > 1 ? lines.slice(0, -1) : lines, o),
@@ -99,6 +99,23 @@ export const writingMutants: readonly Mutant[] = [
         real.append(session, o.expect === 0 ? [...(deleted.get(session) ?? []), ...lines] : lines, o),
     }
   }),
+  mutant("deletes whatever the head is", ["DELETE-16", "DELETE-17"], (real) => ({
+    delete: (session, { expect: _, ...o } = {}) => real.delete(session, o),
+  })),
+  mutant("compares the head, then deletes", ["DELETE-17"], (real) => ({
+    async delete(session, { expect, ...o } = {}) {
+      const head = expect && (await current(real, session))
+      const same = head === undefined || (head !== 0 && head.next === expect?.next && head.log === expect.log)
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      return real.delete(session, same ? o : { ...o, expect: expect as Head })
+    },
+  })),
+  mutant("sweeps away blobs", ["DELETE-18"], (real) => ({
+    async sweep({ dryRun } = {}) {
+      for await (const { hash } of real.blobs.list()) if (dryRun !== true) await real.blobs.delete(hash)
+      return { removed: 0, bytes: 0, left: 0 }
+    },
+  })),
   mutant("does not check ids", ["CREATE-05", "CREATE-06", "DELETE-08"], (real) => ({
     append: (session, lines, o) =>
       real.append(typeof session === "string" ? session.replaceAll(/\W/g, "0") || "0" : "0", lines, o),
@@ -111,7 +128,7 @@ export const writingMutants: readonly Mutant[] = [
   })),
   mutant(
     "refuses everything after a conflict",
-    ["APPEND-10", "APPEND-15", "CAS-01", "CAS-06", "CAS-07", "CAS-08", "DELETE-05", "DELETE-09"],
+    ["APPEND-10", "APPEND-15", "CAS-01", "CAS-06", "CAS-07", "CAS-08", "DELETE-05", "DELETE-09", "DELETE-17"],
     (real) => {
       let latched: unknown
       return {

@@ -71,7 +71,7 @@ export type {
 } from "./compaction/types.ts"
 export type { WindowTable } from "./compaction/settings/windows.ts"
 
-// Whole sessions: import, export, copy, merge, verify, and the removal of blobs that no session refers to.
+// Whole sessions: import, export, copy, merge, verify, and the removal of old sessions and of what nothing refers to.
 export type {
   CopyOptions,
   ExportOptions,
@@ -81,9 +81,10 @@ export type {
   ImportResult,
   ImportSource,
   MergeResult,
+  PrunedSessions,
   VerifyReport,
 } from "./session/transfer-types.ts"
-export { collectBlobs } from "./storage/collect.ts"
+export { collectBlobs } from "./session/collect-blobs.ts"
 export type { CollectedBlobs, CollectOptions } from "./storage/collect.ts"
 
 // What an application appends and shows: entries, messages and their blocks.

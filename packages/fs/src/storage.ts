@@ -16,7 +16,7 @@ import { createDeps, type Deps } from "./deps.ts"
 import { type Files, nodeFiles } from "./disk/files.ts"
 import { POLL_MS } from "./notifier.ts"
 import { toLayout, toSessionPaths } from "./disk/layout.ts"
-import { sweepLeftovers } from "./disk/sweep.ts"
+import { sweepLeftovers, sweepStore } from "./disk/sweep.ts"
 import { type DecodeLines, decodeLines as decodeOnNode } from "./log/decode.ts"
 import { listSessions } from "./read/list.ts"
 import { infoIn, readMetadata, type StoredInfo } from "./log/metadata.ts"
@@ -92,6 +92,7 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
       atomicBatch: "prefix",
       writers: "host",
       listOrder: "updatedAt",
+      deleteIf: true,
       maxLineBytes: maxPartBytes - 1,
       maxBatchBytes: maxPartBytes,
       maxSessionBytes,
@@ -130,12 +131,17 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
       return listSessions(deps, options, pendingInfo)
     },
 
-    delete(session, { signal }) {
+    delete(session, { signal, expect }) {
       root.use()
       sweep.start()
       const paths = toSessionPaths(layout, session)
-      if (!isAnythingLeft(deps, paths)) return { bytes: 0, parts: 0, purged: true }
-      return writers.get(session).exclusively(() => removeSession(deps, paths, signal), signal)
+      if (expect === undefined && !isAnythingLeft(deps, paths)) return { bytes: 0, parts: 0, purged: true }
+      return writers.get(session).exclusively(() => removeSession(deps, paths, { signal, expect }), signal)
+    },
+
+    sweep({ dryRun = false }) {
+      root.use()
+      return sweepStore(files, layout, dryRun)
     },
 
     async sync(session, { signal }) {

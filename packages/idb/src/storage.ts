@@ -18,7 +18,7 @@ import { createBlobs } from "./documents/blobs.ts"
 import { createDocuments } from "./documents/documents.ts"
 import { append } from "./log/append.ts"
 import { type CompactedRows, compactRows } from "./log/compact-rows.ts"
-import { deleteSession } from "./log/delete.ts"
+import { deleteSession, deleteStaged } from "./log/delete.ts"
 import { getHead, listHeads, toHeadInfo } from "./log/heads.ts"
 import { createIdleCompaction } from "./log/idle-compaction.ts"
 import { readLog } from "./log/read.ts"
@@ -93,13 +93,21 @@ export function createIndexedDbStorage(options: IndexedDbStorageOptions = {}): I
 
       list: ({ limit }) => listHeads(limit, (work) => readTransaction(context, ["heads"], work)),
 
-      async delete(session) {
+      async delete(session, { expect }) {
+        let attempts = 0
         const deleted = await writeIdempotent(context, ["heads", "log", "docs", "staged"], (tx) =>
-          deleteSession(tx, session),
+          deleteSession(tx, session, expect, attempts++ > 0),
         )
         notifier.emit(session)
         return deleted
       },
+
+      sweep: ({ dryRun }) =>
+        writeIdempotent(context, ["log", "staged"], async (tx) => ({
+          removed: await deleteStaged(tx, undefined, dryRun),
+          bytes: 0,
+          left: 0,
+        })),
 
       sync: () =>
         writeIdempotent({ ...context, durability: "strict" }, ["meta"], async (tx) => {
@@ -147,6 +155,7 @@ function capabilitiesOf(
     atomicBatch: "all",
     writers: "host",
     listOrder: "updatedAt",
+    deleteIf: true,
     maxLineBytes: maxBatchBytes - 1,
     maxBatchBytes,
     maxSessionBytes,

@@ -96,8 +96,9 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): Session
       yield newestFirst(location)
     },
 
-    delete(session) {
+    delete(session, { expect }) {
       const log = location.logs.get(session)
+      if (expect !== undefined) checkExpect(log && headOf(log), expect)
       location.logs.delete(session)
       deleteDocumentsOf(location, session)
       notify(location, session, "deleted")
@@ -151,6 +152,7 @@ function capabilitiesOf({ limits = {}, location }: MemoryStorageOptions): Storag
     // All users of a shared location are in this process, where any number of storage objects are safe.
     writers: location === undefined ? "instance" : "host",
     listOrder: "updatedAt",
+    deleteIf: true,
     maxLineBytes: limits.maxLineBytes ?? 49_999_999,
     maxBatchBytes: limits.maxBatchBytes ?? 50_000_000,
     maxSessionBytes: limits.maxSessionBytes ?? 200_000_000,

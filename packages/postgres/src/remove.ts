@@ -1,5 +1,5 @@
 /** Deletes a session with its lines and documents. */
-import type { Deleted, StorageAdapter } from "@sessions/core/storage"
+import { checkExpect, type Deleted, type Head, type StorageAdapter } from "@sessions/core/storage"
 import type { Connection, Database } from "./database.ts"
 import { UnknownOutcome } from "./errors.ts"
 import type { Tables } from "./schema.ts"
@@ -7,6 +7,7 @@ import type { Tables } from "./schema.ts"
 export interface Deletion {
   readonly log: string
   readonly bytes: string | number | bigint
+  readonly next: string | number | bigint
 }
 
 /**
@@ -14,15 +15,21 @@ export interface Deletion {
  * for the row of the session.
  */
 export function createDelete(db: Database, { session, batch, doc }: Tables): StorageAdapter["delete"] {
-  const lock = `SELECT log, bytes FROM ${session} WHERE id = $1 FOR UPDATE`
+  const lock = `SELECT log, bytes, next FROM ${session} WHERE id = $1 FOR UPDATE`
   const removeSession = `DELETE FROM ${session} WHERE id = $1`
   const removeLines = `DELETE FROM ${batch} WHERE log = $1`
   const removeDocs = `DELETE FROM ${doc} WHERE session = $1`
 
-  async function remove(tx: Connection, id: string, log: string | undefined): Promise<Deletion | undefined> {
+  async function remove(
+    tx: Connection,
+    id: string,
+    log: string | undefined,
+    expect?: Head,
+  ): Promise<Deletion | undefined> {
     const [found] = await tx.query<Deletion>(lock, [id])
     // A repeat must not remove a session that was created since.
-    if (found !== undefined && log !== undefined && found.log !== log) return undefined
+    if (log !== undefined && found?.log !== log) return undefined
+    if (expect !== undefined) checkExpect(found && { next: Number(found.next), log: found.log }, expect)
     if (found !== undefined) {
       await tx.query(removeLines, [found.log])
       await tx.query(removeSession, [id])
@@ -31,11 +38,11 @@ export function createDelete(db: Database, { session, batch, doc }: Tables): Sto
     return found
   }
 
-  return async (id): Promise<Deleted> => {
+  return async (id, { expect }): Promise<Deleted> => {
     let seen: Deletion | undefined
     const attempt = (log?: string): Promise<Deletion | undefined> =>
       db.transaction(async (tx) => {
-        const found = await remove(tx, id, log)
+        const found = await remove(tx, id, log, expect)
         seen ??= found
         return found
       })

@@ -60,7 +60,9 @@ const OPTIONS: OptionNames<PostgresStorageOptions> = {
   maxSessionBytes: true,
 }
 
-export type PostgresStorage = Defined<StorageAdapter & Required<Pick<StorageAdapter, "sync" | "watch" | "replace">>>
+export type PostgresStorage = Defined<
+  Omit<StorageAdapter, "sweep"> & Required<Pick<StorageAdapter, "sync" | "watch" | "replace">>
+>
 
 /**
  * Stores sessions in PostgreSQL 12 or later, for any number of writers anywhere. An append is one statement in one round trip. Tables are
@@ -102,6 +104,7 @@ export function createPostgresStorage(options: PostgresStorageOptions): Postgres
       atomicBatch: "all",
       writers: "any",
       listOrder: "updatedAt",
+      deleteIf: true,
       maxLineBytes: maxBatchBytes - 1,
       maxBatchBytes,
       maxSessionBytes,

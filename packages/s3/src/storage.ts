@@ -130,6 +130,15 @@ export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
     return lines
   }
 
+  async function collectAll(dryRun: boolean, signal: AbortSignal | undefined): Promise<Collected> {
+    const sessions = await sessionsWithObjects(deps, signal)
+    const all: Collected[] = []
+    for (const one of sessions)
+      all.push(await locks.run(one, signal, (lock) => collectSession(writeDeps, one, lock, dryRun)))
+    all.push(await collectTombstones(writeDeps, sessions, dryRun, signal))
+    return sumOf(all)
+  }
+
   function toError(error: unknown, { doing, session, at }: Call): StorageError {
     return toStorageError(deps, error, doing, { session, at })
   }
@@ -142,6 +151,7 @@ export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
         atomicBatch: "all",
         writers: unsafeSingleWriter ? "instance" : "any",
         listOrder: "updatedAt",
+        deleteIf: true,
         maxLineBytes: settings.maxLineBytes,
         maxBatchBytes: settings.maxBatchBytes,
         maxSessionBytes: settings.maxSessionBytes,
@@ -165,7 +175,13 @@ export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
 
       list: ({ limit, signal }) => listSessions(deps, limit, signal),
 
-      delete: (session, { signal }) => locks.run(session, signal, (lock) => deleteSession(writeDeps, session, lock)),
+      delete: (session, { signal, expect }) =>
+        locks.run(session, signal, (lock) => deleteSession(writeDeps, session, lock, expect)),
+
+      async sweep({ dryRun = false, signal }) {
+        const { objects, bytes, left } = await collectAll(dryRun, signal)
+        return { removed: objects, bytes, left }
+      },
 
       sync() {
         // An acknowledged write is durable already.
@@ -187,13 +203,8 @@ export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
       calls.call({ doing: "collect garbage", ...(session !== undefined && { session }) }, o, async () => {
         if (session !== undefined) checkSessionId(session)
         if (session !== undefined)
-          return locks.run(session, o?.signal, (lock) => collectSession(writeDeps, session, lock))
-        const sessions = await sessionsWithObjects(deps, o?.signal)
-        const all: Collected[] = []
-        for (const one of sessions)
-          all.push(await locks.run(one, o?.signal, (lock) => collectSession(writeDeps, one, lock)))
-        all.push(await collectTombstones(writeDeps, sessions, o?.signal))
-        return sumOf(all)
+          return locks.run(session, o?.signal, (lock) => collectSession(writeDeps, session, lock, false))
+        return collectAll(false, o?.signal)
       }),
   }
 }

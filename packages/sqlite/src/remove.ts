@@ -1,8 +1,9 @@
 /** Removes sessions, and the lines of logs that belong to no session. */
-import { MAX_CHUNK_BYTES, type StorageAdapter } from "@sessions/core/storage"
+import { checkExpect, MAX_CHUNK_BYTES, type StorageAdapter } from "@sessions/core/storage"
 import type { Connection } from "./driver/connection.ts"
 import type { Database } from "./database.ts"
 import { keysOf } from "./documents.ts"
+import { headOf } from "./heads.ts"
 
 const DETACH = "UPDATE session SET id = NULL, info = NULL, info_next = NULL WHERE id = ? RETURNING bytes"
 const DOCS = "DELETE FROM doc WHERE key >= ? AND key < ?"
@@ -12,9 +13,10 @@ const DOCS = "DELETE FROM doc WHERE key >= ? AND key < ?"
  * process nor other writers; `secure_delete` overwrites them.
  */
 export function createDelete(db: Database, changed: (session: string) => void): StorageAdapter["delete"] {
-  return async (session, { signal }) => {
+  return async (session, { signal, expect }) => {
     const bytes = await db.write(
       (tx) => {
+        if (expect !== undefined) checkExpect(headOf(tx, session), expect)
         tx.run(DOCS, ...keysOf(`sessions/${session}/`))
         return tx.query<{ bytes: number }>(DETACH).get(session)?.bytes
       },
@@ -37,7 +39,11 @@ function exists(tx: Connection, session: string): boolean {
 /** A replace that runs for longer has certainly been interrupted. */
 export const STALE_MS: number = 24 * 60 * 60 * 1000
 
-const UNUSED = "SELECT n FROM session WHERE id IS NULL AND (next > 0 OR updated_at < ?) LIMIT 1"
+/** Of deleted and replaced logs, and of replaces that were interrupted. */
+const IS_UNUSED = "session.id IS NULL AND (session.next > 0 OR session.updated_at < ?)"
+const UNUSED = `SELECT n FROM session WHERE ${IS_UNUSED} LIMIT 1`
+const ALL_UNUSED = `SELECT count(DISTINCT session.n) AS removed, coalesce(sum(batch.bytes), 0) AS bytes
+  FROM session LEFT JOIN batch ON batch.n = session.n WHERE ${IS_UNUSED}`
 const SIZES = "SELECT seq, bytes FROM batch WHERE n = ? ORDER BY seq LIMIT 1000"
 const LINES = "DELETE FROM batch WHERE n = ? AND seq <= ?"
 
@@ -45,6 +51,21 @@ const LINES = "DELETE FROM batch WHERE n = ? AND seq <= ?"
 export async function removeLogs(db: Database): Promise<void> {
   while (await db.write(removeSome, { isStored: () => false })) {
     await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+/** Removes what a crash left of deletions and replaces, in steps: a sweep that is interrupted is continued by the next. */
+export function createSweep(db: Database): NonNullable<StorageAdapter["sweep"]> {
+  return async ({ dryRun, signal }) => {
+    const found = await db.read(
+      (tx) => tx.query<{ removed: number; bytes: number }>(ALL_UNUSED).get(Date.now() - STALE_MS),
+      { signal },
+    )
+    const { removed = 0, bytes = 0 } = found ?? {}
+    if (removed === 0 || dryRun === true) return { removed, bytes, left: 0 }
+    await removeLogs(db)
+    // While another connection reads an older state, the write-ahead log keeps the bytes.
+    return { removed, bytes, left: (await db.purge()) ? 0 : removed }
   }
 }
 

@@ -16,7 +16,7 @@ import { headOf } from "./heads.ts"
 import { createList } from "./list.ts"
 import { createNotifier } from "./notifier.ts"
 import { createRead } from "./read.ts"
-import { createDelete } from "./remove.ts"
+import { createDelete, createSweep } from "./remove.ts"
 import { createReplace } from "./replace.ts"
 
 export interface SqliteStorageOptions {
@@ -71,6 +71,7 @@ export function createSqliteStorage(o: SqliteStorageOptions): SessionStorage {
       atomicBatch: "all",
       writers: "host",
       listOrder: "updatedAt",
+      deleteIf: true,
       maxLineBytes: maxBatchBytes - 1,
       maxBatchBytes,
       maxSessionBytes,
@@ -84,6 +85,7 @@ export function createSqliteStorage(o: SqliteStorageOptions): SessionStorage {
     sync: (_, options) => db.sync(options),
     replace: createReplace(db, changed),
     watch: watchHeads({ head, subscribe }),
+    sweep: createSweep(db),
     docs: createDocs(db),
     blobs: createBlobs(db),
     close: db.close,

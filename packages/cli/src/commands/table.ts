@@ -9,6 +9,7 @@ import { discover } from "./discover.ts"
 import { doctor } from "./doctor.ts"
 import { exportCommand } from "./export.ts"
 import { fork } from "./fork.ts"
+import { gc } from "./gc.ts"
 import { grep } from "./grep.ts"
 import { handoff } from "./handoff.ts"
 import { history } from "./history.ts"
@@ -19,6 +20,7 @@ import { memory } from "./memory.ts"
 import { merge } from "./merge.ts"
 import { migrate } from "./migrate.ts"
 import { move } from "./move.ts"
+import { prune } from "./prune.ts"
 import { rename } from "./rename.ts"
 import { resume } from "./resume.ts"
 import { rewind } from "./rewind.ts"
@@ -53,6 +55,8 @@ export const COMMANDS: readonly Command[] = [
   label,
   move,
   rm,
+  prune,
+  gc,
   copy,
   merge,
   migrate,

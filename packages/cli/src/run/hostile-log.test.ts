@@ -93,6 +93,8 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["h", ATTACK, "new"],
   ],
   move: [["h", `/q${ATTACK}`]],
+  prune: [["--older-than", "1h", "--dry-run"]],
+  gc: [["--dry-run"]],
   rm: [["h"]],
   copy: [["h", "--to", "mem:other"]],
   merge: [["h", "--with", "mem:other"]],

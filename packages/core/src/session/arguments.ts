@@ -1,6 +1,6 @@
 /** Checks the arguments of the public calls by tables: the options of each call, and what it would use without checking it. */
 import { checkExclusive, COMPACTION_OPTIONS } from "../compaction/settings/layers.ts"
-import type { AutoCompactOptions, BranchSummaryOptions, CompactOptions } from "../compaction/types.ts"
+import type { AutoCompactOptions, CompactOptions } from "../compaction/types.ts"
 import type { BlobLimits } from "../format/blobs.ts"
 import { SessionError } from "../format/errors.ts"
 import type { Extensions } from "../format/names.ts"
@@ -91,11 +91,6 @@ const CONTEXT: OptionChecks<ContextOptions> = {
 }
 const MESSAGES: OptionChecks<MessagesOptions> = { ...CALL, before: isCursor, limit: wholeFrom(1, 1_000) }
 const PATH: OptionChecks<PathOptions> = { ...MESSAGES, types: isTypeList }
-const SUMMARY: OptionChecks<BranchSummaryOptions> = {
-  ...COMPACTION_OPTIONS,
-  instructions: isAnything,
-  budget: isAnything,
-}
 const AUTO_COMPACT: OptionChecks<AutoCompactOptions> = { ...CALL, ...COMPACTION_OPTIONS, instructions: isAnything }
 const COMPACT: OptionChecks<CompactOptions> = { ...AUTO_COMPACT, reason: isAnything }
 
@@ -181,7 +176,11 @@ type Calls<T> = {
   ]
 }
 
-const REPOSITORY: Omit<Calls<Sessions>, "release" | "releaseAll" | "close" | typeof Symbol.asyncDispose> = {
+/** `prune` and `collect` check theirs where they are. */
+const REPOSITORY: Omit<
+  Calls<Sessions>,
+  "prune" | "collect" | "release" | "releaseAll" | "close" | typeof Symbol.asyncDispose
+> = {
   create: [0, { ...OPEN_OR_CREATE, id: isAnything }],
   open: [1, OPEN],
   openOrCreate: [1, OPEN_OR_CREATE],
@@ -258,11 +257,6 @@ export function checkSessionCall(call: SessionCall, o: object, session: string):
 export function checkRange<R extends { readonly from?: number; readonly to?: number }>(range: R): R {
   checkCallOptions("entries", range, { from: numberFrom(0), to: numberFrom(0) })
   return range
-}
-
-/** Throws `invalid` for wrong options of the summary of a branch. */
-export function checkSummaryOptions(o: object): void {
-  checkCallOptions("branchWithSummary", o, SUMMARY)
 }
 
 export function checkListener(event: unknown, listener: unknown): void {

@@ -5,8 +5,11 @@ import type { Session } from "./types.ts"
 
 export async function continueRecent(
   sessions: Sessions,
-  { cwd, pointer, create = true, ...o }: Parameters<Sessions["continueRecent"]>[0],
+  options: Parameters<Sessions["continueRecent"]>[0] | undefined,
 ): Promise<Session> {
+  if (typeof options?.cwd !== "string")
+    throw new SessionError("invalid", "continueRecent needs the `cwd` of the session, a string.")
+  const { cwd, pointer, create = true, ...o } = options
   const target = pointer === undefined ? undefined : await sessions.pointers.get(pointer, o)
   const pointed = target?.cwd === cwd ? await openIfThere(sessions, target.session, o) : undefined
   const found = pointed ?? (await openNewest(sessions, cwd, o))

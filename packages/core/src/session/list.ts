@@ -69,7 +69,11 @@ export async function listSessions(
 }
 
 /** Whether the storage answers at all. The head of an id that does not exist costs one request and depends on no session's data. */
-async function isInReach(storage: SessionStorage, { newId }: LiveSessionOptions, o: CallOptions): Promise<boolean> {
+export async function isInReach(
+  storage: SessionStorage,
+  { newId }: LiveSessionOptions,
+  o: CallOptions,
+): Promise<boolean> {
   try {
     await storage.head(newId(), o)
     return true
@@ -79,7 +83,8 @@ async function isInReach(storage: SessionStorage, { newId }: LiveSessionOptions,
   }
 }
 
-function matches(info: SessionInfo, o: ListOptions): boolean {
+/** Whether a session is one of those that the options name. */
+export function matches(info: SessionInfo, o: ListOptions): boolean {
   const parent = info.parentSession
   return (
     (o.cwd === undefined || info.cwd === o.cwd) &&

@@ -4,7 +4,8 @@ import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { ParentSession } from "../format/header.ts"
-import type { CallOptions, Deleted, SessionStorage } from "../storage/contract.ts"
+import type { CollectedBlobs, CollectOptions } from "../storage/collect.ts"
+import type { CallOptions, Deleted, SessionStorage, Swept } from "../storage/contract.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import type { ConflictPolicy, PersistAfter } from "../write/types.ts"
 import type { Hooks } from "./hooks.ts"
@@ -18,6 +19,7 @@ import type {
   ImportResult,
   ImportSource,
   MergeResult,
+  PrunedSessions,
   VerifyReport,
 } from "./transfer-types.ts"
 
@@ -210,6 +212,31 @@ export interface Sessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends o
     id: string,
     o?: CallOptions,
   ): Promise<{ readonly migrated: boolean; readonly from: { format: string; version: number } }>
+  /**
+   * Deletes the sessions whose last message is more than `olderThan` milliseconds ago, the oldest first: of one `cwd` or `source`, or all.
+   * A session that is open or that changes meanwhile stays, as `skipped` says; what a writer appends is never deleted by a call that has
+   * not seen it. A session that is open in another process and does not write is deleted: its next append is `not_found`.
+   *
+   * `unsupported` if the storage cannot delete under a condition ({@link SessionStorage}, `deleteIf`). Rejects if the storage as a whole
+   * does not answer; what was deleted until then stays deleted, and the same call goes on. Blobs are left to {@link collect}.
+   */
+  prune(
+    o: CallOptions & {
+      readonly olderThan: number
+      readonly cwd?: string
+      readonly source?: "interactive" | "cron"
+      /** Deletes nothing, and returns what it would delete. Default false. */
+      readonly dryRun?: boolean
+    },
+  ): Promise<PrunedSessions>
+  /**
+   * Removes from the storage what nothing refers to: blobs that no log and no document mentions, and (`swept`) what deletions,
+   * replacements and interrupted writes left. Safe beside writers, and may be interrupted anywhere.
+   *
+   * `olderThan`: see `collectBlobs`; at least 7,200,000, 2 hours, because a writer puts the blobs of a line again only if more than one hour
+   * has passed since it put them. Rejects like `collectBlobs` if a session cannot be read; the rest is swept by then.
+   */
+  collect(o?: CollectOptions): Promise<CollectedBlobs & { readonly swept: Swept }>
   /** Reads the whole log and reports every defect. `not_found`, `not_a_session`. */
   verify(id: string, o?: CallOptions): Promise<VerifyReport>
   /**

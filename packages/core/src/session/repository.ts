@@ -78,6 +78,10 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   }
   const runCreateHooks = (session: string, header: Header): void =>
     runHooks("create", (hook) => hook.create?.({ session, header: cloneJson(header) }))
+  const forget = (id: string): void => {
+    open.remove(id)
+    runHooks("delete", (hook) => hook.delete?.({ session: id }))
+  }
 
   const sessions: Sessions = {
     storage,
@@ -144,8 +148,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
       const existed = await exists(storage, id, o)
       const deleted = await storage.delete(id, o)
       if (!existed && deleted.purged) throw notFound(storage, id)
-      open.remove(id)
-      runHooks("delete", (hook) => hook.delete?.({ session: id }))
+      forget(id)
       return deleted
     },
 
@@ -163,8 +166,6 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
 
     async continueRecent(o) {
       checkOpen()
-      if (typeof o?.cwd !== "string")
-        throw new SessionError("invalid", "continueRecent needs the `cwd` of the session, a string.")
       const { continueRecent } = await transferFeature()
       return continueRecent(sessions, o)
     },
@@ -210,6 +211,18 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
       check(id)
       const { migrateStored } = await transferFeature()
       return migrateStored(storage, id, { ...o, blobs: options.blobs, now: options.now })
+    },
+
+    async prune(o) {
+      checkOpen()
+      const { pruneSessions } = await transferFeature()
+      return pruneSessions(storage, options, { isOpen: (id) => open.find(id) !== undefined, forget }, o)
+    },
+
+    async collect(o) {
+      checkOpen()
+      const { collectStorage } = await transferFeature()
+      return collectStorage(storage, o)
     },
 
     async verify(id, o = {}) {

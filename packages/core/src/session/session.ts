@@ -22,14 +22,7 @@ import type { CompactionCaller } from "./live.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "../info/projection.ts"
 import type { Branch } from "../log/branches.ts"
-import {
-  checkFunction,
-  checkListener,
-  checkRange,
-  checkSessionCall,
-  checkSummaryOptions,
-  type SessionCall,
-} from "./arguments.ts"
+import { checkFunction, checkListener, checkRange, checkSessionCall, type SessionCall } from "./arguments.ts"
 import { copyEntries } from "./hooks.ts"
 import { oneByOne } from "./one-by-one.ts"
 import { ownContext, readContext, withDiagnostic } from "./context.ts"
@@ -183,7 +176,6 @@ export class SessionHandle implements Session {
   ): Promise<AppendResult> {
     this.#open(o, "branchWithSummary")
     if (typeof summary !== "string") {
-      checkSummaryOptions(summary)
       const { summarizeBranch } = await compactionFeature()
       return this.branchWithSummary(id, ...(await summarizeBranch(this.#open(o), id, this.#compacting(), summary, o)))
     }

@@ -93,6 +93,30 @@ export interface MergeResult {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+/** What `prune` did. Both lists have the sessions whose last message is before the limit, the oldest first. */
+export interface PrunedSessions {
+  /** Sessions that were deleted; with `dryRun`, that would be. */
+  readonly removed: readonly {
+    readonly id: string
+    readonly lastMessageAt: string
+    /** Size of the log. */
+    readonly bytes: number
+    /** False: deleted, but some bytes are left; `delete` or `collect` tries again. With `dryRun` true. */
+    readonly purged: boolean
+  }[]
+  /**
+   * Sessions that stay. `"open"`: one that this repository has open or keeps in memory, or for which a server has prompts; `"changed"`:
+   * another writer appended to it, replaced or deleted it since it was listed; `"failed"`: it could not be read or deleted, see `error`.
+   * Whatever cannot be read is among them, at the end if its time is unknown.
+   */
+  readonly skipped: readonly {
+    readonly id: string
+    readonly why: "open" | "changed" | "failed"
+    readonly lastMessageAt?: string
+    readonly error?: unknown
+  }[]
+}
+
 export interface ExportOptions extends CallOptions {
   /** Default `"jsonl"`: the stored lines. */
   readonly format?: "jsonl" | "markdown"

@@ -3,6 +3,9 @@ import type { Calls, CallsOptions } from "./calls.ts"
 import type { CheckedRange } from "./checks.ts"
 import type {
   StorageAppendOptions,
+  StorageDeleteOptions,
+  SweepOptions,
+  Swept,
   BlobInfo,
   CallOptions,
   Capabilities,
@@ -38,7 +41,8 @@ export interface StorageAdapter extends CallsOptions {
    * that cannot be read is a row with its error (see {@link toListRow}), so that it hides no other.
    */
   list(o: ListRange): AsyncIterable<readonly AdapterListRow[]>
-  delete(session: string, o: CallOptions): MaybePromise<Deleted>
+  /** `expect` is given only if the capabilities have `deleteIf`. */
+  delete(session: string, o: StorageDeleteOptions): MaybePromise<Deleted>
   sync?(session: string, o: CallOptions): MaybePromise<void>
   /** `chunks` is contiguous from seq 0, has valid lines and at least one of them; otherwise iterating it throws. */
   replace?(
@@ -46,6 +50,7 @@ export interface StorageAdapter extends CallsOptions {
     chunks: AsyncIterable<Chunk>,
     o: CallOptions & { readonly expect: Head },
   ): MaybePromise<Head>
+  sweep?(o: SweepOptions): MaybePromise<Swept>
   /** Made by `watchHeads`, which checks its arguments itself, since it reads the head before the first value is requested. */
   readonly watch?: Watch
   readonly docs: DocumentAdapter

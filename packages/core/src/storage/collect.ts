@@ -12,6 +12,8 @@ export interface CollectOptions extends CallOptions {
    * Ids of sessions whose blobs may be removed if the session cannot be read. Default: none; one unreadable session ends the collection.
    */
   readonly unreadable?: readonly string[]
+  /** Removes nothing, and returns what it would remove. Default false. */
+  readonly dryRun?: boolean
 }
 
 export interface CollectedBlobs {
@@ -20,24 +22,11 @@ export interface CollectedBlobs {
   readonly bytes: number
 }
 
-/**
- * Removes the blobs that no log and no document of the storage mentions and whose last put is older than `olderThan`. Safe beside
- * writers: a writer puts a blob before it appends the line that refers to it, and the put renews the blob.
- *
- * Every session is read, chunk by chunk. If some cannot be read (`corrupt`, `unsupported`, `unavailable`), the collection rejects
- * before anything is removed, since their references are unknown. The error names them, has the code of the first, and an
- * `AggregateError` of all as its cause; `unreadable` excepts them. Also `unavailable` if sessions were created and deleted so fast that
- * no pass read them all.
- */
+/** See `session/collect-blobs.ts`. */
 export async function collectBlobs(storage: SessionStorage, o: CollectOptions = {}): Promise<CollectedBlobs> {
   checkStorage("collectBlobs", storage)
-  checkOptions("collectBlobs", o, OPTIONS)
-  const { olderThan = DAY_MS, unreadable = [] } = o
-  if (!Array.isArray(unreadable)) throw invalid("`unreadable` must be an array of session ids.")
-  if (!Number.isFinite(olderThan) || olderThan < 0) {
-    throw invalid(`\`olderThan\` must be a number of milliseconds from 0, not ${shown(olderThan)}.`)
-  }
-  checkSignal(o.signal)
+  checkCollectOptions("collectBlobs", o)
+  const { olderThan = DAY_MS, unreadable = [], dryRun = false } = o
   const signal = signalOf(o)
   const ifPutBefore = Date.now() - olderThan
   const unreferenced = new Map<string, number>()
@@ -47,14 +36,26 @@ export async function collectBlobs(storage: SessionStorage, o: CollectOptions = 
   if (unreferenced.size > 0) await dropReferenced(storage, unreferenced, new Set(unreadable), signal)
   let [removed, freed] = [0, 0]
   for (const [hash, bytes] of unreferenced) {
-    if (!(await storage.blobs.delete(hash, { ...signal, ifPutBefore }))) continue
+    if (!dryRun && !(await storage.blobs.delete(hash, { ...signal, ifPutBefore }))) continue
     removed++
     freed += bytes
   }
   return { removed, bytes: freed }
 }
 
-const OPTIONS: OptionNames<CollectOptions> = { signal: true, olderThan: true, unreadable: true }
+/** Throws `invalid` for wrong options. */
+export function checkCollectOptions(call: string, o: CollectOptions): void {
+  checkOptions(call, o, OPTIONS)
+  const { olderThan = DAY_MS, unreadable = [], dryRun = false } = o
+  if (!Array.isArray(unreadable)) throw invalid("`unreadable` must be an array of session ids.")
+  if (typeof dryRun !== "boolean") throw invalid("`dryRun` must be true or false.")
+  if (!Number.isFinite(olderThan) || olderThan < 0) {
+    throw invalid(`\`olderThan\` must be a number of milliseconds from 0, not ${shown(olderThan)}.`)
+  }
+  checkSignal(o.signal)
+}
+
+const OPTIONS: OptionNames<CollectOptions> = { signal: true, olderThan: true, unreadable: true, dryRun: true }
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** More passes than any race of forks and deletions lasts. */

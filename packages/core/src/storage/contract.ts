@@ -111,6 +111,11 @@ export type UnreadableSession = { readonly [Field in keyof HeadInfo]?: undefined
 
 export type ListRow = ListedSession | UnreadableSession
 
+export interface StorageDeleteOptions extends CallOptions {
+  /** The end that the log must have. Any other, or no session, is `conflict`. `unsupported` without {@link Capabilities.deleteIf}. */
+  readonly expect?: Head
+}
+
 /** The result of `delete`. Sizes are those of the log as `head` reported it, and zeros if there was no session. */
 export interface Deleted {
   readonly bytes: number
@@ -120,6 +125,21 @@ export interface Deleted {
    * is deleted, but removing its bytes failed or the store keeps old versions; another `delete` tries again.
    */
   readonly purged: boolean
+}
+
+export interface SweepOptions extends CallOptions {
+  /** Removes nothing, and counts what it would remove. Default false. */
+  readonly dryRun?: boolean
+}
+
+/** The result of `sweep`. */
+export interface Swept {
+  /** How many things were removed, as the store has them: files, folders, objects, logs. */
+  readonly removed: number
+  /** Their size, as far as the store knows it. */
+  readonly bytes: number
+  /** How many could not be removed. The next sweep tries again. */
+  readonly left: number
 }
 
 /** What a storage supports and guarantees. Constant for the life of a storage object. */
@@ -138,6 +158,8 @@ export interface Capabilities {
   readonly sync: boolean
   readonly watch: boolean
   readonly replace: boolean
+  /** Whether `delete` takes `expect`. Default false. */
+  readonly deleteIf?: boolean
   /** The longest line, in UTF-8 bytes without its LF. */
   readonly maxLineBytes: number
   /** The largest batch, in UTF-8 bytes with one LF a line. */
@@ -219,9 +241,9 @@ export interface SessionStorage extends AsyncDisposable {
 
   /**
    * Removes the session and its documents atomically, for all readers and writers. Idempotent; a repeat also removes the bytes that an
-   * earlier call left (`purged: false`, or a crash). Blobs stay until they are collected.
+   * earlier call left (`purged: false`, or a crash). Blobs stay until they are collected. With `expect`, only a log that ends there.
    */
-  delete(session: string, o?: CallOptions): Promise<Deleted>
+  delete(session: string, o?: StorageDeleteOptions): Promise<Deleted>
 
   /** Resolves when every acknowledged append is on stable storage. */
   sync?(session: string, o?: CallOptions): Promise<void>
@@ -234,6 +256,13 @@ export interface SessionStorage extends AsyncDisposable {
    * error, when its signal fires, the session is deleted or the storage is disposed of.
    */
   watch?(session: string, o?: CallOptions): AsyncIterable<Head>
+
+  /**
+   * Removes what no reader and no writer can reach any more: what deletions, replacements and interrupted writes left, and what the store
+   * keeps of them for a time that has passed. Blobs stay. Safe beside readers and writers, and may be
+   * interrupted anywhere. A storage without it never has such remains.
+   */
+  sweep?(o?: SweepOptions): Promise<Swept>
 
   readonly docs: DocStore
   readonly blobs: BlobStore

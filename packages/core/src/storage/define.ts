@@ -20,12 +20,13 @@ import type {
   Head,
   ListRow,
   SessionStorage,
+  Swept,
 } from "./contract.ts"
 import { invalid, StorageError } from "./errors.ts"
 import { sha256Hex } from "./hash.ts"
 import type { AdapterListRow, BlobAdapter, DocumentAdapter, StorageAdapter } from "./adapter.ts"
 
-type Optional = "sync" | "watch" | "replace"
+type Optional = "sync" | "watch" | "replace" | "sweep"
 /** The storage of an adapter. It has the optional methods that the adapter has. */
 export type Defined<P extends StorageAdapter> = SessionStorage &
   Required<Pick<SessionStorage, Extract<keyof P, Optional>>>
@@ -86,8 +87,14 @@ export function defineStorage<P extends StorageAdapter>(adapter: P, calls: Calls
     delete: (session, o = {}) =>
       call({ doing: "delete the session", session, writes: true }, o, () => {
         checkSessionId(session)
+        if (o.expect !== undefined && !(capabilities.deleteIf && isHead(o.expect))) throw cannotExpect(capabilities)
         return adapter.delete(session, o)
       }),
+
+    ...(adapter.sweep && {
+      sweep: (o = {}) =>
+        call({ doing: "sweep the storage", writes: true }, o, () => adapter.sweep?.(o) as Promise<Swept>),
+    }),
 
     ...(adapter.sync && {
       sync: (session, o = {}) =>
@@ -112,6 +119,10 @@ export function defineStorage<P extends StorageAdapter>(adapter: P, calls: Calls
     [Symbol.asyncDispose]: () => calls.close(() => adapter.close?.()),
   }
   return storage as Defined<P>
+}
+
+function cannotExpect({ deleteIf }: Capabilities): StorageError {
+  return new StorageError(deleteIf ? "invalid" : "unsupported", "A delete cannot take this `expect`.")
 }
 
 function docsOf(adapter: DocumentAdapter, calls: Calls): DocStore {

@@ -21,7 +21,10 @@ export type {
   Seq,
   SessionStorage,
   StorageAppendOptions,
+  StorageDeleteOptions,
   StorageListOptions,
+  SweepOptions,
+  Swept,
   UnreadableSession,
 } from "./contract.ts"
 export { hasStorageCode, StorageError } from "./errors.ts"

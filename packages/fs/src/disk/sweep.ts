@@ -1,10 +1,11 @@
-/** Removes leftovers of crashed processes from the folders for new and deleted files. */
+/** Removes leftovers of crashed processes from the folders for new and deleted files, and from those of sessions. */
 import { join } from "node:path"
+import type { Swept } from "@sessions/core/storage"
 import type { Files } from "./files.ts"
-import type { Layout } from "./layout.ts"
+import { DOCS_FOLDER, type Layout } from "./layout.ts"
 import { discard, isFolderOrNothing, isTemporary, removeQuietly } from "./small-files.ts"
 import { interruptedSwaps } from "./swap.ts"
-import { emptyTrash } from "./trash.ts"
+import { emptyTrash, trashed } from "./trash.ts"
 
 /** Nothing takes this long to build or to remove, and clocks may be wrong by hours. */
 const LEFT_MS = 24 * 60 * 60 * 1000
@@ -14,23 +15,57 @@ const LEFT_MS = 24 * 60 * 60 * 1000
  * writer completes them. What cannot be read or removed is left for the next sweep.
  */
 export async function sweepLeftovers(files: Files, layout: Layout): Promise<void> {
-  await emptyTrash(files, layout)
-  for (const folder of [layout.fresh, layout.docs]) {
-    const names = namesIn(files, folder)
-    const kept = new Set(interruptedSwaps(names).map((name) => `${name}.swap`))
-    for (const name of names) {
-      if (kept.has(name) || (folder === layout.docs && !isTemporary(name))) continue
-      const path = join(folder, name)
-      if (isOld(files, path)) await removeQuietly(files, path)
-    }
+  try {
+    await emptyTrash(files, layout, trashed(files, layout))
+  } catch {
+    // The trash cannot be read.
   }
+  for (const path of unfinished(files, layout)) await removeQuietly(files, path)
+}
+
+/** The same, with the temporary files of every session. Returns what was removed, or with `dryRun` would be. Throws if the trash cannot be read. */
+export async function sweepStore(files: Files, layout: Layout, dryRun: boolean): Promise<Swept> {
+  const trash = trashed(files, layout)
+  const others = [...unfinished(files, layout), ...temporariesOfSessions(files, layout)]
+  const found = [...trash, ...others]
+  const bytes = found.reduce((sum, path) => sum + sizeOf(files, path), 0)
+  if (dryRun) return { removed: found.length, bytes, left: 0 }
+  let left = await emptyTrash(files, layout, trash)
+  for (const path of others) {
+    await removeQuietly(files, path)
+    if (files.lstat(path) !== undefined) left++
+  }
+  return { removed: found.length - left, bytes, left }
 }
 
 /** Temporary files in a session's folder whose writer crashed. */
 export function sweepTemporaries(files: Files, folder: string): void {
-  for (const name of namesIn(files, folder).filter(isTemporary)) {
-    if (isOld(files, join(folder, name))) discard(files, join(folder, name))
-  }
+  for (const path of temporariesIn(files, folder)) discard(files, path)
+}
+
+/** What was never put in its place, and has not been for a day. */
+function unfinished(files: Files, layout: Layout): string[] {
+  return [layout.fresh, layout.docs].flatMap((folder) => {
+    const names = namesIn(files, folder)
+    const kept = new Set(interruptedSwaps(names).map((name) => `${name}.swap`))
+    const wanted = names.filter((name) => !kept.has(name) && (folder !== layout.docs || isTemporary(name)))
+    return wanted.map((name) => join(folder, name)).filter((path) => isOld(files, path))
+  })
+}
+
+function temporariesOfSessions(files: Files, layout: Layout): string[] {
+  // The root alone may be a link.
+  const folders = files.lstat(layout.root) === undefined ? [] : files.readdir(layout.root)
+  return folders.flatMap(({ name }) => {
+    if (name.startsWith(".")) return []
+    const folder = join(layout.root, name)
+    return [folder, join(folder, DOCS_FOLDER)].flatMap((path) => temporariesIn(files, path))
+  })
+}
+
+function temporariesIn(files: Files, folder: string): string[] {
+  const names = namesIn(files, folder).filter(isTemporary)
+  return names.map((name) => join(folder, name)).filter((path) => isOld(files, path))
 }
 
 function isOld(files: Files, path: string): boolean {
@@ -38,9 +73,16 @@ function isOld(files: Files, path: string): boolean {
   return age > LEFT_MS
 }
 
+/** Of a file, or of the files in a folder and those below it. Links are not followed. */
+function sizeOf(files: Files, path: string): number {
+  const stat = files.lstat(path)
+  if (stat?.isDirectory() !== true) return stat?.size ?? 0
+  return namesIn(files, path).reduce((sum, name) => sum + sizeOf(files, join(path, name)), 0)
+}
+
 function namesIn(files: Files, folder: string): string[] {
-  if (!isFolderOrNothing(files, folder)) return []
   try {
+    if (!isFolderOrNothing(files, folder)) return []
     return files.readdir(folder).map((entry) => entry.name)
   } catch {
     return []

@@ -105,14 +105,14 @@ async function removeLeftovers(files: Files, layout: Layout, name: string, folde
 
 const PURGE_ATTEMPTS = 3
 
-/** Removes everything in the trash. What cannot be removed is left for the next sweep. */
-export async function emptyTrash(files: Files, layout: Layout): Promise<void> {
-  let paths: string[]
-  try {
-    paths = pathsIn(files, layout.trash, () => true)
-  } catch {
-    return
-  }
+/** The paths of everything in the trash. Throws if the folder cannot be read. */
+export function trashed(files: Files, layout: Layout): string[] {
+  return pathsIn(files, layout.trash, () => true)
+}
+
+/** Removes these paths of the trash, and returns how many are left for the next sweep. */
+export async function emptyTrash(files: Files, layout: Layout, paths: readonly string[]): Promise<number> {
+  let left = 0
   for (const path of paths) {
     const entry = basename(path)
     const at = entry.indexOf(SEPARATOR)
@@ -121,10 +121,13 @@ export async function emptyTrash(files: Files, layout: Layout): Promise<void> {
       // A replacement that fails moves its old log back from here: it must find all of it or nothing.
       files.rename(path, own)
     } catch {
+      if (files.lstat(path) !== undefined) left++
       continue
     }
     await removeQuietly(files, own)
+    if (files.lstat(own) !== undefined) left++
   }
+  return left
 }
 
 function pathsIn(files: Files, folder: string, isWanted: (name: string) => boolean): string[] {

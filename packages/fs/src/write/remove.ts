@@ -1,5 +1,5 @@
 /** Deletes a session: one rename moves its folder, documents included, out of use, then its files are removed. */
-import { type Deleted, StorageError } from "@sessions/core/storage"
+import { checkExpect, type Deleted, type Head, StorageError } from "@sessions/core/storage"
 import { join } from "node:path"
 import type { Deps } from "../deps.ts"
 import type { SessionPaths } from "../disk/layout.ts"
@@ -14,10 +14,17 @@ export function isAnythingLeft({ files, layout }: Deps, paths: SessionPaths): bo
   return isFolder(paths.folder) || isFolder(paths.swap) || leftoversOf(files, layout, paths.name).length > 0
 }
 
+interface RemoveOptions {
+  readonly signal: AbortSignal | undefined
+  /** Throws `conflict` if the log does not end here. */
+  readonly expect: Head | undefined
+}
+
 /** Call under the session's lock. Returns the size of the log, damaged or not. */
-export function removeSession(deps: Deps, paths: SessionPaths, signal: AbortSignal | undefined): Promise<Deleted> {
+export function removeSession(deps: Deps, paths: SessionPaths, { signal, expect }: RemoveOptions): Promise<Deleted> {
   const { files, layout, lockTimeout } = deps
   return withLock(files, paths.docsLock, { timeout: lockTimeout, signal }, async () => {
+    if (expect !== undefined) checkExpect(deps.view(paths.session), expect)
     let size = { bytes: 0, parts: 0 }
     if (files.lstat(paths.folder)?.isDirectory() === true) {
       size = measure(deps, paths)

@@ -15,6 +15,7 @@ import {
   sha256Hex,
   type StorageAdapter,
   StorageError,
+  type Swept,
   watchHeads,
 } from "@sessions/core/storage"
 import type { ClientOptions } from "../client-options.ts"
@@ -167,7 +168,14 @@ function create(
       }
     },
 
-    delete: (session) => send({ method: "DELETE", path: `/sessions/${session}` }, jsonOf<Deleted>),
+    delete: (session, { expect }) =>
+      send(
+        { method: "DELETE", path: `/sessions/${session}`, query: { next: expect?.next, log: expect?.log } },
+        jsonOf<Deleted>,
+      ),
+
+    sweep: ({ dryRun }) =>
+      send({ method: "POST", path: "/sweep", query: { dryRun: dryRun === true ? "true" : undefined } }, jsonOf<Swept>),
 
     ...(capabilities.watch && {
       watch: watchHeads({ head: (session) => head(session, {}), subscribe: createSubscriptions(checked) }),

@@ -2,6 +2,7 @@
 import {
   type Capabilities,
   checkOptions,
+  type Head,
   type HeadInfo,
   type OptionNames,
   parseDocKey,
@@ -18,7 +19,16 @@ import { changeDocument, documentChange } from "./documents.ts"
 import { readPage } from "./page.ts"
 import { BLOB_TYPE, LINES_TYPE, NO_SUCH_BLOB, WRITE_ID } from "./protocol.ts"
 import { repeatsOf } from "./repeats.ts"
-import { blobQuery, documentsQuery, headQuery, linesQuery, listQuery, storageRoutes } from "./routes.ts"
+import {
+  blobQuery,
+  deleteQuery,
+  documentsQuery,
+  headQuery,
+  linesQuery,
+  listQuery,
+  storageRoutes,
+  sweepQuery,
+} from "./routes.ts"
 import { rowsAnswer } from "./rows.ts"
 import { watchLog } from "./watch.ts"
 
@@ -96,7 +106,9 @@ function serve<P>(call: StorageCall<P>): Promise<Response> | Response {
     case "list":
       return list(call)
     case "delete":
-      return deleteSession(storage, session, id)
+      return deleteSession(storage, session, readQuery(url, deleteQuery), id)
+    case "sweep":
+      return sweep(storage, readQuery(url, sweepQuery).dryRun === "true")
     case "head":
       return headOf(storage, session, readQuery(url, headQuery).first === "true")
     case "read":
@@ -151,11 +163,23 @@ function list<P>({ storage, url, onError }: StorageCall<P>): Promise<Response> {
   )
 }
 
-async function deleteSession(storage: SessionStorage, session: string, id: string | undefined): Promise<Response> {
+async function deleteSession(
+  storage: SessionStorage,
+  session: string,
+  { next, log }: { readonly [Field in keyof Head]?: Head[Field] | undefined },
+  id: string | undefined,
+): Promise<Response> {
+  const expect = next === undefined || log === undefined ? {} : { expect: { next, log } }
   const { bytes, parts, purged } = await repeatsOf(storage).once(id && `delete ${session} ${id}`, () =>
-    storage.delete(session),
+    storage.delete(session, expect),
   )
   return json(200, { bytes, parts, purged })
+}
+
+/** A storage without `sweep` has nothing to remove. */
+async function sweep(storage: SessionStorage, dryRun: boolean): Promise<Response> {
+  const { removed, bytes, left } = (await storage.sweep?.({ dryRun })) ?? { removed: 0, bytes: 0, left: 0 }
+  return json(200, { removed, bytes, left })
 }
 
 async function headOf(storage: SessionStorage, session: string, first: boolean): Promise<Response> {

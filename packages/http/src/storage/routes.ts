@@ -32,12 +32,17 @@ export const capabilities = z.object({
   sync: z.boolean(),
   watch: z.boolean(),
   replace: z.literal(false),
+  deleteIf: z.boolean().optional(),
   maxLineBytes: z.int(),
   maxBatchBytes: z.int(),
   maxSessionBytes: z.int(),
 })
 
 export const listQuery = z.strictObject({ after: text.optional(), limit: whole.optional() })
+export const deleteQuery = z
+  .strictObject({ next: positive.optional(), log: text.optional() })
+  .refine((query) => (query.next === undefined) === (query.log === undefined), "`next` and `log` come together")
+export const sweepQuery = z.strictObject({ dryRun: z.literal("true").optional() })
 export const headQuery = z.strictObject({ first: z.literal("true").optional() })
 export const linesQuery = z.strictObject({
   from: whole.optional(),
@@ -77,7 +82,8 @@ export const storageRoutes = [
     action: "delete",
     method: "DELETE",
     path: "/sessions/:session",
-    summary: "Delete a session and its documents",
+    summary: "Delete a session and its documents, with `next` and `log` only if the log ends there",
+    query: deleteQuery,
     answers: {
       200: {
         description: "What was removed.",
@@ -144,6 +150,19 @@ export const storageRoutes = [
     summary: "Change a document of a session, if it is what the client expects",
     body: change,
     answers: { 204: { description: "It was changed." } },
+  },
+  {
+    action: "sweep",
+    method: "POST",
+    path: "/sweep",
+    summary: "Remove what deletions, replacements and interrupted writes left",
+    query: sweepQuery,
+    answers: {
+      200: {
+        description: "How much was removed, or with `dryRun` would be.",
+        schema: z.object({ removed: z.int(), bytes: z.int(), left: z.int() }),
+      },
+    },
   },
   {
     action: "listDocuments",

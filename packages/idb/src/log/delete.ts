@@ -1,5 +1,5 @@
 /** Deletes a session with everything that belongs to it, and the logs of replaces that never finished. */
-import type { Deleted } from "@sessions/core/storage"
+import { checkExpect, type Deleted, type Head } from "@sessions/core/storage"
 import { type Describe, is, number, string, type } from "superstruct"
 import { type HeadRow, rowRange, type WriteTransaction } from "../database/schema.ts"
 import { unawaited } from "../database/transaction.ts"
@@ -7,10 +7,19 @@ import { unawaited } from "../database/transaction.ts"
 /** A replace that has not finished after this time was interrupted. */
 const ABANDONED_MS = 24 * 3_600_000
 
-/** Deletes the head, the rows, the documents and the staged logs of a session within one transaction. */
-export async function deleteSession(tx: WriteTransaction, session: string): Promise<Deleted> {
+/**
+ * Deletes the head, the rows, the documents and the staged logs of a session within one transaction. `conflict` if the log does not end at
+ * `expect`; but if this is a repeat, a session that is missing was deleted by the first attempt.
+ */
+export async function deleteSession(
+  tx: WriteTransaction,
+  session: string,
+  expect: Head | undefined,
+  isRepeat: boolean,
+): Promise<Deleted> {
   // Not checked: a damaged session must be deletable.
   const row: Partial<Record<keyof HeadRow, unknown>> | undefined = await tx.objectStore("heads").get(session)
+  if (expect && (row || !isRepeat)) checkExpect(row as Head | undefined, expect)
   unawaited(tx.objectStore("heads").delete(session))
   if (typeof row?.log === "string") unawaited(tx.objectStore("log").delete(rowRange(row.log)))
   // "0" follows "/": the range holds every key that begins with the session's folder.
@@ -21,15 +30,19 @@ export async function deleteSession(tx: WriteTransaction, session: string): Prom
   return { bytes: typeof row?.bytes === "number" ? row.bytes : 0, parts: row === undefined ? 0 : 1, purged: true }
 }
 
-/** Drops the staged logs of the session, and those of any session that were abandoned. */
-async function deleteStaged(tx: WriteTransaction, ofSession: string): Promise<void> {
+/** Drops the staged logs of the session, and those of any session that were abandoned; returns how many. `dryRun`: drops none. */
+export async function deleteStaged(tx: WriteTransaction, ofSession?: string, dryRun?: boolean): Promise<number> {
+  let found = 0
   const store = tx.objectStore("staged")
   const [logs, rows] = await Promise.all([store.getAllKeys(), store.getAll()])
   for (const [index, log] of logs.entries()) {
     const row: unknown = rows[index]
     // A damaged row stays as it is: it names no log that is certainly unused.
-    if (is(row, STAGED) && (row.session === ofSession || row.at < Date.now() - ABANDONED_MS)) dropStaged(tx, log)
+    if (!is(row, STAGED) || (row.session !== ofSession && row.at >= Date.now() - ABANDONED_MS)) continue
+    found++
+    if (!dryRun) dropStaged(tx, log)
   }
+  return found
 }
 
 export function dropStaged(tx: WriteTransaction, log: string): void {

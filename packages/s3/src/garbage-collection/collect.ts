@@ -38,11 +38,18 @@ export async function sessionsWithObjects(deps: Deps, signal: AbortSignal | unde
   return sessions
 }
 
-export async function collectSession(deps: TailDeps, session: string, lock: WriteLock): Promise<Collected> {
+/** With `dryRun` nothing is written, and the result is what would be removed. */
+export async function collectSession(
+  deps: TailDeps,
+  session: string,
+  lock: WriteLock,
+  dryRun: boolean,
+): Promise<Collected> {
   const candidates = [
     ...(await listObjects(deps, deps.keys.segmentsOf(session), lock.signal)),
     ...(await listObjects(deps, deps.keys.docsOf(session), lock.signal)),
   ]
+  if (dryRun) return found(orphansAmong(deps, session, await deps.tails.fetch(session, lock.signal), candidates))
   let orphans: ListedObject[] = []
   const token = createToken(deps.time)
   await replaceTail(
@@ -61,13 +68,11 @@ export async function collectSession(deps: TailDeps, session: string, lock: Writ
     deps,
     orphans.map(({ key }) => key),
   )
-  const removed = orphans.filter(({ key }) => !left.has(key))
-  return {
-    objects: removed.length,
-    bytes: removed.reduce((sum, { size }) => sum + size, 0),
-    left: left.size,
-    tombstones: 0,
-  }
+  return { ...found(orphans.filter(({ key }) => !left.has(key))), left: left.size }
+}
+
+export function found(objects: readonly ListedObject[]): Collected {
+  return { objects: objects.length, bytes: objects.reduce((sum, { size }) => sum + size, 0), left: 0, tombstones: 0 }
 }
 
 function orphansAmong(deps: Deps, session: string, tail: Tail, candidates: readonly ListedObject[]): ListedObject[] {

@@ -12,7 +12,7 @@ import { iterateObjects, removeObjects } from "../requests/objects.ts"
 import { openObject } from "../requests/open-object.ts"
 import { withRetries } from "../requests/retry.ts"
 import type { TailDeps } from "../tail/tail-deps.ts"
-import type { Collected } from "./collect.ts"
+import { type Collected, found } from "./collect.ts"
 
 const PARALLEL = 32
 /** No object has it: S3 derives ETags from MD5. */
@@ -25,29 +25,34 @@ const OTHER_ETAG = "0".repeat(32)
 export async function collectTombstones(
   deps: TailDeps,
   inUse: ReadonlySet<string>,
+  dryRun: boolean,
   signal: AbortSignal | undefined,
 ): Promise<Collected> {
   const { keys } = deps
-  const found: ListedObject[] = []
+  const tombstones: ListedObject[] = []
   for (const prefix of [keys.tails, keys.docs, keys.sessionDocs, keys.blobs]) {
     for await (const object of iterateObjects(deps, prefix, signal)) {
       const session = keys.sessionOfTail(object.key)
-      if (isTombstone(object.size) && (session === undefined || !inUse.has(session))) found.push(object)
+      if (isTombstone(object.size) && (session === undefined || !inUse.has(session))) tombstones.push(object)
     }
   }
   const probes: ListedObject[] = []
   for await (const object of iterateObjects(deps, keys.probes, signal)) probes.push(object)
-  if (found.length === 0 && probes.length === 0) return { objects: 0, bytes: 0, left: 0, tombstones: 0 }
+  if (tombstones.length === 0 && probes.length === 0) return found([])
 
-  const { now, isConditional } = await probeDeletes(deps, signal)
+  // A dry run writes no probe, so it has neither the store's clock nor knows whether the store can remove a tombstone.
+  const { now, isConditional } = dryRun
+    ? { now: deps.time.now(), isConditional: true }
+    : await probeDeletes(deps, signal)
   const isOld = ({ lastModified }: ObjectInfo): boolean => lastModified < now - deps.settings.keepTombstones
+  if (dryRun) return found([...probes, ...tombstones].filter(isOld))
   // Nothing else ever has the key of a probe.
   const oldProbes = probes.filter(isOld)
   const leftProbes = await removeObjects(
     deps,
     oldProbes.map(({ key }) => key),
   )
-  const old = found.filter(isOld)
+  const old = tombstones.filter(isOld)
   const outcomes: ("removed" | "changed" | "left")[] = []
   for (let at = 0; isConditional && at < old.length; at += PARALLEL) {
     outcomes.push(
@@ -59,8 +64,7 @@ export async function collectTombstones(
     ...old.filter((_, n) => outcomes[n] === "removed"),
   ]
   return {
-    objects: removed.length,
-    bytes: removed.reduce((sum, { size }) => sum + size, 0),
+    ...found(removed),
     left: leftProbes.size + outcomes.filter((outcome) => outcome === "left").length,
     tombstones: isConditional ? 0 : old.length,
   }

@@ -2,7 +2,7 @@
  * Deletes a session: one write of a tombstone deletes it for every process. Its segments and documents, which no process can find
  * from then on, are removed afterwards.
  */
-import type { Deleted } from "@sessions/core/storage"
+import { checkExpect, type Deleted, type Head } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
 import { creationTokenOf, tailBytesOf } from "../format/manifest.ts"
@@ -14,7 +14,13 @@ import { replaceTail } from "../tail/replace-tail.ts"
 import type { TailDeps } from "../tail/tail-deps.ts"
 import type { WriteLock } from "../tail/write-lock.ts"
 
-export async function deleteSession(deps: TailDeps, session: string, lock: WriteLock): Promise<Deleted> {
+/** `expect`: the head that the log must have; `conflict` if it has another. */
+export async function deleteSession(
+  deps: TailDeps,
+  session: string,
+  lock: WriteLock,
+  expect: Head | undefined,
+): Promise<Deleted> {
   // Names the next generation, so this deletion is recognized by it.
   const generation = createToken(deps.time)
   const { before, done } = await replaceTail(
@@ -23,6 +29,7 @@ export async function deleteSession(deps: TailDeps, session: string, lock: Write
     "delete",
     lock,
     async (tail) => {
+      if (expect !== undefined) checkExpect(tail.kind === "live" ? tail.manifest : undefined, expect)
       if (tail.kind !== "live") return undefined
       const createdBy = creationTokenOf(tail.manifest)
       const bytes = createTombstone({ generation, token: createToken(deps.time), createdBy })
@@ -46,7 +53,7 @@ export async function deleteSession(deps: TailDeps, session: string, lock: Write
 }
 
 async function collectLeft(deps: TailDeps, session: string, lock: WriteLock): Promise<number> {
-  return (await collectSession(deps, session, lock)).left
+  return (await collectSession(deps, session, lock, false)).left
 }
 
 /** Removes the objects of generations that have ended, also those that earlier deletions left. Returns how many are left. */

@@ -2,13 +2,15 @@
 import type { Selection } from "../../context/select.ts"
 import { SessionError } from "../../format/errors.ts"
 import type { Usage } from "../../format/message.ts"
-import { isObject } from "../../format/shape.ts"
+import { checkCallOptions, type OptionChecks } from "../../format/options.ts"
+import { isAnything, isObject } from "../../format/shape.ts"
 import { type NeedsOlder, OLDER, ROOT } from "../../log/path.ts"
 import type { CompactableSession, CompactionCaller } from "../../session/live.ts"
 import { findEntry, restoreSelected, selectAt, unknownEntry } from "../../session/read-path.ts"
 import { signalOf } from "../../storage/signals.ts"
 import type { CallOptions, Seq } from "../../storage/contract.ts"
 import type { AppendOptions } from "../../write/types.ts"
+import { COMPACTION_OPTIONS } from "../settings/layers.ts"
 import { resolveSettings, settingsAt, type SettingsInWindow } from "../settings/settings.ts"
 import { branchPrompt, commonAncestor, prepareBranchSummary, storedBranchSummary } from "../summary/branch-summary.ts"
 import { tokensOfText } from "../summary/serialize.ts"
@@ -23,6 +25,12 @@ type BranchingOptions = AppendOptions & {
   readonly usage?: Usage
 }
 
+const OPTIONS: OptionChecks<BranchSummaryOptions> = {
+  ...COMPACTION_OPTIONS,
+  instructions: isAnything,
+  budget: isAnything,
+}
+
 /**
  * Returns the arguments of `branchWithSummary`: the summary, and the options with the files of the branch in `details`. `target` is the
  * entry to continue from (null: the beginning). `compaction_failed` if the summarizer gives no complete answer, the branch has no
@@ -35,6 +43,7 @@ export async function summarizeBranch(
   request: BranchSummaryOptions,
   o: BranchingOptions,
 ): Promise<readonly [summary: string, o: BranchingOptions]> {
+  checkCallOptions("branchWithSummary", request, OPTIONS)
   const { details = {}, signal } = o
   const { instructions, budget, ...layer } = request
   const resolved = resolveSettings(...by.layers, layer)

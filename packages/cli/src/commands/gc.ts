@@ -1,0 +1,26 @@
+import { type Command, defineCommand } from "../command.ts"
+import { formatBytes, formatCount } from "../output/format.ts"
+
+export const gc: Command = defineCommand({
+  name: "gc",
+  summary: "remove blobs that no session mentions, and what deletions and crashes left",
+  args: [],
+  options: { "dry-run": { type: "boolean", help: "only print what would be removed" } },
+  notes: [
+    "Blobs that were put within the last day stay, because a writer may be about to mention them. Safe while agents run.",
+    "If a session cannot be read, no blob is removed: verify --all names such sessions.",
+  ],
+  examples: ["gc --dry-run", "gc --store s3:bucket/prefix"],
+  async run({ sessions, values, callOptions }) {
+    const dryRun = values["dry-run"] === true
+    const { removed, bytes, swept } = await sessions.collect({ ...callOptions, dryRun })
+    const verb = dryRun ? "would remove" : "removed"
+    return {
+      json: { removed, bytes, swept, dryRun },
+      text: () => [
+        `${verb} ${formatCount(removed, "blob")} (${formatBytes(bytes)}) and ${formatCount(swept.removed, "remain")} (${formatBytes(swept.bytes)})`,
+        ...(swept.left > 0 ? [`${swept.left} could not be removed; the next gc tries again.`] : []),
+      ],
+    }
+  },
+})

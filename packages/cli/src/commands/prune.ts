@@ -1,0 +1,74 @@
+import type { PrunedSessions } from "@sessions/core"
+import { type Command, defineCommand } from "../command.ts"
+import { confirmed } from "../confirm.ts"
+import { CommandError, EXIT_FAILED, UsageError } from "../errors.ts"
+import { ageOption, choiceOption } from "../option-values.ts"
+import { formatBytes, formatCount } from "../output/format.ts"
+import { type Line, styled } from "../output/lines.ts"
+
+export const prune: Command = defineCommand({
+  name: "prune",
+  summary: "delete the sessions whose last message is old",
+  args: [],
+  options: {
+    "older-than": { type: "string", value: "AGE", help: "age of the last message, such as 12h, 30d or 8w" },
+    cwd: { type: "string", value: "PATH", help: "only sessions of this working directory" },
+    source: { type: "string", value: "SOURCE", help: "only interactive or cron sessions" },
+    "dry-run": { type: "boolean", help: "only print what would be deleted" },
+    yes: { type: "boolean", help: "do not ask on a terminal" },
+  },
+  notes: [
+    "Deleted sessions cannot be restored. On a terminal the command asks before it deletes any.",
+    "Sessions that change meanwhile, or for which a server has prompts, stay. Exit status 1: some could not be read or deleted.",
+  ],
+  examples: ["prune --older-than 30d --dry-run", "prune --older-than 8w --cwd /srv/agent --yes"],
+  async run({ sessions, values, json, io, callOptions }) {
+    const olderThan = ageOption("older-than", values["older-than"])
+    if (olderThan === undefined || olderThan === 0) throw new UsageError("prune needs --older-than AGE, such as 30d.")
+    const source = choiceOption("source", values.source, ["interactive", "cron"], undefined)
+    const cwd = values.cwd
+    const options = {
+      ...callOptions,
+      olderThan,
+      ...(cwd !== undefined && { cwd }),
+      ...(source !== undefined && { source }),
+    }
+    const dryRun = values["dry-run"] === true
+    if (!dryRun && values.yes !== true && !json && io.stdout.isTerminal) {
+      const { removed } = await sessions.prune({ ...options, dryRun: true })
+      const question = `Delete ${formatCount(removed.length, "session")} (${formatBytes(sizeOf(removed))}) for good?`
+      if (removed.length > 0 && !(await confirmed(io, question))) throw new CommandError("nothing was deleted.")
+    }
+    const pruned = await sessions.prune({ ...options, dryRun })
+    return {
+      json: { ...pruned, skipped: pruned.skipped.map(toJson), dryRun },
+      exit: pruned.skipped.some(({ why }) => why === "failed") ? EXIT_FAILED : 0,
+      text: () => linesOf(pruned, dryRun),
+    }
+  },
+})
+
+function sizeOf(removed: PrunedSessions["removed"]): number {
+  return removed.reduce((sum, { bytes }) => sum + bytes, 0)
+}
+
+function toJson({ error, ...skipped }: PrunedSessions["skipped"][number]): object {
+  if (error === undefined) return skipped
+  const { code, message } = error as { code?: string; message?: string }
+  return { ...skipped, error: { code, message } }
+}
+
+function linesOf({ removed, skipped }: PrunedSessions, dryRun: boolean): Line[] {
+  const verb = dryRun ? "would delete" : "deleted"
+  return [
+    ...removed.map(({ id, lastMessageAt, bytes }): Line => `${id}  ${lastMessageAt}  ${formatBytes(bytes)}`),
+    ...skipped.map(
+      ({ id, why, error }): Line => [
+        styled(why === "failed" ? "red" : "yellow", why),
+        `  ${id}${error instanceof Error ? `  ${error.message}` : ""}`,
+      ],
+    ),
+    `${verb} ${formatCount(removed.length, "session")} (${formatBytes(sizeOf(removed))}), ${skipped.length} skipped`,
+    ...(removed.some(({ purged }) => !purged) ? ["Some bytes could not be removed; sessions gc tries again."] : []),
+  ]
+}

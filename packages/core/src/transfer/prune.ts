@@ -1,0 +1,158 @@
+/**
+ * Deletes sessions whose last message is old. Each is deleted under the condition that its log still ends where it ended when it was listed,
+ * so nothing that another writer appends meanwhile is lost.
+ */
+import { SessionError, hasCode } from "../format/errors.ts"
+import { checkCallOptions, type OptionChecks } from "../format/options.ts"
+import { isAboveZero, isAnything, isBoolean, isNonEmpty, oneOf } from "../format/shape.ts"
+import { isInReach, matches } from "../session/list.ts"
+import type { LiveSessionOptions } from "../session/live-session.ts"
+import type { Sessions } from "../session/repository-types.ts"
+import { infoOfStored } from "../session/stored-info.ts"
+import type { PrunedSessions } from "../session/transfer-types.ts"
+import type { CallOptions, Deleted, Head, SessionStorage } from "../storage/contract.ts"
+import { StorageError } from "../storage/errors.ts"
+import { checkSignal, signalOf } from "../storage/signals.ts"
+
+type PruneOptions = Parameters<Sessions["prune"]>[0]
+type Skipped = PrunedSessions["skipped"][number]
+
+const OPTIONS: OptionChecks<PruneOptions> = {
+  signal: isAnything,
+  olderThan: isAboveZero,
+  cwd: isNonEmpty,
+  source: oneOf("interactive", "cron"),
+  dryRun: isBoolean,
+}
+
+/** The repository whose open sessions stay. */
+export interface PruningRepository {
+  readonly isOpen: (id: string) => boolean
+  /** Called for each session that was deleted. */
+  readonly forget: (id: string) => void
+}
+
+/** A session whose last message is before the limit. */
+interface Old {
+  readonly id: string
+  readonly lastMessageAt: string
+  readonly bytes: number
+  readonly head: Head
+}
+
+export async function pruneSessions(
+  storage: SessionStorage,
+  options: LiveSessionOptions,
+  repository: PruningRepository,
+  o: PruneOptions,
+): Promise<PrunedSessions> {
+  checkCallOptions("prune", o, OPTIONS)
+  if (o.olderThan === undefined) throw new SessionError("invalid", "prune needs `olderThan`, in milliseconds.")
+  checkSignal(o.signal)
+  if (storage.capabilities.deleteIf !== true) throw noCondition(storage)
+  const { old, failed } = await listOld(storage, options, o)
+  const removed: PrunedSessions["removed"][number][] = []
+  const skipped: Skipped[] = []
+  for (const { head, ...session } of old) {
+    checkSignal(o.signal)
+    const { id, lastMessageAt } = session
+    try {
+      const isOpen = repository.isOpen(id) || (await hasPrompts(storage, id, options.now(), signalOf(o)))
+      const deleted = isOpen ? "open" : await deleteAt(storage, repository, id, head, o)
+      if (typeof deleted === "string") skipped.push({ id, lastMessageAt, why: deleted })
+      else removed.push({ ...session, purged: deleted.purged })
+    } catch (error) {
+      await rethrowUnlessOfOne(storage, options, error, signalOf(o))
+      skipped.push({ id, lastMessageAt, why: "failed", error })
+    }
+  }
+  return { removed, skipped: [...skipped, ...failed] }
+}
+
+/** The sessions that the options name, the oldest first, and those that cannot be read. */
+async function listOld(
+  storage: SessionStorage,
+  options: LiveSessionOptions,
+  { olderThan, cwd, source, ...o }: PruneOptions,
+): Promise<{ readonly old: readonly Old[]; readonly failed: readonly Skipped[] }> {
+  const signal = signalOf(o)
+  const limit = options.now() - olderThan
+  const filter = { ...(cwd !== undefined && { cwd }), ...(source !== undefined && { source }) }
+  const old: Old[] = []
+  const failed: Skipped[] = []
+  for await (const row of storage.list(signal)) {
+    const { id } = row
+    if (row.error !== undefined) {
+      failed.push({ id, why: "failed", error: row.error })
+      continue
+    }
+    const { next, log, bytes } = row
+    try {
+      const info = await infoOfStored(storage, id, row, options, signal)
+      const { lastMessageAt } = info
+      if (matches(info, filter) && Date.parse(lastMessageAt) < limit)
+        old.push({ id, lastMessageAt, bytes, head: { next, log } })
+    } catch (error) {
+      await rethrowUnlessOfOne(storage, options, error, signal)
+      if (!hasCode(error, "not_found")) failed.push({ id, why: "failed", error })
+    }
+  }
+  return { old: old.toSorted(byTime), failed }
+}
+
+function byTime(a: Old, b: Old): number {
+  return Date.parse(a.lastMessageAt) - Date.parse(b.lastMessageAt) || (a.id < b.id ? -1 : 1)
+}
+
+/** Nothing is awaited between the look at the repository and the call of the storage. */
+async function deleteAt(
+  storage: SessionStorage,
+  { isOpen, forget }: PruningRepository,
+  id: string,
+  expect: Head,
+  { dryRun = false, ...o }: PruneOptions,
+): Promise<Pick<Deleted, "purged"> | "open" | "changed"> {
+  if (isOpen(id)) return "open"
+  if (dryRun) return { purged: true }
+  try {
+    const deleted = await storage.delete(id, { ...signalOf(o), expect })
+    forget(id)
+    return deleted
+  } catch (error) {
+    if (hasCode(error, "conflict")) return "changed"
+    throw error
+  }
+}
+
+/**
+ * Whether a server that runs prompts, such as that of `@sessions/http`, has any for the session or is about to: the document
+ * `sessions/<id>/prompts` has `prompts` that are not ended, or a `lease` whose time is not over.
+ */
+async function hasPrompts(storage: SessionStorage, id: string, now: number, o: CallOptions): Promise<boolean> {
+  const doc = await storage.docs.get(`sessions/${id}/prompts`, o)
+  if (doc === undefined) return false
+  try {
+    const { prompts, lease } = JSON.parse(doc.text) as { prompts?: readonly unknown[]; lease?: { until?: number } }
+    return (prompts?.length ?? 0) > 0 || (lease?.until ?? 0) > now
+  } catch {
+    // What cannot be read may be a queue.
+    return true
+  }
+}
+
+/** An error of one session does not end the call. */
+async function rethrowUnlessOfOne(
+  storage: SessionStorage,
+  options: LiveSessionOptions,
+  error: unknown,
+  o: CallOptions,
+): Promise<void> {
+  if (hasCode(error, "aborted") || hasCode(error, "closed")) throw error
+  if (hasCode(error, "unavailable") && !(await isInReach(storage, options, o))) throw error
+}
+
+function noCondition(storage: SessionStorage): StorageError {
+  const { description } = storage
+  const message = `${description} cannot delete a session on the condition that it has not changed, so prune() could delete what a writer has just appended. Nothing was deleted; delete() takes single sessions.`
+  return new StorageError("unsupported", message, { storage: description })
+}

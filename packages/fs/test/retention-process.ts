@@ -1,0 +1,30 @@
+/** `retention-process.ts ROOT STEP`: prunes and collects, and kills itself with SIGKILL right before or after its file operation STEP. */
+import { createSessions } from "@sessions/core"
+import { nodeFiles } from "../src/disk/files.ts"
+import { createFileStorage } from "../src/index.ts"
+
+const [root = "", step = "0"] = process.argv.slice(2)
+const DAY = 24 * 60 * 60 * 1000
+let done = 0
+
+function counted<A extends readonly unknown[], T>(change: (...args: A) => T): (...args: A) => T {
+  return (...args) => {
+    if (done++ === Number(step)) process.kill(process.pid, "SIGKILL")
+    const result = change(...args)
+    if (done++ === Number(step)) process.kill(process.pid, "SIGKILL")
+    return result
+  }
+}
+
+const files = {
+  ...nodeFiles,
+  rename: counted(nodeFiles.rename),
+  unlink: counted(nodeFiles.unlink),
+  remove: counted(nodeFiles.remove),
+  write: counted(nodeFiles.write),
+  mkdir: counted(nodeFiles.mkdir),
+}
+const sessions = createSessions({ storage: createFileStorage({ root, files }) })
+await sessions.prune({ olderThan: 30 * DAY })
+await sessions.collect()
+await sessions.close()
