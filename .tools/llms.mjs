@@ -39,6 +39,7 @@ const IN_DEPTH = [
   "recall",
   "cache",
   "merge",
+  "retention",
   "inspector",
   "postgres",
   "architecture",
