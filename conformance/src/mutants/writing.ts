@@ -100,7 +100,7 @@ export const writingMutants: readonly Mutant[] = [
     }
   }),
   mutant("deletes whatever the head is", ["DELETE-16", "DELETE-17"], (real) => ({
-    delete: (session, { expect: _, ...o } = {}) => real.delete(session, o),
+    delete: (session, { signal } = {}) => real.delete(session, signal === undefined ? {} : { signal }),
   })),
   mutant("compares the head, then deletes", ["DELETE-17"], (real) => ({
     async delete(session, { expect, ...o } = {}) {

@@ -18,11 +18,11 @@ function counted<A extends readonly unknown[], T>(change: (...args: A) => T): (.
 
 const files = {
   ...nodeFiles,
-  rename: counted(nodeFiles.rename),
-  unlink: counted(nodeFiles.unlink),
-  remove: counted(nodeFiles.remove),
-  write: counted(nodeFiles.write),
-  mkdir: counted(nodeFiles.mkdir),
+  rename: counted((from: string, to: string) => nodeFiles.rename(from, to)),
+  unlink: counted((path: string) => nodeFiles.unlink(path)),
+  remove: counted((path: string) => nodeFiles.remove(path)),
+  write: counted((...args: Parameters<typeof nodeFiles.write>) => nodeFiles.write(...args)),
+  mkdir: counted((path: string, mode: number) => nodeFiles.mkdir(path, mode)),
 }
 const sessions = createSessions({ storage: createFileStorage({ root, files }) })
 await sessions.prune({ olderThan: 30 * DAY })

@@ -69,11 +69,7 @@ export async function listSessions(
 }
 
 /** Whether the storage answers at all. The head of an id that does not exist costs one request and depends on no session's data. */
-export async function isInReach(
-  storage: SessionStorage,
-  { newId }: LiveSessionOptions,
-  o: CallOptions,
-): Promise<boolean> {
+async function isInReach(storage: SessionStorage, { newId }: LiveSessionOptions, o: CallOptions): Promise<boolean> {
   try {
     await storage.head(newId(), o)
     return true
@@ -83,8 +79,7 @@ export async function isInReach(
   }
 }
 
-/** Whether a session is one of those that the options name. */
-export function matches(info: SessionInfo, o: ListOptions): boolean {
+function matches(info: SessionInfo, o: ListOptions): boolean {
   const parent = info.parentSession
   return (
     (o.cwd === undefined || info.cwd === o.cwd) &&

@@ -9,7 +9,7 @@ import { isObject } from "../format/shape.ts"
 import { notFound } from "../log/loaded-log.ts"
 import { READ_WINDOW } from "../log/read-backwards.ts"
 import { checkStorage, isSessionId } from "../storage/checks.ts"
-import type { CallOptions, SessionStorage } from "../storage/contract.ts"
+import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { shown } from "../storage/options.ts"
 import { signalOf } from "../storage/signals.ts"
 import { checkSessionsOptions, withCheckedArguments } from "./arguments.ts"
@@ -25,7 +25,7 @@ import { infoOfStored } from "./stored-info.ts"
 import type { MergeResult } from "./transfer-types.ts"
 import type { CreateOptions, OpenOptions, Sessions, SessionsOptions } from "./repository-types.ts"
 import type { AnyOwnEntry, OwnEntry } from "../format/entry.ts"
-import type { AnyMetadata } from "../info/projection.ts"
+import type { AnyMetadata, SessionInfo } from "../info/projection.ts"
 
 /** Attempts of `openOrCreate`. A storage that answers `not_found` and `exists` more often than this contradicts itself. */
 const MAX_RACES = 10
@@ -216,7 +216,10 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     async prune(o) {
       checkOpen()
       const { pruneSessions } = await transferFeature()
-      return pruneSessions(storage, options, { isOpen: (id) => open.find(id) !== undefined, forget }, o)
+      const isOpen = (id: string): boolean => open.find(id) !== undefined
+      const infoOf = (id: string, head: HeadInfo, o: CallOptions): Promise<SessionInfo> =>
+        infoOfStored(storage, id, head, options, o)
+      return pruneSessions(storage, { isOpen, forget, infoOf, now: options.now }, o)
     },
 
     async collect(o) {

@@ -5,12 +5,10 @@
 import { SessionError, hasCode } from "../format/errors.ts"
 import { checkCallOptions, type OptionChecks } from "../format/options.ts"
 import { isAboveZero, isAnything, isBoolean, isNonEmpty, oneOf } from "../format/shape.ts"
-import { isInReach, matches } from "../session/list.ts"
-import type { LiveSessionOptions } from "../session/live-session.ts"
 import type { Sessions } from "../session/repository-types.ts"
-import { infoOfStored } from "../session/stored-info.ts"
 import type { PrunedSessions } from "../session/transfer-types.ts"
-import type { CallOptions, Deleted, Head, SessionStorage } from "../storage/contract.ts"
+import type { SessionInfo } from "../info/projection.ts"
+import type { CallOptions, Deleted, Head, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { checkSignal, signalOf } from "../storage/signals.ts"
 
@@ -30,6 +28,9 @@ export interface PruningRepository {
   readonly isOpen: (id: string) => boolean
   /** Called for each session that was deleted. */
   readonly forget: (id: string) => void
+  /** The information of a session whose head was listed. */
+  readonly infoOf: (id: string, head: HeadInfo, o: CallOptions) => Promise<SessionInfo>
+  readonly now: () => number
 }
 
 /** A session whose last message is before the limit. */
@@ -42,7 +43,6 @@ interface Old {
 
 export async function pruneSessions(
   storage: SessionStorage,
-  options: LiveSessionOptions,
   repository: PruningRepository,
   o: PruneOptions,
 ): Promise<PrunedSessions> {
@@ -50,19 +50,19 @@ export async function pruneSessions(
   if (o.olderThan === undefined) throw new SessionError("invalid", "prune needs `olderThan`, in milliseconds.")
   checkSignal(o.signal)
   if (storage.capabilities.deleteIf !== true) throw noCondition(storage)
-  const { old, failed } = await listOld(storage, options, o)
+  const { old, failed } = await listOld(storage, repository, o)
   const removed: PrunedSessions["removed"][number][] = []
   const skipped: Skipped[] = []
   for (const { head, ...session } of old) {
     checkSignal(o.signal)
     const { id, lastMessageAt } = session
     try {
-      const isOpen = repository.isOpen(id) || (await hasPrompts(storage, id, options.now(), signalOf(o)))
+      const isOpen = repository.isOpen(id) || (await hasPrompts(storage, id, repository.now(), signalOf(o)))
       const deleted = isOpen ? "open" : await deleteAt(storage, repository, id, head, o)
       if (typeof deleted === "string") skipped.push({ id, lastMessageAt, why: deleted })
       else removed.push({ ...session, purged: deleted.purged })
     } catch (error) {
-      await rethrowUnlessOfOne(storage, options, error, signalOf(o))
+      await rethrowUnlessOfOne(storage, error, signalOf(o))
       skipped.push({ id, lastMessageAt, why: "failed", error })
     }
   }
@@ -72,12 +72,11 @@ export async function pruneSessions(
 /** The sessions that the options name, the oldest first, and those that cannot be read. */
 async function listOld(
   storage: SessionStorage,
-  options: LiveSessionOptions,
+  { infoOf, now }: PruningRepository,
   { olderThan, cwd, source, ...o }: PruneOptions,
 ): Promise<{ readonly old: readonly Old[]; readonly failed: readonly Skipped[] }> {
   const signal = signalOf(o)
-  const limit = options.now() - olderThan
-  const filter = { ...(cwd !== undefined && { cwd }), ...(source !== undefined && { source }) }
+  const limit = now() - olderThan
   const old: Old[] = []
   const failed: Skipped[] = []
   for await (const row of storage.list(signal)) {
@@ -88,12 +87,12 @@ async function listOld(
     }
     const { next, log, bytes } = row
     try {
-      const info = await infoOfStored(storage, id, row, options, signal)
+      const info = await infoOf(id, row, signal)
       const { lastMessageAt } = info
-      if (matches(info, filter) && Date.parse(lastMessageAt) < limit)
-        old.push({ id, lastMessageAt, bytes, head: { next, log } })
+      const isWanted = (cwd ?? info.cwd) === info.cwd && (source ?? info.source) === info.source
+      if (isWanted && Date.parse(lastMessageAt) < limit) old.push({ id, lastMessageAt, bytes, head: { next, log } })
     } catch (error) {
-      await rethrowUnlessOfOne(storage, options, error, signal)
+      await rethrowUnlessOfOne(storage, error, signal)
       if (!hasCode(error, "not_found")) failed.push({ id, why: "failed", error })
     }
   }
@@ -141,14 +140,19 @@ async function hasPrompts(storage: SessionStorage, id: string, now: number, o: C
 }
 
 /** An error of one session does not end the call. */
-async function rethrowUnlessOfOne(
-  storage: SessionStorage,
-  options: LiveSessionOptions,
-  error: unknown,
-  o: CallOptions,
-): Promise<void> {
+async function rethrowUnlessOfOne(storage: SessionStorage, error: unknown, o: CallOptions): Promise<void> {
   if (hasCode(error, "aborted") || hasCode(error, "closed")) throw error
-  if (hasCode(error, "unavailable") && !(await isInReach(storage, options, o))) throw error
+  if (hasCode(error, "unavailable") && !(await isInReach(storage, o))) throw error
+}
+
+/** Whether the storage answers at all; whether it has this session does not matter. */
+async function isInReach(storage: SessionStorage, o: CallOptions): Promise<boolean> {
+  try {
+    await storage.head("any", o)
+    return true
+  } catch (error) {
+    return !hasCode(error, "unavailable")
+  }
 }
 
 function noCondition(storage: SessionStorage): StorageError {
