@@ -1,6 +1,4 @@
-/** The streams and the environment that a command uses. `processIo` takes them from the process, tests from strings. */
-import { type Page, pageBy } from "./output/pager.ts"
-
+/** The streams and the environment that a command uses. `process-io.ts` takes them from the process, tests from strings. */
 export interface Io {
   readonly stdout: Sink
   readonly stderr: Sink
@@ -27,39 +25,5 @@ export interface Sink {
   readonly rows?: number
 }
 
-/** The streams of this process. The first interrupt aborts the command, the second ends the process. */
-export function processIo(): Io {
-  const stop = new AbortController()
-  process.once("SIGINT", () => stop.abort())
-  return {
-    stdout: sinkOf(process.stdout),
-    stderr: sinkOf(process.stderr),
-    // A getter, because touching `process.stdin` makes the process wait for input.
-    get stdin() {
-      return process.stdin
-    },
-    cwd: process.cwd(),
-    env: process.env,
-    now: Date.now,
-    signal: stop.signal,
-    page: pageBy(process.env),
-  }
-}
-
-function sinkOf(stream: NodeJS.WriteStream): Sink {
-  // The callback of `write` gets the error. Without a listener the same error would also end the process.
-  stream.on("error", () => undefined)
-  return {
-    isTerminal: stream.isTTY,
-    get columns() {
-      return stream.columns
-    },
-    get rows() {
-      return stream.rows
-    },
-    write: (text) =>
-      new Promise((resolve, reject) => {
-        stream.write(text, (error) => (error == null ? resolve() : reject(error)))
-      }),
-  }
-}
+/** Runs `write` with a sink that the user reads page by page; false if `command` cannot be run, and nothing was shown. */
+export type Page = (command: string, write: (sink: Sink) => Promise<void>) => Promise<boolean>

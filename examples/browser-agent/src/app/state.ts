@@ -6,7 +6,14 @@ import type { EndpointSettings } from "../agent/endpoint.ts"
 import type { Activity } from "../agent/turn.ts"
 import type { Conversation } from "../sessions/conversation.ts"
 import type { Notice } from "./notices.ts"
-import type { SyncState } from "./sync.ts"
+
+export type SyncState =
+  | { readonly kind: "off" }
+  | { readonly kind: "running" }
+  | { readonly kind: "offline" }
+  | { readonly kind: "done"; readonly at: string }
+  /** The server was reached. */
+  | { readonly kind: "failed"; readonly text: string }
 
 /** What a search over all sessions has found. */
 export interface Found {

@@ -7,6 +7,7 @@ import { hasCode } from "@sessions/core"
 import type { Context } from "./context.ts"
 import type { Listing } from "./listing.ts"
 import { loadServer, saveServer, type Server } from "./settings.ts"
+import type { SyncState } from "./state.ts"
 
 export interface Syncing {
   /** Undefined ends it; what is here and on the server stays. */
@@ -14,14 +15,6 @@ export interface Syncing {
   /** Resolves when this and an earlier call have ended. */
   readonly sync: () => Promise<void>
 }
-
-export type SyncState =
-  | { readonly kind: "off" }
-  | { readonly kind: "running" }
-  | { readonly kind: "offline" }
-  | { readonly kind: "done"; readonly at: string }
-  /** The server was reached. */
-  | { readonly kind: "failed"; readonly text: string }
 
 /** What other devices did is asked for this often while the page is visible. */
 const EVERY_MS = 30_000

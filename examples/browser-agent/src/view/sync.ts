@@ -1,5 +1,5 @@
 import type { App } from "../app/app.ts"
-import type { SyncState } from "../app/sync.ts"
+import type { SyncState } from "../app/state.ts"
 import { button } from "./buttons.ts"
 import { h, setText } from "./dom.ts"
 import { ago } from "./format.ts"

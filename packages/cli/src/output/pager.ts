@@ -1,9 +1,6 @@
 /** Long output goes through a pager on a terminal, as in git. */
 import { spawn } from "node:child_process"
-import type { Io, Sink } from "../io.ts"
-
-/** Runs `write` with a sink that the user reads page by page; false if there is no pager, and nothing was written. */
-export type Page = (command: string, write: (sink: Sink) => Promise<void>) => Promise<boolean>
+import type { Io, Page, Sink } from "../io.ts"
 
 /** As git sets it: leave at once if the output fits, keep colours, leave the text on the screen. */
 const LESS = "FRX"
