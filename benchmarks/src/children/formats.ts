@@ -2,6 +2,7 @@
 import { closeSync, createReadStream, openSync, readSync, rmSync } from "node:fs"
 import { createSessions } from "@sessions/core"
 import { claudeCode } from "@sessions/formats/claude-code"
+import { holdInFile } from "@sessions/fs"
 import { createStorage } from "../files/storage.ts"
 import { inTurns, milliseconds, verify } from "../rounds.ts"
 import { peakMemoryMB } from "../work.ts"
@@ -34,14 +35,16 @@ async function timedOurs(round: number): Promise<number> {
 
 async function readAll(): Promise<void> {
   entries = -1
-  const main = createReadStream(file, { encoding: "utf8", highWaterMark: 262_144 })
+  const main = createReadStream(file, { encoding: "utf8" })
   for await (const _ of claudeCode.read({ main, beside: () => undefined }, { note: () => undefined })) entries++
 }
 
 async function importAll(): Promise<void> {
   const sessions = createSessions({ storage: createStorage({ root: `${file}.store`, maxSessionBytes: 4e9 }) })
-  const source = (): AsyncIterable<Uint8Array> => createReadStream(file, { highWaterMark: 262_144 })
-  const result = await sessions.import(source, { from: claudeCode })
+  const source = (): AsyncIterable<Uint8Array> => createReadStream(file)
+  const held = holdInFile()
+  const result = await sessions.import(source, { from: claudeCode, hold: held.hold })
+  held[Symbol.dispose]()
   entries = result.lines - 1
   await sessions.close()
 }

@@ -2,10 +2,17 @@
 import { createSessions, SessionError } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
+import { aiSdkUi } from "../src/ai-sdk-ui/index.ts"
+import { anthropic } from "../src/anthropic/index.ts"
+import { atif } from "../src/atif/index.ts"
 import type { Loss } from "../src/base/format.ts"
+import { lineOf } from "../src/base/written-lines.ts"
 import { identify, notASession } from "../src/identify.ts"
 import { importFile } from "../src/import-file.ts"
 import { sessionIdOf } from "../src/base/ids.ts"
+import { openaiAgents } from "../src/openai-agents/index.ts"
+import { openaiMessages } from "../src/openai-messages/index.ts"
+import { openaiResponses } from "../src/openai-responses/index.ts"
 import { fixture, hasFixtures } from "./fixtures.ts"
 import { importText, testLaws, written } from "./laws.ts"
 import { sample } from "./sample-format.ts"
@@ -108,4 +115,24 @@ test("a file whose log is too large is refused before anything is written, with 
     message: expect.stringContaining("Raise the option maxSessionBytes of createSessions."),
   })
   expect((await sessions.list()).sessions).toEqual([])
+})
+
+test.each([openaiMessages, openaiResponses, openaiAgents, anthropic, aiSdkUi, atif])(
+  "$format names the titles, annotations and settings that a list of messages does not hold",
+  async (format) => {
+    const session = await createSessions({ storage: createMemoryStorage() }).create()
+    const { ids } = await session.append({ type: "message", message: { role: "user", content: "q" } })
+    await session.append({ type: "title_change", title: "T", source: "user" })
+    await session.append({ type: "label", targetId: ids[0] ?? "", label: "L" })
+    await session.append({ type: "model_change", provider: "p", model: "m" })
+    const losses: string[] = []
+    await written(format, session, { note: ({ what, count }) => losses.push(`${what} ${count}`) })
+    expect(losses.sort()).toEqual(["annotations 1", "settings 1", "titles 1"])
+  },
+)
+
+test("a line of a written file ends at its LF for readers that also end lines at U+2028 and U+2029", () => {
+  const line = lineOf({ text: "a\u2028b\u2029c" })
+  expect(line).not.toMatch(/[\u2028\u2029]/)
+  expect(JSON.parse(line)).toEqual({ text: "a\u2028b\u2029c" })
 })

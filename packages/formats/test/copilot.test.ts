@@ -1,10 +1,14 @@
 /** The rules of Copilot's events. Files are made by hand after the types of `@github/copilot-sdk` 1.0. */
-import type { Entry, Session } from "@sessions/core"
+import { createSessions, type Entry, type Session } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { encode } from "../src/copilot/codec.ts"
 import { copilot } from "../src/copilot/index.ts"
 import { testFixtures } from "./fixtures.ts"
-import { importText, recordsOf, testLaws } from "./laws.ts"
+import { importText, recordsOf, testLaws, written } from "./laws.ts"
+import { contextOf as contextLines, ops, sessionOf } from "./random-session.ts"
+import { withSeed } from "./seed.ts"
 import { restored } from "./restored.ts"
 
 /** Each event continues the one before it. */
@@ -202,4 +206,60 @@ test("the model and the title of a session are entries", async () => {
   const { session, entries } = await importText(copilot, { text })
   expect(entries.find(({ type }) => type === "model_change")).toMatchObject({ provider: "github-copilot", model: "n" })
   expect((await session.info()).title).toBe("Files")
+})
+
+/** Lines of a context without thinking, which only GitHub's models get back; a summary is in the frame of the program. */
+function shown(context: readonly string[]): readonly string[] {
+  const lines = context.map((line) => line.replace('{"thinking":"hm"},', ""))
+  return lines.map((line) => (line.includes("<summary>") ? "summary" : line))
+}
+
+test("the context of a written session is that of the session, unless two compactions keep the same messages", async () => {
+  await fc.assert(
+    fc.asyncProperty(ops, async (list) => {
+      const session = await sessionOf(list)
+      const losses = new Set<string>()
+      const text = await written(copilot, session, { note: ({ what }) => losses.add(what) })
+      expect(await written(copilot, session)).toBe(text)
+      const again = await importText(copilot, { text })
+      expect(again.diagnostics).toEqual([])
+      if (losses.has("kept") || losses.has("results")) return
+      expect(shown(await contextLines(again.session))).toEqual(shown(await contextLines(session)))
+    }),
+    withSeed(150),
+  )
+})
+
+test("every event of a written session has a UUID and names the one before it, also behind imported events", async () => {
+  const imported = (await importText(copilot, { text: tools })).session
+  const added = { type: "message", message: { role: "user", content: "more" } } as const
+  await imported.append(added)
+  for (const session of [imported, await sessionOf([{ op: "call", text: "t", isError: true }, { op: "title", text: "T" }])]) {
+    const events = recordsOf(await written(copilot, session)) as { id: string; parentId: string | null }[]
+    expect(events.map(({ parentId }) => parentId)).toEqual([null, ...events.slice(0, -1).map(({ id }) => id)])
+    expect(events.at(-1)?.id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+  }
+})
+
+test("an image, a failed call and the folder are in a written file; what it does not hold is named", async () => {
+  const session = await createSessions({ storage: createMemoryStorage() }).create({ cwd: "/work" })
+  const image = { type: "image", mimeType: "image/png", data: "AAAA" } as const
+  await session.append({ type: "message", message: { role: "user", content: [image] } })
+  const call = { type: "toolCall", id: "c1", name: "bash", arguments: {} } as const
+  await session.append({ type: "message", message: { role: "assistant", content: [call] } })
+  const failed = { role: "toolResult", toolCallId: "c1", isError: true, content: [{ type: "text", text: "no" }, image] } as const
+  await session.append({ type: "message", message: failed })
+  await session.append({ type: "message", message: { role: "system", content: "be kind" } })
+  const losses: string[] = []
+  const text = await written(copilot, session, { cwd: "/other", note: ({ what }) => losses.push(what) })
+  const again = await importText(copilot, { text })
+  expect(again.session.header.cwd).toBe("/other")
+  expect(losses).toEqual(["system"])
+  const messages = again.entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []))
+  expect(messages.map(({ content = [] }) => content.map(({ type }) => type))).toEqual([
+    ["text", "image"],
+    ["toolCall"],
+    ["text", "image"],
+  ])
+  expect(messages.at(-1)).toMatchObject({ isError: true })
 })

@@ -3,7 +3,7 @@ import type { Io } from "../io.ts"
 import type { Agent, AgentSystem, Target } from "./agent.ts"
 import { claudeCodeAgent, claudeCodeTarget } from "./claude-code.ts"
 import { codexAgent, codexTarget } from "./codex.ts"
-import { copilotAgent } from "./copilot.ts"
+import { copilotAgent, copilotTarget } from "./copilot.ts"
 import { geminiAgent, geminiTarget } from "./gemini.ts"
 import { opencodeAgent, opencodeTarget } from "./opencode.ts"
 import { piTarget } from "./pi.ts"
@@ -12,7 +12,14 @@ import { piTarget } from "./pi.ts"
 export const AGENTS: readonly Agent[] = [claudeCodeAgent, codexAgent, copilotAgent, geminiAgent, opencodeAgent]
 
 /** The agents that `handoff` writes for. */
-export const TARGETS: readonly Target[] = [claudeCodeTarget, codexTarget, geminiTarget, opencodeTarget, piTarget]
+export const TARGETS: readonly Target[] = [
+  claudeCodeTarget,
+  codexTarget,
+  copilotTarget,
+  geminiTarget,
+  opencodeTarget,
+  piTarget,
+]
 
 export function systemOf({ env }: Io): AgentSystem {
   return { env, home: env["HOME"] || homedir() }

@@ -367,6 +367,42 @@ test.skipIf(!hasSqlite)(
   },
 )
 
+test.skipIf(!hasSqlite)("a database of opencode that is given as a file is imported; another one is refused", async () => {
+  const file = join(home, "copy.db")
+  writeDatabase(file)
+  expect((await cli.json("import", file)) as object).toMatchObject({
+    imported: [{ file: `${file}#ses_3` }, { file: `${file}#ses_2` }, { file: `${file}#ses_1` }],
+    failed: [],
+  })
+  expect((await cli("import", "copy.db")).stdout).toContain("imported 0 sessions; 3 were there already, 0 failed")
+  expect((await cli("import", "copy.db", "--id", "x")).stderr).toContain("--id is for one session")
+  connect(join(home, "other.db")).exec("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+  expect(await cli("import", "other.db")).toMatchObject({
+    exit: 1,
+    stderr: expect.stringContaining("no database of opencode") as string,
+  })
+})
+
+test("several files and folders are imported in one call; what cannot be is named and stops nothing; a repeated call adds nothing", async () => {
+  const first = writeSessions()
+  const second = join(home, "claude", "projects", "-other", `${uuid(2)}.jsonl`)
+  mkdirSync(join(home, "chats"))
+  writeFileSync(join(home, "chats", "c.jsonl"), textOf(lineOf(9, 1, "user", "in a folder")))
+  writeFileSync(join(home, "chats", "package.json"), "{}")
+  writeFileSync(join(home, "notes.jsonl"), "no session")
+  const given = [first, "notes.jsonl", "chats", "missing.jsonl", second, first]
+  const done = await cli("import", ...given)
+  expect(done.exit).toBe(1)
+  expect(done.stdout).toContain("notes.jsonl: The file is in none of the known formats")
+  expect(done.stdout).toContain("claude-code: it has no line of JSON")
+  expect(done.stdout).toContain("missing.jsonl: no such file")
+  expect(done.stdout).not.toContain("package.json")
+  const { imported, failed } = JSON.parse((await cli("import", ...given, "--json")).stdout) as Record<string, object[]>
+  expect(imported?.map((one) => (one as { added: boolean }).added)).toEqual(imported?.map(() => false))
+  expect(failed).toHaveLength(2)
+  expect((await cli("import", first, "-")).stderr).toContain("- is standard input")
+})
+
 test("Claude Code's folder has the name of CLAUDE_CODE_PROJECT_DIR_NAME if its own folder is given, too", async () => {
   const id = await cli.use(async (sessions) => (await sessions.create({ cwd: "/work" })).id)
   const folderOf = async (env: Record<string, string>) => {

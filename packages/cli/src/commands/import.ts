@@ -4,6 +4,7 @@ import { basename, join, resolve } from "node:path"
 import { filesBelow } from "../agents/files-below.ts"
 import { describe } from "../agents/session-files.ts"
 import type { FoundSession } from "../agents/agent.ts"
+import { isDatabase, sessionsOfDatabase } from "../agents/opencode.ts"
 import { AGENTS, systemOf } from "../agents/table.ts"
 import { choiceOption, sizeOption } from "../option-values.ts"
 import { blobFolderOf, readBlobs } from "../files/blob-folder.ts"
@@ -34,10 +35,11 @@ const OPTIONS = {
 export const importCommand: Command = defineCommand({
   name: "import",
   summary: "create a session from a session file, also of another agent, and print its id",
-  args: ["FILE?"],
+  args: ["FILE...?"],
   options: OPTIONS,
   notes: [
-    "FILE may be a folder: every session file in it is imported. Use - to read standard input.",
+    "FILE may be a folder: every session file in it is imported. Use - to read standard input. With several files, one that cannot be",
+    "imported does not stop the others. opencode.db imports every session of a database of opencode.",
     "The format is found by content. Sessions of subagents beside an agent's file are imported with it, and so are further parts",
     "(FILE_part2.jsonl). A session of an agent that was imported before is left as it is, so a repeated or interrupted import can be run",
     "again.",
@@ -49,6 +51,8 @@ export const importCommand: Command = defineCommand({
     "import ~/.pi/agent/sessions/--project--/2026-01-05.jsonl",
     "import ~/.claude/projects/-project/7e0a1246-d538-5993-8d6f-3495aafcdd92.jsonl",
     "import --from claude-code --all --cwd .",
+    "import first.jsonl second.jsonl chats/",
+    "import ~/.local/share/opencode/opencode.db",
     "import backup.jsonl --id 01JGN3V6Z4W3A5T1C8Y2K7M9QX",
     "import - --from pi < session.jsonl",
   ],
@@ -57,11 +61,14 @@ export const importCommand: Command = defineCommand({
   async run(invocation) {
     const { args, values, io } = invocation
     const from = choiceOption("from", values.from, IMPORT_FORMATS, "auto")
-    const [file] = args
+    const [file, ...more] = args
     if (values.all === true) return await importAll(invocation, from)
     if (values.cwd !== undefined) throw new UsageError("--cwd goes with --all.")
     if (file === undefined) throw new UsageError("import needs a FILE, or --from FORMAT --all.")
+    if (more.length > 0) return await importSeveral(invocation, args, from)
     if (file !== "-" && (await isFolder(resolve(io.cwd, file)))) return await importFolder(invocation, file, from)
+    const database = await sessionsInDatabase(file, io.cwd)
+    if (database !== undefined) return await importDatabase(invocation, database, from)
     return await importGiven(invocation, file, from).catch((error: unknown) => {
       throw withAdvice(error)
     })
@@ -131,7 +138,7 @@ interface Imported extends ImportedOne {
 
 interface Failed {
   readonly file: string
-  readonly error: { readonly code?: string; readonly message: string }
+  readonly error: { readonly code?: string; readonly message: string; readonly details?: readonly string[] }
 }
 
 /** Every session of one agent on this machine. */
@@ -154,11 +161,64 @@ async function importAll(invocation: Import, from: string): Promise<CommandResul
   return await importFiles(invocation, wanted, from)
 }
 
+/** Several files and folders, one after the other. */
+async function importSeveral(invocation: Import, files: readonly string[], from: string): Promise<CommandResult> {
+  const { values, io } = invocation
+  if (values.id !== undefined) throw new UsageError("--id is for one file.")
+  if (files.includes("-")) throw new UsageError("- is standard input, and cannot be imported together with files.")
+  const sources: SourceFile[] = []
+  const inFolders = new Set<string>()
+  for (const file of files) {
+    const path = resolve(io.cwd, file)
+    if (await isFolder(path)) {
+      const found = await filesInFolder(file, io.cwd)
+      for (const source of found) inFolders.add(source.file)
+      sources.push(...found)
+    } else {
+      // An error of one file does not stop the others.
+      const failing = (error: unknown): SourceFile[] => [{ file: path, read: () => failed(error) }]
+      const found = await sessionsInDatabase(file, io.cwd).catch(failing)
+      sources.push(...(found ?? [{ file: (await firstPartOf(path).catch(() => undefined)) ?? path }]))
+    }
+  }
+  const isShown = (done: Done): boolean => !isOtherFile(done) || !inFolders.has(done.file)
+  const unique = [...new Map(sources.map((source) => [source.file, source])).values()]
+  return await importFiles(invocation, unique, from, isShown)
+}
+
+function failed(error: unknown): never {
+  throw error
+}
+
+/** A database has sessions of opencode; those of its subagents are among them. */
+async function importDatabase(
+  invocation: Import,
+  found: readonly FoundSession[],
+  from: string,
+): Promise<CommandResult> {
+  if (invocation.values.id !== undefined) throw new UsageError("--id is for one session, not for a database.")
+  return await importFiles(invocation, found, from)
+}
+
+/** Undefined for a file that is no SQLite database. */
+async function sessionsInDatabase(file: string, cwd: string): Promise<readonly FoundSession[] | undefined> {
+  const path = resolve(cwd, file)
+  return file !== "-" && (await isDatabase(path)) ? sessionsOfDatabase(path) : undefined
+}
+
 /** The session files of a folder. Files that are no session are left out, unless there is nothing else. */
 async function importFolder(invocation: Import, folder: string, from: string): Promise<CommandResult> {
-  const { values, io } = invocation
-  if (values.id !== undefined) throw new UsageError("--id is for one file, not for a folder.")
-  const root = resolve(io.cwd, folder)
+  if (invocation.values.id !== undefined) throw new UsageError("--id is for one file, not for a folder.")
+  const sources = await filesInFolder(folder, invocation.io.cwd)
+  return await importFiles(invocation, sources, from, (done) => !isOtherFile(done))
+}
+
+function isOtherFile(done: Done): boolean {
+  return "error" in done && done.error.code === "not_a_session"
+}
+
+async function filesInFolder(folder: string, cwd: string): Promise<readonly SourceFile[]> {
+  const root = resolve(cwd, folder)
   const names = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name)
   const files = names
     .filter((name) => /\.(jsonl|json)(\.zst)?$/.test(name) && !/^agent-.*\.meta\.json$/.test(name))
@@ -170,12 +230,7 @@ async function importFolder(invocation: Import, folder: string, from: string): P
     // The import of a file that cannot be read says why.
     if ((await firstPartOf(path).catch(() => undefined)) === undefined) sources.push({ file: path })
   }
-  return await importFiles(
-    invocation,
-    sources,
-    from,
-    (done) => !("error" in done) || done.error.code !== "not_a_session",
-  )
+  return sources
 }
 
 /** Imports files one after the other and goes on after an error. `isShown`: which results are reported, if any is. */
@@ -202,7 +257,7 @@ async function importFiles(
     json: { imported, failed },
     text: () => [
       ...added.map(({ id, file, diagnostics }): Line => [id, styled("dim", `  ${file}${problemsOf(diagnostics)}`)]),
-      ...failed.map(failedLine),
+      ...failed.flatMap((one) => [failedLine(one), ...(one.error.details ?? []).map((detail) => `  ${detail}`)]),
       `imported ${formatCount(added.length, "session")}; ${formatNumber(imported.length - added.length)} were there already, ${formatNumber(failed.length)} failed`,
     ],
     exit: failed.length === 0 ? 0 : 1,
@@ -237,18 +292,21 @@ async function importSource(
   from: string,
   label: string,
 ): Promise<Done> {
-  const { sessions, io } = invocation
+  const { sessions, values, io } = invocation
   try {
     const source = read ?? ((await openFile(file, io.cwd)) as () => AsyncIterable<Uint8Array>)
+    const came = read === undefined ? await readBlobs(sessions.storage, blobFolderOf(file), io.cwd) : []
     const result = await importOne(sessions, source, from, {
       beside: besideFile(file),
+      blobs: values["any-blobs"] === true ? "any" : came,
       ...progressOf(invocation, label),
     })
     return { ...result, file }
   } catch (error) {
     if (hasCode(error, "aborted") || io.signal?.aborted === true) throw error
-    const { code, message } = error as Error & { readonly code?: unknown }
-    return { file, error: { ...(typeof code === "string" ? { code } : {}), message } }
+    const { code, message, details } = error as Error & { readonly code?: unknown; readonly details?: readonly string[] }
+    const reasons = details === undefined ? {} : { details }
+    return { file, error: { ...(typeof code === "string" ? { code } : {}), message, ...reasons } }
   }
 }
 

@@ -2,6 +2,7 @@
 import { type ImportFormat, type ImportOptions, type ImportResult, SessionError, type Sessions } from "@sessions/core"
 import { identifyLog } from "@sessions/core/format"
 import { formats, identify, importFile } from "@sessions/formats"
+import { holdInFile } from "@sessions/fs"
 import { UsageError, withDetails } from "../errors.ts"
 import type { Chunks } from "./read-write.ts"
 
@@ -17,8 +18,25 @@ export interface ImportedOne extends ImportResult {
 
 type Source = AsyncIterable<Uint8Array | string> | (() => AsyncIterable<Uint8Array | string>)
 
-/** `from`: one of {@link IMPORT_FORMATS}. For a file of no known format the error names each of them, with the reason. */
+/**
+ * `from`: one of {@link IMPORT_FORMATS}. For a file of no known format the error names each of them, with the reason. A large session of an
+ * agent is in a temporary file meanwhile.
+ */
 export async function importOne(
+  sessions: Sessions,
+  source: Source,
+  from: string,
+  o: Omit<ImportOptions, "from"> & { readonly beside?: Beside },
+): Promise<ImportedOne> {
+  const lines = holdInFile()
+  try {
+    return await importFrom(sessions, source, from, { ...o, hold: lines.hold })
+  } finally {
+    lines[Symbol.dispose]()
+  }
+}
+
+async function importFrom(
   sessions: Sessions,
   source: Source,
   from: string,

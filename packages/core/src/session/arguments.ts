@@ -160,6 +160,7 @@ const IMPORT: OptionChecks<ImportOptions> = {
   from: isFormat,
   beside: isAnything,
   blobs: isAnything,
+  hold: isFunction,
 }
 const EXPORT: OptionChecks<ExportOptions> = {
   ...CALL,

@@ -50,6 +50,14 @@ export interface CopyOptions extends CallOptions {
   readonly onProgress?: (progress: { readonly lines: number; readonly bytes: number }) => void
 }
 
+/** Where an import puts the lines of a log between counting and writing them: `holdInFile` of `@sessions/fs` is a temporary file. */
+export interface LineHold {
+  /** Adds a line, which has no line feed. */
+  push(line: string): void
+  /** All lines in the order in which they came. Called once, after the last `push`. */
+  lines(): AsyncIterable<string>
+}
+
 export interface ImportOptions extends CopyOptions {
   /** Default: a new ULID. */
   readonly id?: string
@@ -68,6 +76,12 @@ export interface ImportOptions extends CopyOptions {
    * a self-contained export, needs no hash.
    */
   readonly blobs?: readonly string[] | ReadonlySet<string> | "any"
+  /**
+   * For an {@link Importer}: called if the log is more than one batch. Its lines are then put there when they are counted, instead of reading
+   * and converting the file again to write them; not those of a log with large values, which move to the blob store. Default: the file is
+   * read twice.
+   */
+  readonly hold?: () => LineHold
 }
 
 export interface ImportResult {

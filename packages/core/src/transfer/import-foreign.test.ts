@@ -72,6 +72,30 @@ test("a file whose session fits one batch is read once for its entries, a larger
   expect(await readings({ maxBatchBytes: 500, maxLineBytes: 499 })).toBe(once + 1)
 })
 
+test("with `hold`, a log of several batches is read once and written as without it; one with blobs is read twice", async () => {
+  const limits = { maxBatchBytes: 500, maxLineBytes: 499 }
+  const imported = async (textUnits: number, isHeld: boolean) => {
+    let readings = 0
+    const held: string[] = []
+    const hold = () => ({ push: (line: string) => void held.push(line), lines: () => inOrder(held) })
+    const source = () => {
+      readings++
+      return inPieces(FILE)
+    }
+    const storage = createMemoryStorage({ limits })
+    const sessions = createSessions({ storage, blobs: { textUnits } })
+    const { diagnostics } = await sessions.import(source, { id: "s", from: CHAT, ...(isHeld ? { hold } : {}) })
+    return { readings, held: held.length, lines: await storedLines(storage, "s"), diagnostics }
+  }
+  const [without, held] = [await imported(500, false), await imported(500, true)]
+  expect(held.lines).toEqual(without.lines)
+  expect(held.diagnostics).toEqual(without.diagnostics)
+  expect([held.readings, held.held]).toEqual([without.readings - 1, 3])
+  const [before, after] = [await imported(4, false), await imported(4, true)]
+  expect(after.lines).toEqual(before.lines)
+  expect(after.readings).toBe(before.readings)
+})
+
 test("the session information of an imported log has the start of a prompt that is in the blob store, in one reading and in two", async () => {
   const text = "a question ".repeat(40)
   for (const limits of [{}, { maxBatchBytes: 700, maxLineBytes: 699 }]) {
@@ -377,4 +401,8 @@ async function bytesOf(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
 
 function message(value: object): object {
   return { type: "message", message: value }
+}
+
+async function* inOrder(lines: readonly string[]): AsyncGenerator<string, void, undefined> {
+  yield* lines
 }

@@ -48,6 +48,7 @@ export async function importSession(
     maxSessionBytes: settings.maxSessionBytes,
     report: (diagnostic) => diagnostics.push(diagnostic),
     onProgress: o.onProgress,
+    hold: o.hold,
     now: settings.now,
     ...signalOf(o),
   })

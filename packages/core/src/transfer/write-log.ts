@@ -12,7 +12,7 @@ import { type InfoProjection, projectInPlace, startProjection } from "../info/pr
 import { fitsBesideHead, infoText, storeInfo } from "../info/store.ts"
 import { atOnce } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import type { CopyOptions, ImportResult } from "../session/transfer-types.ts"
+import type { CopyOptions, ImportOptions, ImportResult, LineHold } from "../session/transfer-types.ts"
 import { signalOf } from "../storage/signals.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
@@ -42,7 +42,7 @@ export interface LogToWrite {
   readonly putBlobs?: () => Promise<void>
   /** The lines after the header, the same at each call. Called twice: to measure the log, without `report`, and to write it. */
   readonly lines: (report?: Report) => AsyncIterable<LineToWrite> | Iterable<LineToWrite>
-  /** The lines cost much: `lines` is called once if the log fits one batch. Both calls get `report` then. Default false. */
+  /** The lines cost much: `lines` is called once if the log fits one batch, or can be held. Both calls get `report` then. Default false. */
   readonly readOnce?: boolean
 }
 
@@ -66,6 +66,7 @@ export interface WriteLogOptions extends CallOptions {
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: (() => number) | undefined
   readonly onProgress?: CopyOptions["onProgress"] | undefined
+  readonly hold?: ImportOptions["hold"] | undefined
 }
 
 export interface WrittenLog {
@@ -94,7 +95,7 @@ export async function writeLog(storage: SessionStorage, log: LogToWrite, o: Writ
   const size = await measure(storage, log, batchBytes, o)
   const single = size.bytes <= Math.min(o.singleBatchBytes ?? batchBytes, storage.capabilities.maxBatchBytes)
   const header = log.header(single ? undefined : size.lines)
-  const lines = logLines(storage, size.held === undefined ? log : heldLog(log, size.held), header, size.lines, o)
+  const lines = logLines(storage, size.held === undefined ? log : { ...log, lines: size.held }, header, size.lines, o)
   const projector = o.info === false ? undefined : new Projector(header)
   try {
     const stored = await storage.head(id, signalOf(o))
@@ -117,13 +118,7 @@ interface Measured {
   readonly lines: number
   readonly bytes: number
   /** The lines after the header, with their diagnostics: of a log that is read once. */
-  readonly held?: HeldLines | undefined
-}
-
-interface HeldLines {
-  /** Entries only of lines whose values are in the blob store: to keep so many objects costs more than to parse the other lines again. */
-  readonly lines: readonly LineToWrite[]
-  readonly diagnostics: readonly Diagnostic[]
+  readonly held?: LogToWrite["lines"] | undefined
 }
 
 /** The size of the log, by a first reading. Refuses what the storage cannot hold. `holdBytes`: the largest log that is held. */
@@ -148,27 +143,35 @@ async function measure(
   }
   count(utf8Length(log.header()))
   const diagnostics: Diagnostic[] = []
+  /** Entries only of lines whose values are in the blob store: to keep so many objects costs more than to parse the other lines again. */
   let held: LineToWrite[] | undefined = log.readOnce === true ? [] : undefined
+  let hold: LineHold | undefined
   for await (const made of log.lines(held && ((diagnostic) => diagnostics.push(diagnostic)))) {
     checkAborted(o.signal, log.id, undefined)
     const size = made.bytes ?? utf8Length(made.line)
     count(size)
-    if (bytes > holdBytes) held = undefined
     held?.push(made.putBlobs === undefined ? { line: made.line, bytes: size } : { ...made, bytes: size })
+    if (bytes > holdBytes && held !== undefined) {
+      hold ??= o.hold?.()
+      // A closure that stores blobs keeps them in memory.
+      if (hold === undefined || held.some(({ putBlobs }) => putBlobs)) held = undefined
+      else for (const { line } of held.splice(0)) hold.push(line)
+    }
   }
-  if (bytes <= limit + FULL_SESSION_SLACK_BYTES) return { lines, bytes, held: held && { lines: held, diagnostics } }
+  if (bytes <= limit + FULL_SESSION_SLACK_BYTES)
+    return { lines, bytes, held: held && heldLines(hold?.lines() ?? held, diagnostics) }
   const of = limit < maxSessionBytes ? "createSessions" : "the storage"
   const message = `The log has ${bytes} bytes; a session in ${storage.description} may have ${limit}. Nothing was written. Raise the option maxSessionBytes of ${of}.`
   throw new SessionError("too_large", message, about)
 }
 
-function heldLog(log: LogToWrite, { lines, diagnostics }: HeldLines): LogToWrite {
-  return {
-    ...log,
-    lines(report) {
-      for (const diagnostic of diagnostics) report?.(diagnostic)
-      return lines
-    },
+function heldLines(
+  lines: AsyncIterable<string> | readonly LineToWrite[],
+  diagnostics: readonly Diagnostic[],
+): LogToWrite["lines"] {
+  return async function* (report) {
+    for (const diagnostic of diagnostics) report?.(diagnostic)
+    for await (const line of lines) yield typeof line === "string" ? { line } : line
   }
 }
 

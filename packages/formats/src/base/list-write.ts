@@ -8,6 +8,7 @@ import { type Conversation, type ConversationItem, conversationOf, isStored, sen
 import type { SessionToWrite, WriteOptions } from "./format.ts"
 import type { ListFormat, WrittenMessage } from "./list-format.ts"
 import { documentType, encodedRecords, recordType } from "./list-read.ts"
+import { lostAside, lostTitle } from "./lost.ts"
 import { Losses } from "./losses.ts"
 import { type Fields, fieldsOf, isObject, jsonOf } from "./values.ts"
 
@@ -29,6 +30,8 @@ export async function* writeList(
   if (list.contents === "context" && segments.some(({ records }) => records === undefined))
     segments = segmentsOf(list, sendable(listed, losses), imported)
   const records = [...writtenRecords(list, segments, imported, conversation, losses)]
+  for (const entry of conversation.entries) if (!isOwn || readSource(entry) === undefined) countAside(entry, losses)
+  if (header.title !== undefined) lostTitle(losses)
   const parts = {
     id: o.id ?? header.origin?.id ?? header.id,
     old: imported.document,
@@ -42,6 +45,24 @@ export async function* writeList(
   yield `${jsonOf(document)}\n`
   losses.report(o)
 }
+
+/** Lists have messages and nothing else. */
+function countAside(entry: Entry, losses: Losses): void {
+  if (entry.type === "title_change") lostTitle(losses)
+  else if (!WRITTEN.has(entry.type)) lostAside(entry, losses)
+}
+
+/** Entries that are messages, or that decide which messages are in the file. */
+const WRITTEN: ReadonlySet<string> = new Set([
+  "message",
+  "custom_message",
+  "branch_summary",
+  "compaction",
+  "reset_boundary",
+  "context_edit",
+  "tombstone",
+  "leaf",
+])
 
 function modelOf(items: readonly ConversationItem[]): string | undefined {
   const models = items.flatMap(({ message }) => (message.role === "assistant" ? (message.model ?? []) : []))

@@ -35,6 +35,10 @@ export function lostAttachments({ attachments = [] }: ModelMessage, losses: Loss
   losses.add("attachments", attachments.length, (n) => `${n} attachments are not in the file.`)
 }
 
+export function lostTitle(losses: Losses): void {
+  losses.add("titles", 1, (n) => `${n} titles are not in the file: it has none.`)
+}
+
 /** An entry beside the conversation. */
 export function lostAside({ type }: Entry, losses: Losses): void {
   if (isAnnotationType(type))

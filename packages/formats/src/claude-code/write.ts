@@ -10,7 +10,8 @@ import { UNREADABLE } from "../base/json-lines.ts"
 import { LineOrder } from "../base/line-order.ts"
 import { lostAside } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
-import { type Fields, fieldsOf, isObject, jsonOf, stringOf } from "../base/values.ts"
+import { type Fields, fieldsOf, isObject, stringOf } from "../base/values.ts"
+import { lineOf } from "../base/written-lines.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
 import { assistantLine, compactionLines, endLine, type Hint, type LineContext, titleLine, userLine } from "./encode.ts"
 import { FreshLines } from "./fresh.ts"
@@ -115,7 +116,7 @@ class Writer {
     const leaf = this.#leaf
     if (!this.#hasAppended || this.#last.isOnPath || leaf === undefined) return ""
     const uuid = await uuidOf(`${String(leaf["uuid"])}/end`)
-    return `${jsonOf(endLine(uuid, leaf, this.#repeated))}\n`
+    return lineOf(endLine(uuid, leaf, this.#repeated))
   }
 
   async #imported(entry: Entry, source: Source, isWritten: boolean): Promise<readonly Line[]> {
@@ -308,8 +309,8 @@ class Writer {
     const uuids: string[] = []
     for (const { at, record } of records) {
       const isText = entry.type === "custom" && entry.customType === UNREADABLE
-      const text = isText ? (stringOf(record["text"]) ?? "") : jsonOf(record)
-      texts.set(at, `${texts.get(at) ?? ""}${text}\n`)
+      const line = lineOf(isText ? (stringOf(record["text"]) ?? "") : record)
+      texts.set(at, `${texts.get(at) ?? ""}${line}`)
       if (isText) continue
       this.#sawCalls(record)
       if (typeof record["uuid"] === "string") uuids.push(record["uuid"])

@@ -10,7 +10,8 @@ import { UNREADABLE } from "../base/json-lines.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
 import { lostAside, lostError } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
-import { type Fields, fieldsOf, isObject, jsonOf, numberOf, stringOf } from "../base/values.ts"
+import { type Fields, fieldsOf, isObject, numberOf, stringOf } from "../base/values.ts"
+import { lineOf, orderedLines, type PlacedRecord } from "../base/written-lines.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
 import { encode, FORMAT, ITEM } from "./codec.ts"
 import { isWritable, itemsOfMessage } from "./items.ts"
@@ -37,22 +38,19 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
     ...(o.cwd === undefined ? {} : { cwd: o.cwd }),
   }
   const ordinals = new Ordinals()
-  let isMeta = Object.keys(changes).length > 0
-  for (const { record, isNew } of lines.sort((a, b) => a.at - b.at)) {
-    const numbered = ordinals.of(record, isNew === true)
-    if (isMeta && isObject(numbered) && numbered["type"] === "session_meta") {
-      isMeta = false
-      yield lineOf({ ...numbered, payload: { ...fieldsOf(numbered["payload"]), ...changes } })
-    } else yield lineOf(numbered)
-  }
+  const numbered = lines
+    .sort((a, b) => a.at - b.at)
+    .map(({ at, record, isNew }) => ({ at, record: ordinals.of(record, isNew === true) }))
+  yield* orderedLines(
+    numbered,
+    ({ type }) => type === "session_meta",
+    (meta) => ({ ...meta, payload: { ...fieldsOf(meta["payload"]), ...changes } }),
+  )
   losses.report(o)
 }
 
-interface Written {
-  /** The line number in the file that the session came from, or {@link APPENDED}. */
-  readonly at: number
-  /** A text for a line that could not be read. */
-  readonly record: unknown
+/** `at` may be {@link APPENDED}. */
+interface Written extends PlacedRecord {
   /** It is no line of the file that the session came from. */
   readonly isNew?: true
 }
@@ -72,10 +70,6 @@ class Ordinals {
 
 /** After all lines of the file. */
 const APPENDED = Number.MAX_SAFE_INTEGER
-
-function lineOf(record: unknown): string {
-  return `${typeof record === "string" ? record : jsonOf(record)}\n`
-}
 
 function metaOf({ timestamp }: Header, id: string, cwd: string): Fields {
   const payload = { id, timestamp, cwd, originator: "sessions", cli_version: "0.0.0", source: "cli" }

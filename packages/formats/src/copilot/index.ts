@@ -1,10 +1,14 @@
-/** The sessions of GitHub Copilot CLI: `session-state/<id>/events.jsonl` in `~/.copilot`, one event a line. Only read. */
-import { defineFormat, type Format } from "../base/format.ts"
+/** The sessions of GitHub Copilot CLI: `session-state/<id>/events.jsonl` in `~/.copilot`, one event a line. */
+import { defineFormat, type Format, type Writer } from "../base/format.ts"
 import { isObject } from "../base/values.ts"
 import { FORMAT } from "./codec.ts"
 import { read } from "./read.ts"
+import { write } from "./write.ts"
 
-export const copilot: Format = defineFormat({
+export { copilotPathOf } from "./place.ts"
+
+export const copilot: Format & Writer = {
+  ...defineFormat({
   format: FORMAT,
   title: "GitHub Copilot CLI",
   rejects: ({ records }) =>
@@ -12,4 +16,6 @@ export const copilot: Format = defineFormat({
       ? undefined
       : "has no line of type `session.start` with `data`",
   read,
-})
+  }),
+  write,
+}

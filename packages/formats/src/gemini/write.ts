@@ -5,15 +5,16 @@
 import type { Entry, Header } from "@sessions/core"
 import { buildSessionContext, toModelMessages } from "@sessions/core/context"
 import { sha256Hex } from "@sessions/core/storage"
-import { readSource, recordsOf } from "../base/codec.ts"
+import { readSource } from "../base/codec.ts"
 import type { SessionToWrite, WriteOptions } from "../base/format.ts"
 import { uuidOf } from "../base/ids.ts"
-import { UNREADABLE } from "../base/json-lines.ts"
 import { lostAside } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
-import { type Fields, fieldsOf, isObject, jsonOf } from "../base/values.ts"
-import { indexLog, isConversation, type LogIndex } from "../base/written-path.ts"
+import { canRestore, importedLines, titleOf } from "../base/restored-lines.ts"
+import type { Fields } from "../base/values.ts"
+import { lineOf, orderedLines } from "../base/written-lines.ts"
+import { indexLog, type LogIndex } from "../base/written-path.ts"
 import { encode, FORMAT } from "./codec.ts"
 import { type GeminiRecord, RecordWriter } from "./written-records.ts"
 
@@ -30,53 +31,26 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
     losses.add("branches", index.messagesOffPath, (n) => `${n} messages on other branches are not in the file.`)
   const records = new RecordWriter(losses)
   if (restores) yield* restored(entries, await changesOf(o))
-  else yield `${jsonOf(await headerLine(header, entries.at(-1)?.timestamp ?? header.timestamp, o, isOwn))}\n`
+  else yield lineOf(await headerLine(header, entries.at(-1)?.timestamp ?? header.timestamp, o, isOwn))
   const messages = restores ? appendedRecords(appended, index, records) : contextRecords(entries, records, losses)
-  for (const record of messages) yield `${jsonOf(record)}\n`
+  for (const record of messages) yield lineOf(record)
   const title = titleOf(restores ? appended : entries, index)
-  if (title !== undefined) yield `${jsonOf({ $set: { summary: title } })}\n`
+  if (title !== undefined) yield lineOf({ $set: { summary: title } })
   countAside(appended, index, losses)
   losses.report(o)
 }
 
-/** Whether the file's own lines are the session, with at most messages after them. */
-function canRestore(entries: readonly Entry[], index: LogIndex, o: WriteOptions): boolean {
-  if (o.branches === "path" && index.messagesOffPath > 0) return false
-  const imported = entries.filter((entry) => readSource(entry) !== undefined)
-  const last = imported.findLast((entry) => isConversation(entry) || entry.type === "leaf")
-  if (last !== undefined && !index.isOnPath(last.seq)) return false
-  return entries.every((entry) => {
-    if (index.isDeleted(entry.seq) || index.editOf(entry.seq) !== undefined) return false
-    if (readSource(entry) !== undefined) return true
-    return index.isWritten(entry.seq) && !REWRITES.has(entry.type)
-  })
+function* restored(entries: readonly Entry[], changes: Fields | undefined): Generator<string, void, undefined> {
+  yield* orderedLines(
+    importedLines(entries, encode),
+    ({ sessionId }) => typeof sessionId === "string",
+    changes && ((header) => ({ ...header, ...changes })),
+  )
 }
 
-/** Entries after which the context is not what the lines before them say. */
-const REWRITES: ReadonlySet<string> = new Set(["compaction", "reset_boundary", "leaf"])
-
-function* restored(entries: readonly Entry[], changes: Fields): Generator<string, void, undefined> {
-  const lines = entries.flatMap((entry) => {
-    const source = readSource(entry)
-    if (source === undefined) return []
-    if (entry.type === "custom" && entry.customType === UNREADABLE)
-      return [{ at: source.at[0] ?? 0, record: fieldsOf(entry.data)["text"] }]
-    const encoded = encode(entry)
-    return recordsOf(
-      source,
-      source.at.map(() => encoded),
-    )
-  })
-  let isHeader = Object.keys(changes).length > 0
-  for (const { record } of lines.sort((a, b) => a.at - b.at)) {
-    if (isHeader && isObject(record) && typeof record["sessionId"] === "string") {
-      isHeader = false
-      yield `${jsonOf({ ...record, ...changes })}\n`
-    } else yield `${typeof record === "string" ? record : jsonOf(record)}\n`
-  }
-}
-
-async function changesOf({ id, cwd }: WriteOptions): Promise<Fields> {
+/** Undefined: the header stays as it was. */
+async function changesOf({ id, cwd }: WriteOptions): Promise<Fields | undefined> {
+  if (id === undefined && cwd === undefined) return undefined
   return {
     ...(id === undefined ? {} : { sessionId: id }),
     ...(cwd === undefined ? {} : { projectHash: await sha256Hex(cwd) }),
@@ -117,18 +91,6 @@ function contextRecords(entries: readonly Entry[], records: RecordWriter, losses
   return messages.flatMap(
     ({ entryId, message }) => records.of(message, entryId, times.get(entryId) ?? new Date(0).toISOString()) ?? [],
   )
-}
-
-/** An automatic title after one of the user is no title. */
-function titleOf(entries: readonly Entry[], index: LogIndex): string | undefined {
-  let found: { readonly title: string; readonly source: string } | undefined
-  for (const entry of entries) {
-    if (entry.type !== "title_change" || !index.isWritten(entry.seq)) continue
-    const { title, source } = entry
-    if (source === "auto" && found?.source === "user") continue
-    found = title === null ? undefined : { title, source }
-  }
-  return found?.title
 }
 
 function countAside(appended: readonly Entry[], index: LogIndex, losses: Losses): void {

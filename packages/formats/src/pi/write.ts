@@ -9,7 +9,8 @@ import type { SessionToWrite, WriteOptions } from "../base/format.ts"
 import { uuidOf } from "../base/ids.ts"
 import { Losses } from "../base/losses.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
-import { type Fields, fieldsOf, jsonOf } from "../base/values.ts"
+import { type Fields, fieldsOf } from "../base/values.ts"
+import { lineOf } from "../base/written-lines.ts"
 import { type Edit, indexLog, type LogIndex } from "../base/written-path.ts"
 import { PiMessages } from "./messages.ts"
 
@@ -36,10 +37,6 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
 
 function isOfPi({ origin }: Header): boolean {
   return origin?.format === "pi"
-}
-
-function lineOf(record: Fields): string {
-  return `${jsonOf(record)}\n`
 }
 
 async function headerOf({ id, timestamp, cwd, origin, parentSession }: Header, o: WriteOptions): Promise<Fields> {

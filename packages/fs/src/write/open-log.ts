@@ -180,8 +180,8 @@ function changedByHand({ folder }: LogView, { name }: PartName): StorageError {
 const LF = 10
 /** Of one UTF-16 unit. */
 const MAX_UTF8_BYTES = 3
-/** Enough for the batches of many concurrent appends. The system gives no memory for pages that are never used. */
-const scratch = Buffer.allocUnsafeSlow(1_048_576)
+/** Enough for the batches of an import and of many concurrent appends. The system gives no memory for pages that are never used. */
+const scratch = Buffer.allocUnsafeSlow(4_194_304)
 
 function cutBack(files: Files, log: OpenLog, cause: unknown): void {
   try {
