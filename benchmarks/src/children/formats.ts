@@ -43,7 +43,7 @@ async function importAll(): Promise<void> {
   const sessions = createSessions({ storage: createStorage({ root: `${file}.store`, maxSessionBytes: 4e9 }) })
   const source = (): AsyncIterable<Uint8Array> => createReadStream(file)
   const held = holdInFile()
-  const result = await sessions.import(source, { from: claudeCode, hold: held.hold })
+  const result = await sessions.import(source, { from: { ...claudeCode, hold: held.hold } })
   held[Symbol.dispose]()
   entries = result.lines - 1
   await sessions.close()

@@ -3,6 +3,7 @@ import {
   type Entry,
   hasCode,
   type Header,
+  type Importer,
   type ImportOptions,
   type ImportResult,
   SessionError,
@@ -19,6 +20,8 @@ type Chunk = Uint8Array | string
 export interface ImportFileOptions extends Omit<ImportOptions, "from"> {
   /** The format of the file, or the formats to look for. */
   readonly from: Format | readonly Format[]
+  /** As that of an `Importer`: keeps the lines of a large session instead of reading the file twice. */
+  readonly hold?: Importer["hold"]
 }
 
 export interface ImportedFile extends ImportResult {
@@ -34,7 +37,7 @@ export interface ImportedFile extends ImportResult {
 export async function importFile(
   sessions: Pick<Sessions, "import" | "info" | "open">,
   source: () => AsyncIterable<Chunk>,
-  { from, ...o }: ImportFileOptions,
+  { from, hold, ...o }: ImportFileOptions,
 ): Promise<ImportedFile> {
   const formats: readonly Format[] = Array.isArray(from) ? (from as readonly Format[]) : [from as Format]
   const found = identify(await startOfText(source), formats)
@@ -43,7 +46,11 @@ export async function importFile(
   const origin = await originOf(format, source, o)
   const id = o.id ?? (origin.id === undefined ? undefined : await sessionIdOf(format.format, origin.id))
   try {
-    const result = await sessions.import(source, { ...o, from: format, ...(id === undefined ? {} : { id }) })
+    const result = await sessions.import(source, {
+      ...o,
+      from: hold === undefined ? format : { ...format, hold },
+      ...(id === undefined ? {} : { id }),
+    })
     return { ...result, added: true }
   } catch (error) {
     if (!hasCode(error, "exists") || id === undefined) throw error

@@ -20,32 +20,45 @@ const program = process.env["COPILOT_BIN"]
 if (program === undefined) console.info("Skipped: Copilot CLI as the judge. COPILOT_BIN names no program.")
 
 const ID = "7e0a1246-d538-4993-8d6f-3495aafcdd92"
-const say = (role: "user" | "assistant", text: string) => ({ type: "message", message: { role, content: text } }) as const
+const say = (role: "user" | "assistant", text: string) =>
+  ({ type: "message", message: { role, content: text } }) as const
 
-test.skipIf(program === undefined)("Copilot CLI resumes a session of another origin", { timeout: 120_000 }, async () => {
-  const session = await createSessions({ storage: createMemoryStorage() }).create()
-  await session.append([say("user", "q1"), say("assistant", "a1")])
-  const { ids } = await session.append(say("user", "q2\u2028"))
-  const summary = { summary: "S", firstKeptEntryId: ids[0] ?? "", tokensBefore: 1, readFiles: [], modifiedFiles: [] }
-  await session.append({ type: "compaction", ...summary })
-  const image = { type: "image", mimeType: "image/png", data: PIXEL } as const
-  const calls = ["c1", "c2"].map((id) => ({ type: "toolCall", id, name: "bash", arguments: { command: "ls" } }) as const)
-  await session.append({ type: "message", message: { role: "assistant", content: calls } })
-  const result = (toolCallId: string, text: string, isError: boolean) =>
-    ({ type: "message", message: { role: "toolResult", toolCallId, isError, content: [{ type: "text", text }] } }) as const
-  await session.append([result("c1", "a.ts", false), result("c2", "boom", true)])
-  await session.append({ type: "message", message: { role: "user", content: [{ type: "text", text: "look" }, image] } })
-  const [first = "", ...rest] = await resumed(session)
-  expect(first).toContain("S")
-  expect(rest).toEqual([
-    "user q2\u2028",
-    'assistant  c1 {"command":"ls"} c2 {"command":"ls"}',
-    "tool a.ts",
-    "tool boom",
-    "user look|image|image_url",
-    "user NEXT",
-  ])
-})
+test.skipIf(program === undefined)(
+  "Copilot CLI resumes a session of another origin",
+  { timeout: 120_000 },
+  async () => {
+    const session = await createSessions({ storage: createMemoryStorage() }).create()
+    await session.append([say("user", "q1"), say("assistant", "a1")])
+    const { ids } = await session.append(say("user", "q2\u2028"))
+    const summary = { summary: "S", firstKeptEntryId: ids[0] ?? "", tokensBefore: 1, readFiles: [], modifiedFiles: [] }
+    await session.append({ type: "compaction", ...summary })
+    const image = { type: "image", mimeType: "image/png", data: PIXEL } as const
+    const calls = ["c1", "c2"].map(
+      (id) => ({ type: "toolCall", id, name: "bash", arguments: { command: "ls" } }) as const,
+    )
+    await session.append({ type: "message", message: { role: "assistant", content: calls } })
+    const result = (toolCallId: string, text: string, isError: boolean) =>
+      ({
+        type: "message",
+        message: { role: "toolResult", toolCallId, isError, content: [{ type: "text", text }] },
+      }) as const
+    await session.append([result("c1", "a.ts", false), result("c2", "boom", true)])
+    await session.append({
+      type: "message",
+      message: { role: "user", content: [{ type: "text", text: "look" }, image] },
+    })
+    const [first = "", ...rest] = await resumed(session)
+    expect(first).toContain("S")
+    expect(rest).toEqual([
+      "user q2\u2028",
+      'assistant  c1 {"command":"ls"} c2 {"command":"ls"}',
+      "tool a.ts",
+      "tool boom",
+      "user look|image|image_url",
+      "user NEXT",
+    ])
+  },
+)
 
 test.skipIf(program === undefined)("Copilot CLI begins behind a reset", { timeout: 120_000 }, async () => {
   const session = await createSessions({ storage: createMemoryStorage() }).create()
@@ -59,12 +72,16 @@ test.skipIf(program === undefined || !hasFixtures)(
   async () => {
     const { session } = await importText(copilot, { text: fixture("copilot/captured-1.0.jsonl") })
     await session.append([say("user", "one more"), say("assistant", "yes")])
-    expect((await resumed(session)).slice(-4)).toEqual(["assistant answer 2", "user one more", "assistant yes", "user NEXT"])
+    expect((await resumed(session)).slice(-4)).toEqual([
+      "assistant answer 2",
+      "user one more",
+      "assistant yes",
+      "user NEXT",
+    ])
   },
 )
 
-const PIXEL =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 /** The conversation that Copilot CLI sends when it resumes the written session, without its system message and dates. */
 async function resumed(session: Session): Promise<readonly string[]> {

@@ -8,7 +8,6 @@ import { copilot } from "../src/copilot/index.ts"
 import { testFixtures } from "./fixtures.ts"
 import { importText, recordsOf, testLaws, written } from "./laws.ts"
 import { contextOf as contextLines, ops, sessionOf } from "./random-session.ts"
-import { withSeed } from "./seed.ts"
 import { restored } from "./restored.ts"
 
 /** Each event continues the one before it. */
@@ -226,7 +225,7 @@ test("the context of a written session is that of the session, unless two compac
       if (losses.has("kept") || losses.has("results")) return
       expect(shown(await contextLines(again.session))).toEqual(shown(await contextLines(session)))
     }),
-    withSeed(150),
+    { numRuns: 150 },
   )
 })
 
@@ -234,7 +233,13 @@ test("every event of a written session has a UUID and names the one before it, a
   const imported = (await importText(copilot, { text: tools })).session
   const added = { type: "message", message: { role: "user", content: "more" } } as const
   await imported.append(added)
-  for (const session of [imported, await sessionOf([{ op: "call", text: "t", isError: true }, { op: "title", text: "T" }])]) {
+  for (const session of [
+    imported,
+    await sessionOf([
+      { op: "call", text: "t", isError: true },
+      { op: "title", text: "T" },
+    ]),
+  ]) {
     const events = recordsOf(await written(copilot, session)) as { id: string; parentId: string | null }[]
     expect(events.map(({ parentId }) => parentId)).toEqual([null, ...events.slice(0, -1).map(({ id }) => id)])
     expect(events.at(-1)?.id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
@@ -247,7 +252,12 @@ test("an image, a failed call and the folder are in a written file; what it does
   await session.append({ type: "message", message: { role: "user", content: [image] } })
   const call = { type: "toolCall", id: "c1", name: "bash", arguments: {} } as const
   await session.append({ type: "message", message: { role: "assistant", content: [call] } })
-  const failed = { role: "toolResult", toolCallId: "c1", isError: true, content: [{ type: "text", text: "no" }, image] } as const
+  const failed = {
+    role: "toolResult",
+    toolCallId: "c1",
+    isError: true,
+    content: [{ type: "text", text: "no" }, image],
+  } as const
   await session.append({ type: "message", message: failed })
   await session.append({ type: "message", message: { role: "system", content: "be kind" } })
   const losses: string[] = []

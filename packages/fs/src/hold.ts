@@ -2,13 +2,13 @@
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { ImportOptions } from "@sessions/core"
+import type { Importer } from "@sessions/core"
 import { toStorageError } from "./disk/errors.ts"
 
-type Hold = NonNullable<ImportOptions["hold"]>
+type Hold = NonNullable<Importer["hold"]>
 
 export interface LineFile extends Disposable {
-  /** For the option `hold` of `import`. */
+  /** For an `Importer`, or the option `hold` of `importFile`. */
   readonly hold: Hold
 }
 

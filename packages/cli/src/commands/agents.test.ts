@@ -367,21 +367,24 @@ test.skipIf(!hasSqlite)(
   },
 )
 
-test.skipIf(!hasSqlite)("a database of opencode that is given as a file is imported; another one is refused", async () => {
-  const file = join(home, "copy.db")
-  writeDatabase(file)
-  expect((await cli.json("import", file)) as object).toMatchObject({
-    imported: [{ file: `${file}#ses_3` }, { file: `${file}#ses_2` }, { file: `${file}#ses_1` }],
-    failed: [],
-  })
-  expect((await cli("import", "copy.db")).stdout).toContain("imported 0 sessions; 3 were there already, 0 failed")
-  expect((await cli("import", "copy.db", "--id", "x")).stderr).toContain("--id is for one session")
-  connect(join(home, "other.db")).exec("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
-  expect(await cli("import", "other.db")).toMatchObject({
-    exit: 1,
-    stderr: expect.stringContaining("no database of opencode") as string,
-  })
-})
+test.skipIf(!hasSqlite)(
+  "a database of opencode that is given as a file is imported; another one is refused",
+  async () => {
+    const file = join(home, "copy.db")
+    writeDatabase(file)
+    expect((await cli.json("import", file)) as object).toMatchObject({
+      imported: [{ file: `${file}#ses_3` }, { file: `${file}#ses_2` }, { file: `${file}#ses_1` }],
+      failed: [],
+    })
+    expect((await cli("import", "copy.db")).stdout).toContain("imported 0 sessions; 3 were there already, 0 failed")
+    expect((await cli("import", "copy.db", "--id", "x")).stderr).toContain("--id is for one session")
+    connect(join(home, "other.db")).exec("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    expect(await cli("import", "other.db")).toMatchObject({
+      exit: 1,
+      stderr: expect.stringContaining("no database of opencode") as string,
+    })
+  },
+)
 
 test("several files and folders are imported in one call; what cannot be is named and stops nothing; a repeated call adds nothing", async () => {
   const first = writeSessions()

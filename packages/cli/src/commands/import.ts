@@ -304,7 +304,10 @@ async function importSource(
     return { ...result, file }
   } catch (error) {
     if (hasCode(error, "aborted") || io.signal?.aborted === true) throw error
-    const { code, message, details } = error as Error & { readonly code?: unknown; readonly details?: readonly string[] }
+    const { code, message, details } = error as Error & {
+      readonly code?: unknown
+      readonly details?: readonly string[]
+    }
     const reasons = details === undefined ? {} : { details }
     return { file, error: { ...(typeof code === "string" ? { code } : {}), message, ...reasons } }
   }

@@ -2,7 +2,7 @@
 import { type ImportFormat, type ImportOptions, type ImportResult, SessionError, type Sessions } from "@sessions/core"
 import { identifyLog } from "@sessions/core/format"
 import { formats, identify, importFile } from "@sessions/formats"
-import { holdInFile } from "@sessions/fs"
+import { holdInFile, type LineFile } from "@sessions/fs"
 import { UsageError, withDetails } from "../errors.ts"
 import type { Chunks } from "./read-write.ts"
 
@@ -40,7 +40,7 @@ async function importFrom(
   sessions: Sessions,
   source: Source,
   from: string,
-  { beside, ...o }: Omit<ImportOptions, "from"> & { readonly beside?: Beside },
+  { beside, hold, ...o }: Omit<ImportOptions, "from"> & { readonly beside?: Beside; readonly hold: LineFile["hold"] },
 ): Promise<ImportedOne> {
   if (from !== "auto" && isCoreFormat(from)) return added(await sessions.import(source, { ...o, from }))
   const again = typeof source === "function" ? source : await kept(source)
@@ -57,9 +57,14 @@ async function importFrom(
       const error = new SessionError("not_a_session", "The file is in none of the known formats.")
       throw withDetails(error, [`${CORE_FORMATS.join(", ")}: ${identity.reason}`, ...tried])
     }
-    return await importFile(sessions, again, { ...o, from: found.format, ...(beside === undefined ? {} : { beside }) })
+    return await importFile(sessions, again, {
+      ...o,
+      hold,
+      from: found.format,
+      ...(beside === undefined ? {} : { beside }),
+    })
   }
-  return await importFile(sessions, again, { ...o, from: wanted, ...(beside === undefined ? {} : { beside }) })
+  return await importFile(sessions, again, { ...o, hold, from: wanted, ...(beside === undefined ? {} : { beside }) })
 }
 
 type Beside = (name: string) => Chunks | undefined

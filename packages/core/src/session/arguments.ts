@@ -160,7 +160,6 @@ const IMPORT: OptionChecks<ImportOptions> = {
   from: isFormat,
   beside: isAnything,
   blobs: isAnything,
-  hold: isFunction,
 }
 const EXPORT: OptionChecks<ExportOptions> = {
   ...CALL,

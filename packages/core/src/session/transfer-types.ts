@@ -43,11 +43,11 @@ export interface Importer {
     },
     o: CallOptions & { readonly note: (diagnostic: Diagnostic) => void },
   ): AsyncIterable<Header | Entry>
-}
-
-export interface CopyOptions extends CallOptions {
-  /** Called after each batch, with the lines and bytes stored so far. */
-  readonly onProgress?: (progress: { readonly lines: number; readonly bytes: number }) => void
+  /**
+   * Called if the log is more than one batch. Its lines are then put there when they are counted, instead of reading and converting the file
+   * again to write them; not those of a log with large values, which move to the blob store. Default: the file is read twice.
+   */
+  readonly hold?: () => LineHold
 }
 
 /** Where an import puts the lines of a log between counting and writing them: `holdInFile` of `@sessions/fs` is a temporary file. */
@@ -56,6 +56,11 @@ export interface LineHold {
   push(line: string): void
   /** All lines in the order in which they came. Called once, after the last `push`. */
   lines(): AsyncIterable<string>
+}
+
+export interface CopyOptions extends CallOptions {
+  /** Called after each batch, with the lines and bytes stored so far. */
+  readonly onProgress?: (progress: { readonly lines: number; readonly bytes: number }) => void
 }
 
 export interface ImportOptions extends CopyOptions {
@@ -76,12 +81,6 @@ export interface ImportOptions extends CopyOptions {
    * a self-contained export, needs no hash.
    */
   readonly blobs?: readonly string[] | ReadonlySet<string> | "any"
-  /**
-   * For an {@link Importer}: called if the log is more than one batch. Its lines are then put there when they are counted, instead of reading
-   * and converting the file again to write them; not those of a log with large values, which move to the blob store. Default: the file is
-   * read twice.
-   */
-  readonly hold?: () => LineHold
 }
 
 export interface ImportResult {

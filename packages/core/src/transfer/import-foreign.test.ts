@@ -84,7 +84,7 @@ test("with `hold`, a log of several batches is read once and written as without 
     }
     const storage = createMemoryStorage({ limits })
     const sessions = createSessions({ storage, blobs: { textUnits } })
-    const { diagnostics } = await sessions.import(source, { id: "s", from: CHAT, ...(isHeld ? { hold } : {}) })
+    const { diagnostics } = await sessions.import(source, { id: "s", from: isHeld ? { ...CHAT, hold } : CHAT })
     return { readings, held: held.length, lines: await storedLines(storage, "s"), diagnostics }
   }
   const [without, held] = [await imported(500, false), await imported(500, true)]

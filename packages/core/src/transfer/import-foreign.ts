@@ -170,10 +170,11 @@ function withCount(header: ForeignHeader, lines: number): Header {
 
 function checkImporter(importer: Importer): void {
   const isNamed = typeof importer.format === "string" && importer.format !== ""
-  if (isNamed && typeof importer.identify === "function" && typeof importer.read === "function") return
+  const mayHold = importer.hold === undefined || typeof importer.hold === "function"
+  if (isNamed && mayHold && typeof importer.identify === "function" && typeof importer.read === "function") return
   throw new SessionError(
     "invalid",
-    "An importer needs `format`, the name of its format, and the functions `identify` and `read`.",
+    "An importer needs `format`, the name of its format, and the functions `identify` and `read`; `hold` is one, too.",
   )
 }
 

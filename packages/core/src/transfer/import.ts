@@ -48,7 +48,7 @@ export async function importSession(
     maxSessionBytes: settings.maxSessionBytes,
     report: (diagnostic) => diagnostics.push(diagnostic),
     onProgress: o.onProgress,
-    hold: o.hold,
+    hold: typeof o.from === "object" ? o.from.hold : undefined,
     now: settings.now,
     ...signalOf(o),
   })

@@ -12,7 +12,7 @@ import { type InfoProjection, projectInPlace, startProjection } from "../info/pr
 import { fitsBesideHead, infoText, storeInfo } from "../info/store.ts"
 import { atOnce } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import type { CopyOptions, ImportOptions, ImportResult, LineHold } from "../session/transfer-types.ts"
+import type { CopyOptions, Importer, ImportResult, LineHold } from "../session/transfer-types.ts"
 import { signalOf } from "../storage/signals.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
@@ -66,7 +66,7 @@ export interface WriteLogOptions extends CallOptions {
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: (() => number) | undefined
   readonly onProgress?: CopyOptions["onProgress"] | undefined
-  readonly hold?: ImportOptions["hold"] | undefined
+  readonly hold?: Importer["hold"] | undefined
 }
 
 export interface WrittenLog {

@@ -9,13 +9,13 @@ export { copilotPathOf } from "./place.ts"
 
 export const copilot: Format & Writer = {
   ...defineFormat({
-  format: FORMAT,
-  title: "GitHub Copilot CLI",
-  rejects: ({ records }) =>
-    records.some(({ type, data }) => type === "session.start" && isObject(data))
-      ? undefined
-      : "has no line of type `session.start` with `data`",
-  read,
+    format: FORMAT,
+    title: "GitHub Copilot CLI",
+    rejects: ({ records }) =>
+      records.some(({ type, data }) => type === "session.start" && isObject(data))
+        ? undefined
+        : "has no line of type `session.start` with `data`",
+    read,
   }),
   write,
 }

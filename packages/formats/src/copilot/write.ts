@@ -35,7 +35,8 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
     entries.filter(({ seq }) => index.isWritten(seq) && index.isOnPath(seq) && index.editOf(seq) === undefined),
   )
   for (const { entry, parts } of eventsOf(fresh, index, calls, losses))
-    for (const [i, part] of parts.entries()) yield await events.line(part, `${entry.id}/${part.type}/${i}`, entry.timestamp)
+    for (const [i, part] of parts.entries())
+      yield await events.line(part, `${entry.id}/${part.type}/${i}`, entry.timestamp)
   const title = titleOf(fresh, index)
   const last = entries.at(-1)
   if (title !== undefined && last !== undefined)
@@ -112,7 +113,7 @@ function* eventsOf(
 /** The ids of the calls of these entries, edited ones excepted: an edit has no calls. */
 function callsOf(entries: readonly Entry[]): ReadonlySet<string> {
   const contents = entries.flatMap((entry) => (entry.type === "message" ? (entry.message.content ?? []) : []))
-  return new Set(contents.flatMap((block) => (block.type === "toolCall" ? [block.id as string] : [])))
+  return new Set(contents.flatMap((block) => (block.type === "toolCall" ? [block.id] : [])))
 }
 
 /** The seqs of the entries before which a compaction begins. */
@@ -126,19 +127,18 @@ function startsOf(path: readonly Entry[], index: LogIndex, losses: Losses): Read
     // A summary of Copilot replaces all before its beginning, another summary as well.
     const first = path.find((one) => one.seq > before && one.seq >= (wanted ?? seq))?.seq ?? seq
     const lost = path.filter((one) => SHOWN.has(one.type) && one.seq >= (wanted ?? seq) && one.seq < first)
-    losses.add("kept", lost.length, (n) => `${n} messages that two compactions keep are in the file before the second one only.`)
+    losses.add(
+      "kept",
+      lost.length,
+      (n) => `${n} messages that two compactions keep are in the file before the second one only.`,
+    )
     starts.add(first)
     before = seq
   }
   return starts
 }
 
-function partsOf(
-  entry: Entry,
-  index: LogIndex,
-  calls: ReadonlySet<string>,
-  losses: Losses,
-): readonly EventParts[] {
+function partsOf(entry: Entry, index: LogIndex, calls: ReadonlySet<string>, losses: Losses): readonly EventParts[] {
   if (entry.type === "compaction") {
     const { summary, tokensBefore } = entry
     const data = { success: true, summaryContent: summary, preCompactionTokens: tokensBefore }

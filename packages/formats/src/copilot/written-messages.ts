@@ -29,7 +29,8 @@ export function eventOfMessage(message: ModelMessage, losses: Losses): EventPart
     }
     case "toolResult": {
       const { toolCallId, isError } = message
-      const shown = images.length === 0 ? {} : { binaryResultsForLlm: images.map((image) => ({ type: "image", ...image })) }
+      const shown =
+        images.length === 0 ? {} : { binaryResultsForLlm: images.map((image) => ({ type: "image", ...image })) }
       const result = { result: { content: text, ...shown } }
       // Copilot sends the text of the error.
       const outcome = isError ? { ...result, error: { message: text } } : result
@@ -56,7 +57,7 @@ function textBlocksOf(block: ContentBlock, losses: Losses): readonly ContentBloc
       return [block]
     case "file":
       lostFile(losses)
-      return [textBlock(`[File: ${String(block["path"])}]`)]
+      return [textBlock(`[File: ${block["path"]}]`)]
     case "image":
     case "thinking":
     case "toolCall":
