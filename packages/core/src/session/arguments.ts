@@ -46,7 +46,7 @@ const isCursor: Check = (value) =>
 const isTarget: Check = (value) =>
   value === null || typeof value === "string"
     ? undefined
-    : " must be the id of an entry, or null to begin before the first entry."
+    : " must be the id of an entry, or null to begin before the first."
 const isTypeList: Check = (value) =>
   Array.isArray(value) && value.length > 0 && value.every((type) => typeof type === "string")
     ? undefined
