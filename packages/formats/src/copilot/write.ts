@@ -123,7 +123,9 @@ function startsOf(path: readonly Entry[], index: LogIndex, losses: Losses): Read
   for (const { type, seq, id, ...entry } of path) {
     if (type !== "compaction") continue
     const named = entry["firstKeptEntryId"]
-    const wanted = named === id || typeof named !== "string" ? undefined : index.find(named, seq)
+    const found = named === id || typeof named !== "string" ? undefined : index.find(named, seq)
+    // A context keeps nothing if the entry is on another branch.
+    const wanted = found !== undefined && index.isOnPath(found) ? found : undefined
     // A summary of Copilot replaces all before its beginning, another summary as well.
     const first = path.find((one) => one.seq > before && one.seq >= (wanted ?? seq))?.seq ?? seq
     const lost = path.filter((one) => SHOWN.has(one.type) && one.seq >= (wanted ?? seq) && one.seq < first)
