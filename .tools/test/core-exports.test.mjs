@@ -55,3 +55,13 @@ function namesOf(file) {
       .filter((name) => name !== ""),
   )
 }
+
+test("jsr.json has the version, the entries and the dependencies of package.json", () => {
+  const read = (name) => JSON.parse(readFileSync(join(root, "packages", "core", name), "utf8"))
+  const [npm, jsr] = [read("package.json"), read("jsr.json")]
+  expect(jsr.version).toBe(npm.version)
+  const entries = Object.entries(npm.exports).map(([entry, { source }]) => [entry, source])
+  expect(jsr.exports).toEqual(Object.fromEntries(entries))
+  const dependencies = Object.entries(npm.dependencies).map(([name, version]) => [name, `npm:${name}@${version}`])
+  expect(jsr.imports).toEqual(Object.fromEntries(dependencies))
+})
