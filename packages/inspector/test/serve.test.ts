@@ -159,6 +159,7 @@ test("the end of a session has its last entries with their lines; the whole has 
   const whole = await get(`/api/sessions/${id}/whole`, asWhole)
   const exported = pageOf(await textOf(sessionPage(sessions, id, { subagents: true })), id)
   expect(end.rows.at(-1)?.id).toBe(ids.last)
+  expect(whole.head).toBe(end.head)
   for (const [seq, stored] of end.entries) expect(stored).toEqual(exported.entries.get(seq))
   expect(whole.rows).toEqual(exported.rows)
   expect(whole.summary).toEqual({ ...exported.summary, info: whole.summary.info })
@@ -168,6 +169,21 @@ test("the end of a session has its last entries with their lines; the whole has 
     (value) => value as Pick<End, "entries">,
   )
   expect(new Map(entries)).toEqual(exported.entries)
+})
+
+test("the end says whether the log is still the one of the whole, so that the page need not read it again", async () => {
+  const { sessions, get } = server()
+  const { id } = await sampleSession(sessions)
+  const { head } = await get(`/api/sessions/${id}/whole`, asWhole)
+  expect((await get(`/api/sessions/${id}`, asEnd)).head).toBe(head)
+  const session = await sessions.open(id)
+  await session.label(session.leafId as string, "later")
+  await session.close()
+  expect((await get(`/api/sessions/${id}`, asEnd)).head).not.toBe(head)
+  await sessions.delete(id)
+  await sessions.delete(`${id}-agent`)
+  await sampleSession(sessions)
+  expect((await get(`/api/sessions/${id}`, asEnd)).head).not.toBe(head)
 })
 
 test("lines that are no entries come with the whole, and do not shift the entries around them", async () => {

@@ -1,9 +1,11 @@
 /** The blocks of a message: text, thinking, tool calls with their results, images and files. A log may hold any value in any field. */
 import type { VNode } from "preact"
+import { useState } from "preact/hooks"
 import { fieldsOf, isObject, stringOf } from "../src/model/fields.ts"
 import { contentText, preview } from "../src/model/text.ts"
 import { formatJson } from "./format.ts"
-import { isPicture, Markdown, Picture } from "./markdown.tsx"
+import { isPicture, Markdown, MAX_MARKDOWN_UNITS, Picture } from "./markdown.tsx"
+import { verbatim } from "./verbatim.tsx"
 
 /** A tool result, and whether a person asked for the entry that it is in. */
 export interface ToolResult {
@@ -72,7 +74,7 @@ function ToolCall({ block, resultOf }: { readonly block: object; readonly result
   return (
     <details class={failed ? "fold call failed" : "fold call"}>
       <summary>
-        <b>{typeof name === "string" ? name : "tool"}</b> <span class="args">{argumentLine(args)}</span>
+        <b>{typeof name === "string" ? name : "tool"}</b> <span class="args">{verbatim(argumentLine(args))}</span>
         {failed ? <span class="badge bad">failed</span> : null}
         {result === undefined ? <span class="badge">no result here</span> : null}
       </summary>
@@ -91,7 +93,7 @@ function Arguments({ args }: { readonly args: unknown }): VNode {
         <div key={name}>
           <dt>{name}</dt>
           <dd>
-            <pre>{typeof value === "string" ? value : formatJson(value)}</pre>
+            <Text text={typeof value === "string" ? value : formatJson(value)} plain />
           </dd>
         </div>
       ))}
@@ -105,7 +107,7 @@ function argumentLine(args: unknown): string {
 }
 
 export function Json({ value }: { readonly value: unknown }): VNode {
-  return <pre class="plain">{formatJson(value)}</pre>
+  return <Text text={formatJson(value)} plain />
 }
 
 const FOLDED_LINES = 40
@@ -113,9 +115,9 @@ const FOLDED_UNITS = 8_000
 
 /** A long plain text, such as the output of a tool, shows its start until it is unfolded. */
 export function Text({ text, plain }: { readonly text: string; readonly plain: boolean }): VNode {
-  if (!plain) return <Markdown text={text} />
+  if (!plain && text.length <= MAX_MARKDOWN_UNITS) return <Markdown text={text} />
   const lines = text.split("\n", FOLDED_LINES + 1)
-  if (lines.length <= FOLDED_LINES && text.length <= FOLDED_UNITS) return <pre class="plain">{text}</pre>
+  if (lines.length <= FOLDED_LINES && text.length <= FOLDED_UNITS) return <pre class="plain">{verbatim(text)}</pre>
   const start = lines
     .slice(0, FOLDED_LINES)
     .join("\n")
@@ -123,11 +125,19 @@ export function Text({ text, plain }: { readonly text: string; readonly plain: b
     .replace(/[\ud800-\udbff]$/, "")
   return (
     <>
-      <pre class="plain">{start}</pre>
-      <details class="fold">
-        <summary>More of this text</summary>
-        <pre class="plain">{text.slice(start.length)}</pre>
-      </details>
+      <pre class="plain">{verbatim(start)}</pre>
+      <Rest text={text.slice(start.length)} />
     </>
+  )
+}
+
+/** A text of megabytes is laid out when it is unfolded. */
+function Rest({ text }: { readonly text: string }): VNode {
+  const [open, setOpen] = useState(false)
+  return (
+    <details class="fold" open={open} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>More of this text</summary>
+      {open ? <pre class="plain">{verbatim(text)}</pre> : null}
+    </details>
   )
 }

@@ -3,6 +3,7 @@ import type { Diagnostic } from "@sessions/core"
 import type { VNode } from "preact"
 import type { DamagedLine } from "../src/model/types.ts"
 import { toHash } from "./route.ts"
+import { verbatim } from "./verbatim.tsx"
 
 interface DiagnosticsProps {
   readonly diagnostics: readonly Diagnostic[]
@@ -44,7 +45,7 @@ export function DiagnosticsTab(o: DiagnosticsProps & { readonly damaged: readonl
             {o.damaged.map(({ seq, raw }) => (
               <li key={seq}>
                 Line {seq}
-                <pre>{raw ?? "left out: what is no record cannot be redacted"}</pre>
+                <pre>{verbatim(raw ?? "left out: what is no record cannot be redacted")}</pre>
               </li>
             ))}
           </ul>

@@ -8,6 +8,7 @@ import { Content, Json, type ResultOf, Text } from "./blocks.tsx"
 import { ChangesContext, EntryChanges } from "./changes.tsx"
 import { formatCost, formatNumber, formatTime } from "./format.ts"
 import { toHash } from "./route.ts"
+import { verbatim } from "./verbatim.tsx"
 
 export interface EntryContext {
   /** For links; undefined for the first session of the page. */
@@ -106,7 +107,7 @@ function RawLine({ row, stored: { entry, raw } }: { readonly row: Row; readonly 
   return (
     <div class="raw">
       <p class="note">{note}</p>
-      <pre>{raw ?? JSON.stringify(entry)}</pre>
+      <pre>{verbatim(raw ?? JSON.stringify(entry))}</pre>
     </div>
   )
 }
@@ -133,6 +134,13 @@ function Body({ row, stored: { entry }, context }: Omit<EntryProps, "children">)
     case "tombstone":
     case "label":
       return <TargetBody fields={fields} context={context} />
+    case "custom":
+      return (
+        <details class="fold">
+          <summary>{stringOf(fields["customType"]) ?? "custom"}</summary>
+          <Json value={fields["data"]} />
+        </details>
+      )
     case "session_init":
       return (
         <details class="fold">
@@ -283,6 +291,7 @@ const NAMES: Readonly<Record<string, string>> = {
   session_init: "Start",
   file_snapshot: "Snapshot of files",
   custom: "Data of the program",
+  bashExecution: "Command",
   ttsr_injection: "Rules",
 }
 

@@ -4,16 +4,16 @@
  */
 import MarkdownIt from "markdown-it"
 import { type ComponentChild, h, type VNode } from "preact"
+import { verbatim } from "./verbatim.tsx"
 
 const PARSER = new MarkdownIt({ html: false, linkify: false })
 
 type Token = ReturnType<typeof PARSER.parse>[number]
 
-/** Above this a text is shown as it is: parsing a megabyte blocks the page. */
-const MAX_MARKDOWN_UNITS = 200_000
+/** A longer text is shown as it is: a hostile one of this length takes half a second to parse. */
+export const MAX_MARKDOWN_UNITS = 100_000
 
 export function Markdown({ text }: { readonly text: string }): VNode {
-  if (text.length > MAX_MARKDOWN_UNITS) return <pre class="plain">{text}</pre>
   return <div class="markdown">{childrenOf(PARSER.parse(text, {}))}</div>
 }
 
@@ -68,7 +68,7 @@ function leafOf(token: Token): ComponentChild {
     case "code_block":
       return <Code language="" text={token.content} />
     case "code_inline":
-      return <code>{token.content}</code>
+      return <code>{verbatim(token.content)}</code>
     case "hr":
       return <hr />
     case "hardbreak":
@@ -87,7 +87,7 @@ export function Code({ language, text }: { readonly language: string; readonly t
     <div class="code">
       {language === "" ? null : <span class="language">{language}</span>}
       <pre>
-        <code>{text.replace(/\n$/, "")}</code>
+        <code>{verbatim(text.replace(/\n$/, ""))}</code>
       </pre>
     </div>
   )

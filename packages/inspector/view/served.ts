@@ -13,6 +13,8 @@ export class TokenRefused extends Error {}
 export function servedSource(token: string, { write, compact }: Rights, onRefused: () => void): Source {
   const opened = new Map<string, Opened>()
   const views = new Map<string, View>()
+  /** Where the logs ended of which `opened` has the whole. */
+  const heads = new Map<string, string>()
   const ask = async (path: string, signal?: AbortSignal, change: RequestInit = {}): Promise<Response> => {
     const response = await fetch(`/api/${path}`, {
       ...change,
@@ -36,10 +38,11 @@ export function servedSource(token: string, { write, compact }: Rights, onRefuse
       opened.set(session, next)
       for (const changed of view.shown) changed(next)
     }
-    const before = opened.get(session)
-    const hasWhole = before !== undefined && "data" in before && before.data.whole !== undefined
-    void readSession(session, ask, known, { signal, hasWhole }).catch((error: unknown) =>
-      known({ problem: messageOf(error) }),
+    readSession(session, ask, known, { signal, wholeAt: heads.get(session) }).then(
+      (head) => {
+        if (!signal.aborted) heads.set(session, head)
+      },
+      (error: unknown) => known({ problem: messageOf(error) }),
     )
   }
   const changes: Changes = {
@@ -52,6 +55,7 @@ export function servedSource(token: string, { write, compact }: Rights, onRefuse
     async remove(session) {
       await ask(`sessions/${session}`, undefined, { method: "DELETE" })
       opened.delete(session)
+      heads.delete(session)
     },
   }
   return {
@@ -104,19 +108,21 @@ interface View {
 
 type Ask = (path: string, signal?: AbortSignal) => Promise<Response>
 
-/** The end first, unless the whole is shown already, then the whole. */
+/** The end first, then the whole; nothing new if the log still ends where the whole did that is shown. Returns where it ends. */
 async function readSession(
   id: string,
   ask: Ask,
   known: (opened: Opened) => void,
-  { signal, hasWhole }: { readonly signal: AbortSignal; readonly hasWhole: boolean },
-): Promise<void> {
-  if (!hasWhole) {
-    const end = (await (await ask(`sessions/${id}`, signal)).json()) as End
+  { signal, wholeAt }: { readonly signal: AbortSignal; readonly wholeAt: string | undefined },
+): Promise<string> {
+  const end = (await (await ask(`sessions/${id}`, signal)).json()) as End
+  if (end.head === wholeAt) return wholeAt
+  // With the whole on the screen its end alone would be less.
+  if (wholeAt === undefined)
     known({ data: sessionData(id, ask, end.summary, undefined, end.rows, new Map(end.entries)) })
-  }
-  const { summary, rows } = (await (await ask(`sessions/${id}/whole`, signal)).json()) as Whole
+  const { summary, rows, head } = (await (await ask(`sessions/${id}/whole`, signal)).json()) as Whole
   known({ data: sessionData(id, ask, summary, summary, rows, new Map()) })
+  return head
 }
 
 /** `entries`: those that are here already. */

@@ -9,6 +9,8 @@ import { rawOf } from "../read/read-session.ts"
 /** What the page shows first. Without what only the whole log tells. */
 export interface End {
   readonly summary: Pick<Summary, "id" | "info" | "header" | "leaf" | "diagnostics" | "redacted">
+  /** Where the log ends: the same text, the same log. */
+  readonly head: string
   /** The last entries of the path to the leaf, each with its parent; the first one's is -1, whatever comes before it. */
   readonly rows: readonly Row[]
   readonly entries: readonly (readonly [seq: number, StoredEntry])[]
@@ -33,6 +35,7 @@ export async function readEnd(sessions: Sessions, session: Session, o: CallOptio
       diagnostics: session.diagnostics,
       redacted: false,
     },
+    head: headText(session),
     rows,
     entries: await readEntries(
       sessions,
@@ -41,6 +44,10 @@ export async function readEnd(sessions: Sessions, session: Session, o: CallOptio
       o,
     ),
   }
+}
+
+export function headText({ head }: Session): string {
+  return head === undefined ? "" : `${head.log} ${head.next}`
 }
 
 /** Entries that are further apart are read by themselves. */

@@ -3,15 +3,19 @@ import type { Session, Sessions } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
 import type { DamagedLine, Row, Summary } from "../model/types.ts"
 import { entriesBySeq, placesOf, rowOf } from "../read/outline.ts"
+import { headText } from "./end.ts"
 import { subagentsOf } from "../read/subagents.ts"
 import { readSummary } from "../read/summary.ts"
 
 export interface Whole {
+  /** As that of the end. */
+  readonly head: string
   readonly summary: Summary
   readonly rows: readonly Row[]
 }
 
 export async function readWhole(sessions: Sessions, session: Session, o: CallOptions): Promise<Whole> {
+  const head = headText(session)
   const tree = await session.tree(o)
   const { bySeq, leaf } = placesOf(tree)
   const seqOf = new Map<string, number>()
@@ -24,7 +28,7 @@ export async function readWhole(sessions: Sessions, session: Session, o: CallOpt
   const damaged = await damagedLines(sessions, session.id, bySeq, lines, o)
   const summary = await readSummary(session, undefined, o)
   const subagents = await subagentsOf(sessions, session.id, o)
-  return { summary: { ...summary, leaf, lines, damaged, subagents }, rows }
+  return { head, summary: { ...summary, leaf, lines, damaged, subagents }, rows }
 }
 
 /** A preview may cut it. */

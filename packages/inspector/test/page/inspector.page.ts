@@ -35,7 +35,26 @@ async function start(): Promise<Opened> {
   const sample = await sampleSession(sessions)
   const lines = (await textOf(sessions.export(sample.id))).trimEnd().split("\n")
   const hostile = await hostileSession(storage, "hostile", lines)
+  const odd = await sessions.create({ id: "odd", title: "turned \u202egnp.exe" })
+  await odd.append([
+    { type: "message", message: { role: "user", content: "a text \u202ethat is turned" } },
+    {
+      type: "message",
+      message: {
+        role: "assistant",
+        content: [
+          { type: "text", text: "`rm \u202efr-`\n\n```sh\nrm \u2066-rf\n```" },
+          { type: "toolCall", id: "c", name: "bash", arguments: { command: "rm \u202e/ fr-" } },
+        ],
+      },
+    },
+    // A line of megabytes without a blank, and a text that would be slow as Markdown.
+    { type: "message", message: { role: "user", content: "x".repeat(3_000_000) } },
+    { type: "message", message: { role: "assistant", content: "[".repeat(190_000) } },
+  ])
+  await odd.close()
   const server = await serve({
+    "/odd": await textOf(sessionPage(sessions, "odd")),
     "/sample": await textOf(sessionPage(sessions, sample.id, { subagents: true })),
     "/hostile": await textOf(sessionPage(sessions, "hostile")),
   })
@@ -217,4 +236,27 @@ void test(`${engine}: two branches are compared: the common part folded, what ea
   assert.equal(await page.evaluate(`return location.hash`), `#!compare/${answer}/${left}`)
   await goTo("sample", "#!compare/none/none")
   await until(page, `document.querySelector(".notice")?.textContent.includes("no entry none") === true`)
+})
+
+void test(`${engine}: characters that turn or hide others are shown by their numbers in commands, code and stored lines; long texts are folded`, async () => {
+  const page = await goTo("odd", "#")
+  await until(page, `document.querySelectorAll("article").length === 4`)
+  const found = (await page.evaluate(`
+    for (const fold of document.querySelectorAll("details.call")) fold.open = true
+    for (const button of [...document.querySelectorAll("article header button")].slice(0, 2)) button.click()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const texts = [...document.querySelectorAll("pre, code, .args")].map(({ textContent }) => textContent)
+    return {
+      turned: texts.filter((text) => /[\u202e\u2066]/.test(text)).length,
+      shown: [...document.querySelectorAll(".unseen")].map(({ textContent }) => textContent),
+      isolated: getComputedStyle(document.querySelector("h1")).unicodeBidi,
+      units: document.getElementById("inspector").textContent.length,
+    }`)) as { turned: number; shown: string[]; isolated: string; units: number }
+  assert.equal(found.turned, 0)
+  assert.ok(found.shown.filter((name) => name === "U+202E").length >= 4, found.shown.join(" "))
+  assert.ok(found.shown.includes("U+2066"))
+  assert.equal(found.isolated, "isolate")
+  assert.ok(found.units < 100_000, `${found.units} characters are laid out`)
+  await page.evaluate(`[...document.querySelectorAll("article.user details.fold")].at(-1).open = true`)
+  await until(page, `document.getElementById("inspector").textContent.length > 3_000_000`)
 })
