@@ -79,7 +79,6 @@ const WRONG: readonly (readonly string[])[] = [
   ["export", "keep", "--format", "markdown", "--self-contained"],
   ["import"],
   ["import", "in.jsonl", "--from", "word"],
-  ["import", "in.jsonl", "in.jsonl"],
   ["rename", "keep"],
   ["rename", "keep", ""],
   ["rename", "keep", " \t"],
