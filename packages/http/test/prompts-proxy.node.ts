@@ -58,6 +58,8 @@ void test(`prompts sent for ${SECONDS} s through a proxy that cuts, delays, repe
   await until(() => created.every(({ id }) => seen.get(id)?.at(-1) === stored.get(id)?.at(-1)))
   stop.abort()
   await Promise.all(following)
+  // Before the end: a request that the proxy has delayed may meet a server that is closing, which refuses it.
+  const failures = [...errors]
   for (const { handler, sessions } of servers) {
     await handler.close()
     await sessions.close()
@@ -74,7 +76,7 @@ void test(`prompts sent for ${SECONDS} s through a proxy that cuts, delays, repe
     for (const prompt of sent.get(id) ?? []) assert.equal(messages.filter((one) => one === prompt).length, 1)
     assert.equal(messages.length, 2 * (sent.get(id)?.length ?? 0))
   }
-  assert.deepEqual(errors, [])
+  assert.deepEqual(failures, [])
   assert.ok(all.length > SECONDS, `only ${all.length} prompts were acknowledged`)
   const faults = Object.values(proxy.injected).reduce((sum, count) => sum + count, 0)
   console.info(
