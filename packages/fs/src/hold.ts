@@ -13,7 +13,7 @@ export interface LineFile extends Disposable {
 }
 
 /**
- * A temporary file in `folder`, by default that of the system, which needs room for the session. Made at the first call of `hold` and removed
+ * A temporary file in `folder`, by default that of the system, which needs space for the session. Made at the first call of `hold` and removed
  * by the disposal; only its user may read it. A crash leaves a folder `sessions-hold-*`.
  */
 export function holdInFile(folder: string = tmpdir()): LineFile {

@@ -55,23 +55,26 @@ const LONGEST_PAUSE_MS = 2_000
 
 export function createDatabase(client: PostgresClient, awaitsStandby: boolean): Database {
   const use = isPool(client) ? usePool(client, awaitsStandby) : useOne(client)
-  const names = isPool(client) ? new Map<string, string>() : undefined
-  let prepares = names !== undefined
+  /** Names by text; undefined: statements have none. */
+  let names = isPool(client) ? new Map<string, string>() : undefined
 
   /**
    * The server parses and plans a prepared statement once for a connection, which takes half the time of an append. The name is made of
    * the text: behind a pooler, a statement of another client with this name is the same statement.
    */
   async function execute<Row>(text: string, values: readonly unknown[]): Promise<readonly Row[]> {
-    if (prepares && names !== undefined) {
+    if (names !== undefined) {
       let name = names.get(text)
-      if (name === undefined) names.set(text, (name = `sessions_${(await sha256Hex(text)).slice(0, 32)}`))
+      if (name === undefined) {
+        name = `sessions_${(await sha256Hex(text)).slice(0, 32)}`
+        names?.set(text, name)
+      }
       const statement: NamedStatement = { name, text, values: [...values] }
       try {
         return await use((connection) => rowsOf<Row>(connection, statement))
       } catch (error) {
         if (!isMisplaced(error)) throw error
-        prepares = false
+        names = undefined
       }
     }
     return use((connection) => rowsOf<Row>(connection, text, values))

@@ -8,7 +8,7 @@ import { type Conversation, type ConversationItem, conversationOf, isStored, sen
 import type { SessionToWrite, WriteOptions } from "./format.ts"
 import type { ListFormat, WrittenMessage } from "./list-format.ts"
 import { documentType, encodedRecords, recordType } from "./list-read.ts"
-import { lostAside, lostTitle } from "./lost.ts"
+import { CONVERSATION_TYPES, lostAside, lostTitle } from "./lost.ts"
 import { Losses } from "./losses.ts"
 import { type Fields, fieldsOf, isObject, jsonOf } from "./values.ts"
 
@@ -49,20 +49,8 @@ export async function* writeList(
 /** Lists have messages and nothing else. */
 function countAside(entry: Entry, losses: Losses): void {
   if (entry.type === "title_change") lostTitle(losses)
-  else if (!WRITTEN.has(entry.type)) lostAside(entry, losses)
+  else if (!CONVERSATION_TYPES.has(entry.type)) lostAside(entry, losses)
 }
-
-/** Entries that are messages, or that decide which messages are in the file. */
-const WRITTEN: ReadonlySet<string> = new Set([
-  "message",
-  "custom_message",
-  "branch_summary",
-  "compaction",
-  "reset_boundary",
-  "context_edit",
-  "tombstone",
-  "leaf",
-])
 
 function modelOf(items: readonly ConversationItem[]): string | undefined {
   const models = items.flatMap(({ message }) => (message.role === "assistant" ? (message.model ?? []) : []))

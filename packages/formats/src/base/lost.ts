@@ -45,3 +45,15 @@ export function lostAside({ type }: Entry, losses: Losses): void {
     losses.add("annotations", 1, (n) => `${n} annotations, such as labels and usage, are not in the file.`)
   else losses.add("settings", 1, (n) => `${n} changes of settings, such as the model, are not in the file.`)
 }
+
+/** Entries that are messages, or that decide which messages are in a file. Others are aside, and a file that does not hold them loses them. */
+export const CONVERSATION_TYPES: ReadonlySet<string> = new Set([
+  "message",
+  "custom_message",
+  "branch_summary",
+  "compaction",
+  "reset_boundary",
+  "context_edit",
+  "tombstone",
+  "leaf",
+])

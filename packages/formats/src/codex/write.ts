@@ -8,7 +8,7 @@ import { readSource, recordsOf, type Source } from "../base/codec.ts"
 import type { SessionToWrite, WriteOptions } from "../base/format.ts"
 import { UNREADABLE } from "../base/json-lines.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
-import { lostAside, lostError } from "../base/lost.ts"
+import { CONVERSATION_TYPES, lostAside, lostError } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { type Fields, fieldsOf, isObject, numberOf, stringOf } from "../base/values.ts"
 import { lineOf, orderedLines, type PlacedRecord } from "../base/written-lines.ts"
@@ -134,7 +134,7 @@ class RolloutWriter {
   #countAside(entry: Entry): void {
     if (entry.type === "title_change")
       this.#losses.add("titles", 1, (n) => `${n} titles are not in the file: Codex keeps them elsewhere.`)
-    else if (!WRITTEN.has(entry.type)) lostAside(entry, this.#losses)
+    else if (!CONVERSATION_TYPES.has(entry.type)) lostAside(entry, this.#losses)
   }
 
   #restored(entry: Entry, source: Source): readonly Written[] {
@@ -199,17 +199,6 @@ class RolloutWriter {
     )
   }
 }
-
-const WRITTEN: ReadonlySet<string> = new Set([
-  "message",
-  "custom_message",
-  "branch_summary",
-  "compaction",
-  "reset_boundary",
-  "context_edit",
-  "tombstone",
-  "leaf",
-])
 
 function contextAfter(
   context: readonly ContextPart[],

@@ -6,7 +6,7 @@ import type { Entry, Header, ModelMessage } from "@sessions/core"
 import { readSource } from "../base/codec.ts"
 import type { SessionToWrite, WriteOptions } from "../base/format.ts"
 import { uuidOf } from "../base/ids.ts"
-import { lostAside, lostResult } from "../base/lost.ts"
+import { CONVERSATION_TYPES, lostAside, lostResult } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
 import { canRestore, importedLines, titleOf } from "../base/restored-lines.ts"
@@ -161,12 +161,4 @@ function partsOf(entry: Entry, index: LogIndex, calls: ReadonlySet<string>, loss
 /** Entries that are messages of a context. */
 const SHOWN: ReadonlySet<string> = new Set(["message", "custom_message", "branch_summary"])
 
-const WRITTEN: ReadonlySet<string> = new Set([
-  ...SHOWN,
-  "compaction",
-  "reset_boundary",
-  "context_edit",
-  "tombstone",
-  "leaf",
-  "title_change",
-])
+const WRITTEN: ReadonlySet<string> = new Set([...CONVERSATION_TYPES, "title_change"])

@@ -8,7 +8,7 @@ import { sha256Hex } from "@sessions/core/storage"
 import { readSource } from "../base/codec.ts"
 import type { SessionToWrite, WriteOptions } from "../base/format.ts"
 import { uuidOf } from "../base/ids.ts"
-import { lostAside } from "../base/lost.ts"
+import { CONVERSATION_TYPES, lostAside } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
 import { canRestore, importedLines, titleOf } from "../base/restored-lines.ts"
@@ -97,14 +97,4 @@ function countAside(appended: readonly Entry[], index: LogIndex, losses: Losses)
   for (const entry of appended) if (index.isWritten(entry.seq) && !WRITTEN.has(entry.type)) lostAside(entry, losses)
 }
 
-const WRITTEN: ReadonlySet<string> = new Set([
-  "message",
-  "custom_message",
-  "branch_summary",
-  "compaction",
-  "reset_boundary",
-  "context_edit",
-  "tombstone",
-  "leaf",
-  "title_change",
-])
+const WRITTEN: ReadonlySet<string> = new Set([...CONVERSATION_TYPES, "title_change"])
