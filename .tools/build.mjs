@@ -1,12 +1,15 @@
-// Builds the published packages: the declarations of all of them by tsc, then the JavaScript of each by tsup.
-import { existsSync, readdirSync, rmSync } from "node:fs"
+// Builds the published packages: the declarations of all of them by tsc, the pages in core, then the JavaScript of each by tsup.
+import { readdirSync } from "node:fs"
 import { join, relative } from "node:path"
+import { copyDeclarations } from "./lib/declarations.mjs"
+import { writePackedPages } from "./lib/pages.mjs"
 import { run } from "./lib/run.mjs"
 import { publishable, root } from "./lib/workspace.mjs"
 
 const packages = publishable().map(({ dir }) => dir)
-for (const dir of packages) removeStaleDeclarations(dir)
 await step("declarations", run("tsc", ["-b", ...packages.flatMap(projectsOf)]))
+for (const { dir, manifest } of publishable()) copyDeclarations(dir, manifest)
+writePackedPages()
 const config = join(root, ".config", "tsup.config.ts")
 for (const dir of packages) await step(relative(root, dir), run("tsup", ["--config", config], { cwd: dir }))
 
@@ -15,15 +18,6 @@ function projectsOf(dir) {
   return readdirSync(dir)
     .filter((name) => /^tsconfig\..+\.json$/.test(name) && name !== "tsconfig.test.json")
     .map((name) => join(dir, name))
-}
-
-/** tsc leaves the declarations of removed and renamed sources, and they would be packed. tsup removes its own old files. */
-function removeStaleDeclarations(dir) {
-  const dist = join(dir, "dist")
-  if (!existsSync(dist)) return
-  for (const name of readdirSync(dist, { recursive: true }).filter((file) => file.endsWith(".d.ts"))) {
-    if (!existsSync(join(dir, "src", name.replace(/\.d\.ts$/, ".ts")))) rmSync(join(dist, name))
-  }
 }
 
 async function step(name, running) {

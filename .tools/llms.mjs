@@ -2,21 +2,9 @@
 // full; and the skill in @sessions/core, which has the rules of its AGENTS.md. `--check` fails if one of them is stale.
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { USERS } from "./lib/pages.mjs"
 import { root } from "./lib/workspace.mjs"
 
-/** The pages for users, in the order of reading. llms-full.txt has them in full. */
-const USERS = [
-  "getting-started",
-  "concepts",
-  "storages",
-  "recipes",
-  "errors",
-  "events",
-  "options",
-  "faq",
-  "comparison",
-  "migration",
-]
 /** Pages about one thing each, by their titles. */
 const IN_DEPTH = [
   "context",

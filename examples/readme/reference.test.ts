@@ -28,6 +28,14 @@ test("each error code has an entry of its own, which the table links to", () => 
   }
 })
 
+test("each error code has its meaning, what a crash or a repeat leaves, and the way out, with a block of code", () => {
+  const page = read("docs/errors.md")
+  const sections = page.slice(0, page.indexOf("\n## Diagnostics")).split(/^## /m).slice(1)
+  expect(sections).toHaveLength(codes.length)
+  for (const section of sections)
+    expect(section).toMatch(/^\*\*Meaning\.\*\* [^]+^\*\*After it\.\*\* [^]+^\*\*Way out\.\*\* [^]+^```ts$/m)
+})
+
 test("the table of errors has the HTTP status of each code", () => {
   const source = read("packages/core/src/format/errors.ts")
   for (const code of codes) {

@@ -1,5 +1,6 @@
 /**
  * The errors of core. Programs distinguish them by `code`; errors of the storage (`StorageErrorCode`) are passed on unchanged.
+ * `docs/errors.md` has a section for each.
  *
  * | code | HTTP status | when |
  * |---|---|---|
@@ -52,6 +53,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
 
 export type SessionErrorDetails = ErrorDetails
 
+/** An error of core. `docs/errors.md` in this package has the meaning and the way out of each code. */
 export class SessionError extends CodedError<SessionErrorCode> {
   constructor(code: SessionErrorCode, message: string, details: SessionErrorDetails = {}) {
     super(code, message, details)

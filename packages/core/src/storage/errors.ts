@@ -36,7 +36,10 @@ export interface StorageErrorDetails extends ErrorDetails {
   readonly sent?: boolean
 }
 
-/** The base of `StorageError` and of core's `SessionError`. */
+/**
+ * The base of `StorageError` and of core's `SessionError`. `docs/errors.md`, which is in the package `@sessions/core`, has a section for
+ * each code: what it means, what a crash or a repeat leaves, and the way out, with code.
+ */
 export abstract class CodedError<Code extends string> extends Error {
   readonly code: Code
   readonly storage?: string
@@ -52,6 +55,7 @@ export abstract class CodedError<Code extends string> extends Error {
   }
 }
 
+/** An error of a storage. `docs/errors.md` in `@sessions/core` has the meaning and the way out of each code. */
 export class StorageError extends CodedError<StorageErrorCode> {
   readonly sent?: boolean
 

@@ -99,7 +99,7 @@ export function refusalOf(
     // An append that is committed in part was accepted as a whole.
     const small = item.entries.every(isSmall)
     if (item.committed || (small && total <= limit + FULL_SESSION_SLACK_BYTES)) continue
-    const message = `The session ${id} would have ${total} bytes; its limit is ${limit}. Go on in a fork, or raise maxSessionBytes.`
+    const message = `The session ${id} would have ${total} bytes; its limit is ${limit}. Go on in another, or raise maxSessionBytes.`
     return { fits, error: new SessionError("too_large", message, { session: id }) }
   }
   return undefined
