@@ -15,8 +15,9 @@ export const branches: Command = defineCommand({
     "this branch has.",
   ],
   examples: ["branches @last", "branches @last --open", "branches 01JGN3 --json"],
-  async run({ sessions, resolveSession, args: [ref = ""], values, callOptions }) {
+  async run({ sessions, resolveSession, args: [ref = ""], values, callOptions, progress }) {
     const id = await resolveSession(ref)
+    progress.update(() => `reading ${id}`)
     const session = await sessions.open(id, callOptions)
     try {
       const all = await session.branches(callOptions)

@@ -39,7 +39,7 @@ export const compact: Command = defineCommand({
     'compact 01JGN3 --summarizer ./summarize.sh --keep-recent-tokens 0 --instructions "Mind the open tests."',
     'compact @last --preset share-80 --summarizer "claude -p" --json',
   ],
-  async run({ sessions, resolveSession, args: [ref = ""], values, callOptions, io }) {
+  async run({ sessions, resolveSession, args: [ref = ""], values, callOptions, io, progress }) {
     const command = values.summarizer ?? values.model
     if (values.summarizer !== undefined && values.model !== undefined)
       throw new UsageError("use --summarizer or --model, not both.")
@@ -51,9 +51,15 @@ export const compact: Command = defineCommand({
     const contextWindow = integerOption("window", values.window, 1)
     const seconds = integerOption("timeout", values.timeout, 1)
     const preset = choiceOption("preset", values.preset, PRESET_NAMES, undefined)
+    const summarize = commandSummarizer(command, io)
+    let requests = 0
     const options: CompactOptions = {
       ...callOptions,
-      summarize: commandSummarizer(command, io),
+      summarize: (prompt) => {
+        const request = ++requests === 1 ? "" : `, request ${requests}`
+        progress.update(() => `summarizing with ${command}${request}`)
+        return summarize(prompt)
+      },
       ...(keepRecentTokens === undefined ? {} : { keepRecentTokens }),
       ...(contextWindow === undefined ? {} : { contextWindow }),
       ...(seconds === undefined ? {} : { timeout: seconds * 1_000 }),
@@ -61,6 +67,7 @@ export const compact: Command = defineCommand({
       ...(values.instructions === undefined ? {} : { instructions: values.instructions }),
     }
     const id = await resolveSession(ref)
+    progress.update(() => `reading ${id}`)
     const session = await sessions.open(id, callOptions)
     try {
       let missingHeadings: readonly string[] = []

@@ -7,7 +7,7 @@ import { UsageError } from "../errors.ts"
 import { removePath, writeNewFile } from "../files/read-write.ts"
 import { readRedaction } from "../files/redaction.ts"
 import { formatBytes, formatCount } from "../output/format.ts"
-import type { Io, Sink } from "../io.ts"
+import type { Sink } from "../io.ts"
 import { lossLines, writtenText } from "../files/write-as.ts"
 import { conversationOf } from "../store/conversation.ts"
 import { writeLines } from "../output/lines.ts"
@@ -84,7 +84,7 @@ export const exportCommand: Command = defineCommand({
                 ...callOptions,
               }),
               losses,
-              io,
+              invocation,
             )
     if (values.out !== undefined) {
       return await exportToFile(
@@ -147,8 +147,13 @@ async function writeToStdout(
 }
 
 /** Says at the end what the file does not hold. */
-async function* withLosses(text: AsyncIterable<string>, losses: readonly Loss[], io: Io): AsyncIterable<string> {
+async function* withLosses(
+  text: AsyncIterable<string>,
+  losses: readonly Loss[],
+  { io, progress }: Pick<Invocation, "io" | "progress">,
+): AsyncIterable<string> {
   yield* text
+  await progress.clear()
   await writeLines(io.stderr, lossLines(losses), io.env)
 }
 

@@ -15,8 +15,9 @@ export const fork: Command = defineCommand({
   },
   notes: ["Copies the whole history of the entry, including messages that a compaction has summarized."],
   examples: ["fork @last", "fork 01JGN3 --at 01JGN4A8X0V1S2E9QH5T6B7C3D"],
-  async run({ sessions, resolveSession, args: [ref = ""], values }) {
+  async run({ sessions, resolveSession, args: [ref = ""], values, progress }) {
     const from = await resolveSession(ref)
+    progress.update(() => `copying the path of ${from}`)
     const forked = await sessions.fork(from, {
       ...newId(values.id),
       ...(values.at === undefined ? {} : { at: values.at }),

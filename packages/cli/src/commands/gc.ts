@@ -11,8 +11,9 @@ export const gc: Command = defineCommand({
     "If a session cannot be read, no blob is removed: verify --all names such sessions.",
   ],
   examples: ["gc --dry-run", "gc --store s3:bucket/prefix"],
-  async run({ sessions, values, callOptions }) {
+  async run({ sessions, values, callOptions, progress }) {
     const dryRun = values["dry-run"] === true
+    progress.update(() => "reading all sessions for the blobs that they mention")
     const { removed, bytes, swept } = await sessions.collect({ ...callOptions, dryRun })
     const verb = dryRun ? "would remove" : "removed"
     return {

@@ -36,12 +36,13 @@ export const handoff: Command = defineCommand({
     "Claude Code and Gemini CLI delete sessions after 30 days without use, unless their settings say otherwise.",
   ],
   examples: ["handoff @last --to claude-code", "handoff 01JGN3 --to claude-code --dry-run"],
-  async run({ sessions, resolveSession, args: [ref = ""], values, io, json, callOptions }) {
+  async run({ sessions, resolveSession, args: [ref = ""], values, io, json, callOptions, progress }) {
     const to = choiceOption("to", values.to, NAMES, undefined)
     if (to === undefined) throw new UsageError(`handoff needs --to with one of ${NAMES.join(", ")}.`)
     const agent = TARGETS.find(({ format }) => format.format === to)
     if (agent === undefined) throw new UsageError(`handoff cannot write ${to}.`)
     const session = await sessions.open(await resolveSession(ref), callOptions)
+    progress.update(() => `writing ${session.id} for ${to}`)
     const info = await session.info()
     const folder = values.cwd ?? info.cwd
     if (folder === undefined) throw new CommandError(`${session.id} has no folder; add --cwd PATH.`)
@@ -74,6 +75,7 @@ export const handoff: Command = defineCommand({
       if (place.marker !== undefined) await writeMarker(place.marker, io.cwd)
       bytes = await writeNewFile(place.file, io.cwd, text)
     }
+    await progress.clear()
     if (!json) await writeLines(io.stderr, lossLines(losses), io.env)
     const size = formatBytes(bytes)
     const verb = isDry ? "would write" : isThere ? "was written before:" : "wrote"

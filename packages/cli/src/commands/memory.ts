@@ -105,7 +105,7 @@ async function show(invocation: MemoryInvocation): Promise<MemoryResult> {
 }
 
 async function extract(invocation: MemoryInvocation, ref: string): Promise<MemoryResult> {
-  const { sessions, values, io, callOptions, resolveSession } = invocation
+  const { sessions, values, io, callOptions, resolveSession, progress } = invocation
   const command = commandOption("model", values.model, "the prompt and prints the answer, a JSON array of facts")
   const seconds = integerOption("timeout", values.timeout, 1)
   const { createRecall } = await import("@sessions/recall")
@@ -120,6 +120,7 @@ async function extract(invocation: MemoryInvocation, ref: string): Promise<Memor
       now: io.now,
       ...(seconds !== undefined && { timeout: seconds * 1_000 }),
     })
+    progress.update(() => `extracting from ${id} with ${command}`)
     const done = await recall.extract(session, { ...callOptions, force: true })
     return { json: { id, scope, ...done }, text: () => extractLines(id, done) }
   } finally {
@@ -128,7 +129,7 @@ async function extract(invocation: MemoryInvocation, ref: string): Promise<Memor
 }
 
 async function consolidate(invocation: MemoryInvocation): Promise<MemoryResult> {
-  const { sessions, values, io, callOptions } = invocation
+  const { sessions, values, io, callOptions, progress } = invocation
   const command = commandOption("agent", values.agent, "one JSON object and prints one")
   const { createConsolidation } = await import("@sessions/recall")
   const scope = scopeOf(invocation)
@@ -136,6 +137,7 @@ async function consolidate(invocation: MemoryInvocation): Promise<MemoryResult> 
   const overlay = values["dry-run"] === true ? createOverlay(store) : undefined
   const run = commandAgent(command, io)
   const consolidation = createConsolidation({ sessions, files: overlay ?? store, scope, run, now: io.now })
+  progress.update(() => `consolidating with ${command}`)
   const done = await consolidation.consolidate({ ...callOptions, force: values.force === true })
   const changes = [...(overlay?.changes ?? [])].map(([name, text]) => ({ name, text }))
   return {

@@ -21,19 +21,22 @@ export const merge: Command = defineCommand({
     "With --all, a session that cannot be merged is reported, the others are merged, and the exit status is 1.",
   ],
   examples: ["merge @last --with file:/mnt/laptop/sessions", "merge --all --with sqlite:./sessions.db"],
-  async run({ sessions, resolveSession, openTarget, args: [ref], values, callOptions }) {
+  async run({ sessions, resolveSession, openTarget, args: [ref], values, callOptions, progress }) {
     if (values.with === undefined) throw new UsageError("merge needs --with URL, the other store.")
     if ((ref === undefined) !== (values.all === true)) throw new UsageError("merge needs either an ID or --all.")
     const other = await openTarget(values.with)
     try {
       if (ref !== undefined) {
         const id = await resolveSession(ref)
+        progress.update(() => `merging ${id}`)
         const result = await sessions.merge(id, other, callOptions)
         return { json: { id, with: other.description, ...result }, text: () => resultLines(id, result) }
       }
       const merged: (MergeResult & { readonly id: string })[] = []
       const failed: Failed[] = []
-      for (const id of await allIds(sessions)) {
+      const ids = await allIds(sessions)
+      for (const [index, id] of ids.entries()) {
+        progress.update(() => `merging ${index + 1} of ${ids.length}: ${id}`)
         try {
           merged.push({ id, ...(await sessions.merge(id, other, callOptions)) })
         } catch (error) {

@@ -9,8 +9,9 @@ export const migrate: Command = defineCommand({
     "Older logs can be read without migration; the first write migrates them. export --backup prints the backup.",
   ],
   examples: ["migrate @last", "export @last --backup --out before.jsonl"],
-  async run({ sessions, resolveSession, args: [ref = ""] }) {
+  async run({ sessions, resolveSession, args: [ref = ""], progress }) {
     const id = await resolveSession(ref)
+    progress.update(() => `migrating ${id}`)
     const { migrated, from } = await sessions.migrate(id)
     const source = `${from.format} version ${from.version}`
     return {

@@ -22,7 +22,7 @@ export const prune: Command = defineCommand({
     "Sessions that change meanwhile, or for which a server has prompts, stay. Exit status 1: some could not be read or deleted.",
   ],
   examples: ["prune --older-than 30d --dry-run", "prune --older-than 8w --cwd /srv/agent --yes"],
-  async run({ sessions, values, json, io, callOptions }) {
+  async run({ sessions, values, json, io, callOptions, progress }) {
     const olderThan = ageOption("older-than", values["older-than"])
     if (olderThan === undefined || olderThan === 0) throw new UsageError("prune needs --older-than AGE, such as 30d.")
     const source = choiceOption("source", values.source, ["interactive", "cron"], undefined)
@@ -34,11 +34,14 @@ export const prune: Command = defineCommand({
       ...(source !== undefined && { source }),
     }
     const dryRun = values["dry-run"] === true
+    progress.update(() => "looking for old sessions")
     if (!dryRun && values.yes !== true && !json && io.stdout.isTerminal) {
       const { removed } = await sessions.prune({ ...options, dryRun: true })
+      await progress.clear()
       const question = `Delete ${formatCount(removed.length, "session")} (${formatBytes(sizeOf(removed))}) for good?`
       if (removed.length > 0 && !(await confirmed(io, question))) throw new CommandError("nothing was deleted.")
     }
+    progress.update(() => (dryRun ? "looking for old sessions" : "deleting old sessions"))
     const pruned = await sessions.prune({ ...options, dryRun })
     return {
       json: { ...pruned, skipped: pruned.skipped.map(toJson), dryRun },

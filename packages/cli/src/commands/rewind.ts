@@ -25,7 +25,7 @@ export const rewind: Command = defineCommand({
     "rewind @last 01JGN4A8X0V1S2E9QH5T6B7C3D --dry-run",
     "rewind @last 01JGN4A8X0V1S2E9QH5T6B7C3D --conversation --yes",
   ],
-  async run({ sessions, resolveSession, args: [ref = "", target = ""], values, json, io, callOptions }) {
+  async run({ sessions, resolveSession, args: [ref = "", target = ""], values, json, io, callOptions, progress }) {
     const isDry = values["dry-run"] === true
     const asks = !isDry && values.yes !== true
     if (asks && (json || !io.stdout.isTerminal))
@@ -42,6 +42,7 @@ export const rewind: Command = defineCommand({
         await writeLines(io.stdout, lines(planned, root, true), io.env)
         if (!(await confirmed(io, "Rewind these files?"))) throw new CommandError("nothing was changed.")
       }
+      progress.update(() => `rewinding ${root}`)
       const done = await checkpoints.rewind(target, options)
       return {
         json: toJson(id, root, done),

@@ -140,9 +140,9 @@ test("a long import or copy shows its progress on a terminal and removes the lin
     return steps
   }
   const imported = shown((await cli.with({ stdin: PI }, "import", "-", "--id", "a")).stderr)
-  expect(imported.at(-1)).toMatch(/^importing: 2 lines, \d+ B$/)
+  expect(imported.at(-1)).toMatch(/^importing: 2 lines, \d+ B \(\d+ s\)$/)
   const { stdout, stderr } = await cli("copy", "a", "--to", "mem:other")
-  expect(shown(stderr).at(-1)).toMatch(/^copying: 2 lines, \d+ B$/)
+  expect(shown(stderr).at(-1)).toMatch(/^copying: 2 lines, \d+ B \(\d+ s\)$/)
   expect(stdout).toMatch(/^copied a to /)
 })
 

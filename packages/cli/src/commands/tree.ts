@@ -12,8 +12,9 @@ export const tree: Command = defineCommand({
   options: { short: { type: "boolean", help: "omit the middle of long runs without a branch" } },
   notes: ["@ marks the leaf, * the entries on its path. Other branches are indented below the entry they branch from."],
   examples: ["tree @last", "tree 01JGN3 --short", "tree @last --json"],
-  async run({ sessions, resolveSession, args: [ref = ""], values, callOptions }) {
+  async run({ sessions, resolveSession, args: [ref = ""], values, callOptions, progress }) {
     const id = await resolveSession(ref)
+    progress.update(() => `reading ${id}`)
     const session = await sessions.open(id, callOptions)
     try {
       const tree = await session.tree(callOptions)

@@ -10,7 +10,7 @@ import { commandHelp, overview } from "./help.ts"
 import type { Io } from "../io.ts"
 import { type Line, viewOf, writeJson, writeLines } from "../output/lines.ts"
 import { pagerOf } from "../output/pager.ts"
-import { createProgress } from "../output/progress.ts"
+import { createProgress, NO_PROGRESS } from "../output/progress.ts"
 import { resolveSession } from "../store/resolve.ts"
 import { DEFAULT_STORE, openStore, type StoreFactory, STORES } from "../store/open.ts"
 import { suggest } from "./suggest.ts"
@@ -65,8 +65,8 @@ async function execute(
   stores: Pick<Invocation, "sessions" | "store" | "openTarget">,
   io: Io,
 ): Promise<number> {
-  const progress = createProgress(io.stderr, io.now)
   const json = values["json"] === true
+  const progress = json ? NO_PROGRESS : createProgress(io.stderr, io.now)
   const callOptions = io.signal === undefined ? {} : { signal: io.signal }
   let result: CommandResult | undefined
   try {
