@@ -22,6 +22,8 @@ COMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _sessions; printf '%s\\n' 
 test("bash completes commands, and the options of each", async () => {
   expect(await offered("sessions", "re")).toEqual(["rewind", "resume", "rename"])
   expect(await offered("sessions", "")).toEqual([...COMMANDS.map(({ name }) => name), "help", "completion"])
+  expect(await offered("sessions", "help", "expo")).toEqual(["export"])
+  expect(await offered("sessions", "completion", "")).toEqual(["bash", "zsh", "fish"])
   expect(await offered("sessions", "list", "--li")).toEqual(["--limit"])
   expect(await offered("sessions", "export", "--st")).toEqual(["--store"])
   // The shell completes paths.
@@ -30,6 +32,8 @@ test("bash completes commands, and the options of each", async () => {
 
 test.each(["zsh", "fish"])("the script for %s has all commands and options", async (shell) => {
   const script = await scriptOf(shell)
+  for (const name of ["help", "completion"])
+    expect(script).toContain(shell === "zsh" ? `    '${name}:` : ` -a ${name} `)
   for (const { name, options } of COMMANDS) {
     const own = script.split("\n").filter((line) => line.includes(` ${name}`))
     for (const option of [...Object.keys(options), "store", "json"]) {

@@ -15,6 +15,12 @@ export const COMPLETION_HELP: readonly string[] = [
 
 const SHELLS: Readonly<Record<string, (commands: readonly Command[]) => readonly string[]>> = { bash, zsh, fish }
 
+/** What the command knows beside the commands of the table. */
+const BUILT_IN = {
+  help: "explain a command",
+  completion: "print a script that completes the command line in a shell",
+}
+
 /** The lines of the script. Throws a {@link UsageError} for a shell without one. */
 export function completionScript(shell: string | undefined, commands: readonly Command[]): readonly string[] {
   const script = Object.hasOwn(SHELLS, shell ?? "") ? SHELLS[shell as string] : undefined
@@ -30,7 +36,9 @@ function bash(commands: readonly Command[]): readonly string[] {
     '  local current="${COMP_WORDS[COMP_CWORD]}" command="${COMP_WORDS[1]}" words=""',
     "  COMPREPLY=()",
     '  if [ "$COMP_CWORD" -eq 1 ]; then',
-    `    words="${[...commands.map(({ name }) => name), "help", "completion"].join(" ")}"`,
+    `    words="${[...namesOf(commands), ...Object.keys(BUILT_IN)].join(" ")}"`,
+    `  elif [ "$COMP_CWORD" -eq 2 ] && [ "$command" = help ]; then words="${namesOf(commands).join(" ")}"`,
+    `  elif [ "$COMP_CWORD" -eq 2 ] && [ "$command" = completion ]; then words="${Object.keys(SHELLS).join(" ")}"`,
     '  elif [[ "$current" == -* ]]; then',
     '    case "$command" in',
     ...commands.map((command) => `      ${command.name}) words="${flagsOf(command).join(" ")}" ;;`),
@@ -48,10 +56,12 @@ function zsh(commands: readonly Command[]): readonly string[] {
     "#compdef sessions",
     "_sessions() {",
     "  local -a commands=(",
-    ...commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`),
+    ...described(commands).map(([name, summary]) => `    ${quoted(`${name}:${summary}`)}`),
     "  )",
     "  if (( CURRENT == 2 )); then _describe command commands; return; fi",
     "  case $words[2] in",
+    "    help) _describe command commands ;;",
+    `    completion) compadd ${Object.keys(SHELLS).join(" ")} ;;`,
     ...commands.map((command) => {
       const options = Object.entries(optionsOf(command)).map(([name, { type, value = "", help }]) =>
         quoted(`--${name}[${help.replace(/[[\]:\\]/g, "\\$&")}]${type === "string" ? `:${value}:_files` : ""}`),
@@ -65,13 +75,28 @@ function zsh(commands: readonly Command[]): readonly string[] {
 }
 
 function fish(commands: readonly Command[]): readonly string[] {
-  return commands.flatMap((command) => [
-    `complete -c sessions -n __fish_use_subcommand -a ${command.name} -d ${quoted(command.summary)}`,
-    ...Object.entries(optionsOf(command)).map(
-      ([name, { type, help }]) =>
-        `complete -c sessions -n '__fish_seen_subcommand_from ${command.name}' -l ${name}${type === "string" ? " -r" : ""} -d ${quoted(help)}`,
+  const after = (name: string): string => `complete -c sessions -n '__fish_seen_subcommand_from ${name}'`
+  return [
+    ...described(commands).map(
+      ([name, summary]) => `complete -c sessions -n __fish_use_subcommand -a ${name} -d ${quoted(summary)}`,
     ),
-  ])
+    `${after("help")} -f -a '${namesOf(commands).join(" ")}'`,
+    `${after("completion")} -f -a '${Object.keys(SHELLS).join(" ")}'`,
+    ...commands.flatMap((command) =>
+      Object.entries(optionsOf(command)).map(
+        ([name, { type, help }]) =>
+          `${after(command.name)} -l ${name}${type === "string" ? " -r" : ""} -d ${quoted(help)}`,
+      ),
+    ),
+  ]
+}
+
+function namesOf(commands: readonly Command[]): readonly string[] {
+  return commands.map(({ name }) => name)
+}
+
+function described(commands: readonly Command[]): readonly (readonly [name: string, summary: string])[] {
+  return [...commands.map(({ name, summary }) => [name, summary] as const), ...Object.entries(BUILT_IN)]
 }
 
 function flagsOf(command: Command): readonly string[] {
