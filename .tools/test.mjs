@@ -1,8 +1,13 @@
 // `npm test [-- --only STEP[,STEP…]] [vitest filters…]`: runs all tests of the repository on every installed runtime.
 // Ends with one line, `N passed, N failed`. With CI=true a missing runtime is a failure.
+import { availableParallelism } from "node:os"
 import { install } from "./lib/install.mjs"
 import { report, total } from "./test/report.mjs"
+import { runInLanes } from "./test/lanes.mjs"
 import { select, steps } from "./test/steps.mjs"
+
+/** On one core, two lanes would only mix the output of their steps. */
+const LANES = Math.min(2, availableParallelism())
 
 const { only, filters } = parse(process.argv.slice(2))
 const selected = select(steps, only)
@@ -13,7 +18,8 @@ if (selected.length === 0) {
 
 const outcomes = []
 if (await install()) {
-  for (const step of selected) outcomes.push(await report(step, { filters, ci: process.env.CI === "true" }))
+  const options = { filters, ci: process.env.CI === "true" }
+  outcomes.push(...(await runInLanes(selected, LANES, (step) => report(step, options))))
 } else {
   outcomes.push({ passed: 0, failed: 1, skipped: 0 })
 }

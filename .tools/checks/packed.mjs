@@ -7,8 +7,15 @@ import { publishable, root } from "../lib/workspace.mjs"
 
 const folder = join(root, ".reports", "packed")
 
-/** Packs every published package as pnpm publishes it, with workspace versions and publishConfig applied. */
-export async function packAll() {
+let packing
+
+/** Packs every published package as pnpm publishes it, with workspace versions and publishConfig applied; once in a process. */
+export function packAll() {
+  packing ??= pack()
+  return packing
+}
+
+async function pack() {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const filters = publishable().map(({ manifest }) => `--filter=${manifest.name}`)

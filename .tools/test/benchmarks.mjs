@@ -10,6 +10,7 @@ const IDS = ["list.10k", "compaction.10k"]
 /** Runs two groups of the benchmarks with little data and checks the JSON that they write, not their speed. */
 export const benchmarks = {
   name: "benchmarks:quick",
+  alone: true,
   absent: absent.node,
   async run() {
     const built = await build()

@@ -17,6 +17,7 @@ export function buildCheck(what) {
 export function packedChecks(what) {
   return {
     name: `checks:${what}`,
+    alone: true,
     async run() {
       const built = await build()
       if (built.code !== 0) return { passed: 0, failed: 1, skipped: 0, output: built.output }
@@ -40,9 +41,11 @@ export function packedChecks(what) {
   }
 }
 
+/** Alone, since checks read what others write: types, builds, pages. */
 function check(what, command) {
   return {
     name: `checks:${what}`,
+    alone: true,
     async run() {
       const { code, output } = await command()
       return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0, output }

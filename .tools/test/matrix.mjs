@@ -9,6 +9,7 @@ const END = "<!-- /conformance -->"
 /** Checks that the README's matrix has the results of this run. */
 export const matrix = {
   name: "matrix",
+  alone: true,
   absent: () => {
     const missing = missingReports()
     return missing.length === 0 ? undefined : `not the whole suite ran: ${missing.join(", ")} missing`

@@ -17,6 +17,7 @@ import { vitest, writeSimulation } from "./vitest.mjs"
 /**
  * The steps of a test run, in order. A step has
  * - `name`: `group:name`; `--only` takes the group or the whole name;
+ * - `alone`: whether nothing may run beside it;
  * - `absent()`: the reason why it cannot run on this machine, or undefined; without it the step runs everywhere;
  * - `run({ filters })`: its outcome, `{ passed, failed, skipped, output }`, and optionally `measured`, lines to print.
  */

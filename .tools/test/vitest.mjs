@@ -19,6 +19,8 @@ const commands = {
 export function vitest(runtime, absent) {
   return {
     name: `vitest:${runtime}`,
+    // It has a worker for each core.
+    alone: true,
     absent,
     async run({ filters }) {
       const file = join(root, ".reports", `vitest-${runtime}.json`)
