@@ -2,7 +2,8 @@
  * A process with a graph over files: `graph-process.ts ROOT start` runs it to its interrupt, prints it and stays until the process is killed;
  * `graph-process.ts ROOT resume ANSWER` answers and prints the last state.
  */
-import { readFileSync, writeSync } from "node:fs"
+import { writeSync } from "node:fs"
+import { text } from "node:stream/consumers"
 import { Command } from "@langchain/langgraph"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
@@ -17,7 +18,7 @@ if (command === "start") {
   const result = await graph.invoke({ place: "Paris" }, { ...CONFIG, durability: "sync" })
   writeSync(1, `${JSON.stringify(result)}\n`)
   // Nothing is written to it.
-  readFileSync(0)
+  await text(process.stdin)
 }
 writeSync(1, `${JSON.stringify(await graph.invoke(new Command({ resume: answer }), CONFIG))}\n`)
 await checkpointer.close()

@@ -5,7 +5,8 @@
  * - `ask`: a run that waits for the approval of a tool; prints its state, and stays until the process is killed;
  * - `resume`: reads that state from the standard input, approves, and prints the answer.
  */
-import { readFileSync, writeSync } from "node:fs"
+import { writeSync } from "node:fs"
+import { text } from "node:stream/consumers"
 import { type AgentInputItem, RunState } from "@openai/agents-core"
 import { assistantMessage, functionCall } from "@openai/agents-core/testing"
 import { createSessions } from "@sessions/core"
@@ -32,10 +33,10 @@ if (command === "turns") {
   const { state } = await runner.run(agent, "Where is Paris?", { session })
   writeSync(1, `${state.toString()}\n`)
   // Until it is killed: nothing is written to it.
-  readFileSync(0)
+  await text(process.stdin)
 } else if (command === "resume") {
   const agent = askingAgent([assistantMessage("In France.")])
-  const state = await RunState.fromString(agent, readFileSync(0, "utf8"))
+  const state = await RunState.fromString(agent, await text(process.stdin))
   for (const interruption of state.getInterruptions()) state.approve(interruption)
   const { finalOutput } = await runner.run(agent, state, { session })
   writeSync(1, `${finalOutput}\n`)

@@ -4,6 +4,7 @@ import { withTextBlock } from "../../format/new-entry.ts"
 import type { Entry } from "../../format/entry.ts"
 import { type Fields, isObject } from "../../format/shape.ts"
 import { isoOf } from "./log.ts"
+import { withSections } from "./system-prompt.ts"
 
 /** Position of an entry, and the defaults for its missing fields. */
 export interface EntryPosition {
@@ -106,7 +107,8 @@ function withFiles(entry: LogRecord): LogRecord {
 function withSystem(entry: LogRecord): LogRecord {
   const { systemMessage, ...rest } = entry
   if (!isObject(systemMessage) || systemMessage["role"] !== "system" || entry["system"] !== undefined) return entry
-  return { ...rest, type: entry.type, system: [{ id: entry["id"], message: withTextBlock(systemMessage) }] }
+  const message = withSections(withTextBlock(systemMessage), true)
+  return { ...rest, type: entry.type, system: [{ id: entry["id"], message }] }
 }
 
 /** The parent of a `leaf` entry is the abandoned leaf in pi, with the new one as its target; in version 4 it is the new one. */

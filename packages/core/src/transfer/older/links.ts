@@ -1,5 +1,6 @@
 /** Resolves the references of a complete log to seqs, in time linear in its length. */
 import type { Diagnostic } from "../../format/diagnostics.ts"
+import { isObject } from "../../format/shape.ts"
 import { shown } from "../../format/stored-text.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
@@ -13,12 +14,15 @@ export interface Links {
   readonly firstKept: ReadonlyMap<Seq, Seq>
   /** By seq of an entry: the last earlier entry that is not one of its ancestors, or {@link ROOT}. */
   readonly lastOutside: ArrayLike<Seq>
+  /** By seq of an entry: 1 if it or one of its ancestors is a system message. */
+  readonly hasSystem: ArrayLike<number>
   isAncestor(ancestor: Seq, seq: Seq): boolean
 }
 
 export function linkEntries(log: EntryLog): Links {
   const parents = new Int32Array(log.end).fill(ROOT)
   const lastOutside = new Int32Array(log.end).fill(ROOT)
+  const hasSystem = new Uint8Array(log.end)
   const named = new Map<Seq, Seq>()
   let before: Seq = ROOT
   for (let seq = 0; seq < log.end; seq++) {
@@ -29,13 +33,18 @@ export function linkEntries(log: EntryLog): Links {
     // A child of the previous entry has the same ancestors and that entry, so the same last entry outside.
     lastOutside[seq] = parent === before ? (lastOutside[before] ?? ROOT) : before
     before = seq
+    hasSystem[seq] = isSystem(entry) ? 1 : (hasSystem[parent] ?? 0)
     const firstKeptId = entry.type === "compaction" ? entry["firstKeptEntryId"] : undefined
     const found = typeof firstKeptId === "string" ? log.find(firstKeptId, seq) : undefined
     if (found !== undefined) named.set(seq, found)
   }
   const isAncestor = ancestry(parents)
   const firstKept = new Map([...named].filter(([compaction, kept]) => isAncestor(kept, compaction)))
-  return { parents, firstKept, lastOutside, isAncestor }
+  return { parents, firstKept, lastOutside, hasSystem, isAncestor }
+}
+
+function isSystem({ type, message }: Entry): boolean {
+  return type === "message" && isObject(message) && message["role"] === "system"
 }
 
 /** The diagnostic for a compaction whose first kept entry is not on its path. */

@@ -269,3 +269,29 @@ test("the system message of pi's compaction is one that the compaction carries",
   expect(becomes("compaction", { ...fields, systemMessage: "x" })).toMatchObject({ systemMessage: "x" })
   expect(becomes("compaction", fields)).not.toHaveProperty("system")
 })
+
+test("the sections of pi's system prompt are its text: whole at first, and changes with their names after that", () => {
+  const system = (id: string, parent: string | null, sections: Fields, content: unknown = "") => ({
+    ...message(id, parent),
+    message: { role: "system", content, sections, timestamp: 1 },
+  })
+  const { records } = migrate(
+    system("a", null, { preamble: "You are A.", skills: "x", gone: null }),
+    message("b", "a"),
+    system("c", "b", { skills: "y", preamble: null }, "Be kind."),
+    system("d", null, { preamble: "Another root." }),
+    system("e", "d", { bad: 1 }, [{ type: "acme:x" }]),
+  )
+  const texts = (records as Entry[]).map(
+    ({ message: said }) => (said as { content: { text?: string }[] }).content[0]?.text,
+  )
+  const update = 'Updated system prompt section "skills":\n\ny'
+  expect(texts[0]).toBe("You are A.\n\nx")
+  expect(texts[2]).toBe(`Be kind.\n\n${update}\n\nRemoved system prompt section "preamble".`)
+  expect(texts[3]).toBe("Another root.")
+  expect(records[0]).toMatchObject({ message: { sections: { preamble: "You are A.", skills: "x", gone: null } } })
+  expect(records[4]).toMatchObject({ message: { content: [{ type: "acme:x" }] } })
+  const systemMessage = { role: "system", content: "", sections: { preamble: "You are A." }, timestamp: 1 }
+  const compaction = becomes("compaction", { summary: "s", firstKeptEntryId: "m", tokensBefore: 1, systemMessage })
+  expect(compaction).toMatchObject({ system: [{ message: { content: [{ type: "text", text: "You are A." }] } }] })
+})

@@ -11,12 +11,14 @@ import type { LogRecord } from "../../format/line.ts"
 import { timeOf } from "../../format/timestamp.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
 import { ROOT } from "../../log/path.ts"
+import { isObject } from "../../format/shape.ts"
 import { isSessionId } from "../../storage/checks.ts"
 import { entryToV4, titleOf } from "./entry.ts"
 import { entriesInForce } from "./in-force.ts"
 import { type Links, linkEntries, missingFirstKept } from "./links.ts"
 import { type CurrentLog, type OlderLog, type RawLine, isRawLine, isoOf, toEntryLog } from "./log.ts"
 import { statesToStore } from "./states.ts"
+import { withSections } from "./system-prompt.ts"
 
 /** Format and version of an older log, recorded in the `origin` of its migrated header. */
 export interface Source {
@@ -132,6 +134,7 @@ const KEEP_NOTHING = "compaction:keep-nothing"
  * a branch summary abandoned.
  */
 function withReferences(entry: Entry, links: Links, log: EntryLog, report: Report): Entry {
+  if (entry.type === "message") return withPrompt(entry, links)
   if (entry.type === "compaction") return withFirstKept(entry, links, report)
   return entry.type === "branch_summary" ? withAbandonedLeaf(entry, links, log) : entry
 }
@@ -142,6 +145,13 @@ function withFirstKept(entry: Entry, links: Links, report: Report): Entry {
   if (firstKeptSeq !== undefined) return { ...entry, firstKeptSeq }
   if (firstKeptEntryId !== id && firstKeptEntryId !== KEEP_NOTHING) report(missingFirstKept(entry))
   return { ...entry, firstKeptEntryId: id, firstKeptSeq: seq }
+}
+
+function withPrompt(entry: Entry, links: Links): Entry {
+  const message: unknown = entry["message"]
+  if (!isObject(message) || message["sections"] === undefined) return entry
+  const isFirst = links.hasSystem[links.parents[entry.seq] ?? ROOT] !== 1
+  return { ...entry, message: withSections(message, isFirst) } as Entry
 }
 
 /** oh-my-pi, and pi before 0.87, wrote the target into `fromId`, which is the parent of the entry already. */
