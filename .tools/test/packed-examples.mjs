@@ -1,10 +1,11 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs"
+import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { packAll } from "../checks/packed.mjs"
+import { linkDependencies, unpackAll } from "../lib/packed-project.mjs"
 import { run } from "../lib/run.mjs"
 import { absent, newestNode } from "../lib/runtimes.mjs"
-import { packages, publishable, root } from "../lib/workspace.mjs"
+import { packages, root } from "../lib/workspace.mjs"
 import { build } from "./build.mjs"
 
 /** The examples of the agent SDKs and the providers. Each prints the same in every run. */
@@ -36,27 +37,17 @@ export const packedExamples = {
   },
 }
 
-/** Unpacks the packages, and links what they and the examples depend on. */
+/** The packages as npm gets them, and the examples beside them. */
 async function install(tarballs, folder) {
-  for (const { name, file } of tarballs) {
-    const to = join(folder, "node_modules", name)
-    mkdirSync(to, { recursive: true })
-    const { code, output } = await run("tar", ["-xzf", file, "-C", to, "--strip-components=1"])
-    if (code !== 0) throw new Error(`${file} cannot be unpacked: ${output}`)
-  }
+  await unpackAll(tarballs, folder)
   const examples = packages().filter(
     ({ dir }) => NAMES.includes(basename(dir)) && basename(dirname(dir)) === "examples",
   )
-  for (const { dir, manifest } of [...publishable(), ...examples]) {
-    for (const dependency of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
-      const [from, to] = [join(dir, "node_modules", dependency), join(folder, "node_modules", dependency)]
-      if (existsSync(to) || !existsSync(from)) continue
-      mkdirSync(dirname(to), { recursive: true })
-      symlinkSync(from, to, "junction")
-    }
-  }
-  for (const { dir } of examples)
+  for (const example of examples) {
+    linkDependencies(example, folder)
+    const { dir } = example
     cpSync(dir, join(folder, basename(dir)), { recursive: true, filter: (path) => basename(path) !== "node_modules" })
+  }
 }
 
 /** With conditions it is the example of the workspace, else the copy. */

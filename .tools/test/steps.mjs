@@ -5,6 +5,7 @@ import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
 import { checkpointsCrash, claudeAgentCrash, crash, httpCrash, recallCrash, sqliteCrash } from "./crash.mjs"
 import { entries, olderEntries, processes } from "./entries.mjs"
 import { browserAgent } from "./examples.mjs"
+import { exam } from "./exam.mjs"
 import { fuzz, fuzzPostgres } from "./fuzz.mjs"
 import { linear, planted } from "./linear.mjs"
 import { matrix } from "./matrix.mjs"
@@ -50,6 +51,7 @@ export const steps = [
   browserCrash(),
   browserAgent,
   packedExamples,
+  exam,
   entries("node", absent.node),
   entries("bun", absent.bun),
   entries("deno", absent.deno),

@@ -1,0 +1,27 @@
+import { existsSync, mkdirSync, symlinkSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { run } from "./run.mjs"
+import { publishable } from "./workspace.mjs"
+
+/** Unpacks the packages into a folder, as npm gets them, and links what they depend on. Takes no registry. */
+export async function unpackAll(tarballs, folder) {
+  for (const { name, file } of tarballs) {
+    const to = join(folder, "node_modules", name)
+    mkdirSync(to, { recursive: true })
+    const { code, output } = await run("tar", ["-xzf", file, "-C", to, "--strip-components=1"])
+    if (code !== 0) throw new Error(`${file} cannot be unpacked: ${output}`)
+  }
+  for (const workspace of publishable()) linkDependencies(workspace, folder)
+}
+
+/** Links the dependencies of a package of the workspace, except those that the folder has. */
+export function linkDependencies({ dir, manifest }, folder) {
+  for (const name of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }))
+    link(join(dir, "node_modules", name), join(folder, "node_modules", name))
+}
+
+export function link(from, to) {
+  if (existsSync(to) || !existsSync(from)) return
+  mkdirSync(dirname(to), { recursive: true })
+  symlinkSync(from, to, "junction")
+}

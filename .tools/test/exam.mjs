@@ -1,0 +1,66 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { grade, pathOf } from "../../exam/lib/grade.mjs"
+import { mistakes } from "../../exam/lib/mistakes.mjs"
+import { linkProject, tasks } from "../../exam/lib/project.mjs"
+import { packAll } from "../checks/packed.mjs"
+import { absent } from "../lib/runtimes.mjs"
+import { build } from "./build.mjs"
+
+/** The graders of the exam, with the packages as npm gets them: each takes its reference solution, and neither one with a mistake nor an empty folder. */
+export const exam = {
+  name: "exam:graders",
+  absent: absent.node,
+  async run() {
+    const built = await build()
+    if (built.code !== 0) return { passed: 0, failed: 1, skipped: 0, output: built.output }
+    const { tarballs, failure } = await packAll()
+    if (failure !== undefined) return { passed: 0, failed: 1, skipped: 0, output: failure }
+    const folder = mkdtempSync(join(tmpdir(), "sessions-exam-"))
+    try {
+      await linkProject(tarballs, folder)
+      const problems = (await Promise.all([rightOnes(folder), wrongOnes(folder)])).flat()
+      return {
+        passed: 3 * tasks().length - problems.length,
+        failed: problems.length,
+        skipped: 0,
+        output: problems.join("\n"),
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+}
+
+async function rightOnes(folder) {
+  const problems = []
+  for (const name of tasks()) {
+    const { passed, reason } = await grade({ folder, name, solution: pathOf(name, "solution"), place: "right" })
+    if (!passed) problems.push(`${name}: the reference solution is refused: ${reason}`)
+  }
+  return problems
+}
+
+async function wrongOnes(folder) {
+  const problems = []
+  for (const name of tasks()) {
+    for (const what of ["an empty folder", "a solution with a mistake"]) {
+      const solution = join(folder, ".solutions", name)
+      mkdirSync(solution, { recursive: true })
+      if (what !== "an empty folder") writeMistake(name, solution)
+      const { passed } = await grade({ folder, name, solution, place: "wrong" })
+      if (passed) problems.push(`${name}: ${what} is taken`)
+      rmSync(solution, { recursive: true })
+    }
+  }
+  return problems
+}
+
+function writeMistake(name, solution) {
+  cpSync(pathOf(name, "solution"), solution, { recursive: true })
+  const [file, right, wrong] = mistakes[name]
+  const text = readFileSync(join(solution, file), "utf8")
+  if (!text.includes(right)) throw new Error(`exam/lib/mistakes.mjs: ${name}/solution/${file} has no ${right}`)
+  writeFileSync(join(solution, file), text.replace(right, wrong))
+}

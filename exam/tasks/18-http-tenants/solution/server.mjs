@@ -1,0 +1,35 @@
+import { createServer } from "node:http"
+import { join } from "node:path"
+import { createSessions } from "@sessions/core"
+import { createFileStorage } from "@sessions/fs"
+import { toNodeListener } from "@sessions/http/node"
+import { createSessionHandler } from "@sessions/http/server"
+import { answer } from "./model.mjs"
+import { users } from "./users.mjs"
+
+const [folder] = process.argv.slice(2)
+const repositories = new Map()
+const handler = createSessionHandler({
+  authorize(request) {
+    const [, token] = /^Bearer (\S+)$/.exec(request.headers.get("authorization") ?? "") ?? []
+    return users.get(token) ?? new Response(null, { status: 401 })
+  },
+  sessions(user) {
+    if (!repositories.has(user))
+      repositories.set(user, createSessions({ storage: createFileStorage({ root: join(folder, user) }) }))
+    return repositories.get(user)
+  },
+  async run({ session, signal }) {
+    const { messages } = await session.context()
+    const content = await answer(
+      messages.map(({ message }) => ({
+        role: message.role,
+        content: message.content.map(({ text }) => text).join(""),
+      })),
+      signal,
+    )
+    await session.append({ type: "message", message: { role: "assistant", content } })
+  },
+})
+const server = createServer(toNodeListener(handler))
+server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`))
