@@ -67,9 +67,9 @@ export async function runProgram(name, args = [], env = {}) {
 }
 
 export async function until(condition, what) {
-  const end = Date.now() + 20_000
+  const end = Date.now() + 60_000
   while (!(await condition())) {
-    assert.ok(Date.now() < end, `${what}: it has not happened within 20 s`)
+    assert.ok(Date.now() < end, `${what}: it has not happened within 60 s`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -6,7 +6,7 @@ import { newestNode } from "../../.tools/lib/runtimes.mjs"
 import { run } from "../../.tools/lib/run.mjs"
 import { folderOfTasks } from "./project.mjs"
 
-const TIME_LIMIT = 120_000
+const TIME_LIMIT = 300_000
 
 /**
  * The outcome of one task, `{ passed, reason }`. `folder` is the project, whose packages grader and solution use, and `solution` the folder of the

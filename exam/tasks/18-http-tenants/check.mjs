@@ -82,7 +82,7 @@ function clientOf(token) {
 
 /** Waits for the end of a prompt's turn, and returns its error. */
 async function ended(client, messageId) {
-  for await (const { event, data } of client.events(id, { signal: AbortSignal.timeout(20_000) })) {
+  for await (const { event, data } of client.events(id, { signal: AbortSignal.timeout(60_000) })) {
     const all = event === "state" ? data.ended : event === "turn_end" ? [data] : []
     const found = all.find((turn) => turn.messageId === messageId)
     if (found !== undefined) return found.error
@@ -92,7 +92,7 @@ async function ended(client, messageId) {
 
 /** Whether the server still has a prompt, or its turn has ended. */
 async function isKept(messageId) {
-  for await (const { event, data } of ada.events(id, { signal: AbortSignal.timeout(20_000) })) {
+  for await (const { event, data } of ada.events(id, { signal: AbortSignal.timeout(60_000) })) {
     if (event !== "state") continue
     return [data.running, ...data.queued, ...data.ended].some((prompt) => prompt?.messageId === messageId)
   }
