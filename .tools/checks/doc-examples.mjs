@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { run } from "../lib/run.mjs"
 import { root } from "../lib/workspace.mjs"
 
-/** The guide shows fragments of the adapter in `conformance/test/guide`, which is compiled and tested there. */
+/** The guide shows the template of `packages/create-adapter`, which is compiled and tested there. */
 const ELSEWHERE = new Set([join("docs", "writing-an-adapter.md")])
 
 const documents = [

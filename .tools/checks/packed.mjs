@@ -31,7 +31,7 @@ async function pack() {
 /** Unpacked, in bytes. Core and fs are what most programs install; with its one dependency (94 KB) core stays below 1 MB. */
 const LARGEST = { "@sessions/core": 900_000, "@sessions/fs": 200_000 }
 const LEAN =
-  /^package\/(?:dist\/.*\.(?:js|d\.ts)|json\/[\w-]+\.json|openapi[\w-]*\.json|skills\/[\w-]+\/SKILL\.md|docs\/[\w-]+\.md|(?:package\.json|README\.md|LICENSE|AGENTS\.md))$/
+  /^package\/(?:dist\/.*\.(?:js|d\.ts)|json\/[\w-]+\.json|openapi[\w-]*\.json|skills\/[\w-]+\/SKILL\.md|docs\/[\w-]+\.md|template\/.+|(?:package\.json|README\.md|LICENSE|AGENTS\.md))$/
 
 /** What a tarball has beside code, types, schemas, its texts and the licence, and whether it is larger than it may be. */
 export async function contentProblems({ name, file }) {

@@ -5,6 +5,7 @@ import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
 import { checkpointsCrash, claudeAgentCrash, crash, httpCrash, recallCrash, sqliteCrash } from "./crash.mjs"
 import { entries, olderEntries, processes } from "./entries.mjs"
 import { browserAgent } from "./examples.mjs"
+import { createAdapter } from "./create-adapter.mjs"
 import { exam } from "./exam.mjs"
 import { fuzz, fuzzPostgres } from "./fuzz.mjs"
 import { linear, planted } from "./linear.mjs"
@@ -52,6 +53,7 @@ export const steps = [
   browserAgent,
   packedExamples,
   exam,
+  createAdapter,
   entries("node", absent.node),
   entries("bun", absent.bun),
   entries("deno", absent.deno),

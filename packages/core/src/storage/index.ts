@@ -40,9 +40,11 @@ export { checkExpect, headAfter, newLog, rangeIn } from "./head.ts"
 export {
   afterDamage,
   type FindWindow,
+  type LineRows,
   type LinesPage,
   listPages,
   readPages,
+  readRows,
   takeChunk,
   toListRow,
   type WindowStep,

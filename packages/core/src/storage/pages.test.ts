@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { MAX_CHUNK_BYTES } from "./contract.ts"
 import { StorageError } from "./errors.ts"
-import { afterDamage, windowStart, type WindowStep } from "./pages.ts"
+import { afterDamage, readRows, windowStart, type WindowStep } from "./pages.ts"
 
 const damage = new StorageError("corrupt", "A line is not UTF-8.")
 
@@ -28,6 +28,42 @@ test("a window begins after a line that is `corrupt`; that of the newest line, a
   expect(windowStart(loading(["aaa", "bbb", damage]), 9, 100)).toBe(7)
   expect(() => windowStart(loading([damage, "bbb"]), 9, 100)).toThrow(damage)
   expect(() => windowStart(loading(["aaa", new Error("no connection")]), 9, 100)).toThrow("no connection")
+})
+
+test("rows that load asynchronously are read in chunks and in windows, which begin after a `corrupt` line", async () => {
+  const half = "x".repeat(MAX_CHUNK_BYTES / 2)
+  const stored = ["aaa", damage, half, half, "eee"]
+  const head = { next: stored.length, log: "1" }
+  let loaded = 0
+  const read = readRows(
+    () => head,
+    async function* (_session, _log, { from, to, newestFirst }) {
+      const rows = stored.slice(from, to)
+      for (const line of loading(newestFirst ? rows.reverse() : rows)) {
+        loaded++
+        yield line
+      }
+    },
+  )
+  const seqsAndLines = async (range: { from: number; to: number; maxBytes?: number }): Promise<[number, number][]> => {
+    const chunks: [number, number][] = []
+    for await (const { from, lines } of read("a", range, {})) chunks.push([from, lines.length])
+    return chunks
+  }
+  // Each half has an LF, so two of them are more than a chunk.
+  expect(await seqsAndLines({ from: 2, to: 5 })).toEqual([
+    [2, 1],
+    [3, 2],
+  ])
+  expect(await seqsAndLines({ from: 0, to: 5, maxBytes: 10 * MAX_CHUNK_BYTES })).toEqual([
+    [2, 1],
+    [3, 2],
+  ])
+  await expect(seqsAndLines({ from: 0, to: 2, maxBytes: 100 })).rejects.toBe(damage)
+  loaded = 0
+  expect(await seqsAndLines({ from: 0, to: 5, maxBytes: 4 })).toEqual([[4, 1]])
+  // One for the window, and one for its chunk.
+  expect(loaded).toBe(2)
 })
 
 const step = (from: number, lines: readonly string[], broken?: Error): WindowStep => ({

@@ -33,6 +33,51 @@ export function readPages(
   }
 }
 
+/**
+ * The lines from `from` to `to` (exclusive), in log order or newest first, one loaded after the other; none if the session no longer has
+ * this log. A line that cannot be decoded throws `corrupt`.
+ */
+export type LineRows = (
+  session: string,
+  log: string,
+  range: { readonly from: number; readonly to: number; readonly newestFirst: boolean },
+) => AsyncIterable<string>
+
+/** {@link readPages} for a store whose driver loads rows asynchronously: one function finds the lines of pages and of windows. */
+export function readRows(
+  head: (session: string) => MaybePromise<Head | undefined>,
+  rows: LineRows,
+): StorageAdapter["read"] {
+  return readPages(
+    head,
+    async (session, log, from, to) => {
+      const taken: string[] = []
+      let bytes = 0
+      for await (const line of rows(session, log, { from, to, newestFirst: false })) {
+        bytes += utf8Length(line) + 1
+        if (bytes > MAX_CHUNK_BYTES && taken.length > 0) break
+        taken.push(line)
+      }
+      return taken
+    },
+    async (session, log, before, maxBytes) => {
+      let from = before
+      let bytes = 0
+      try {
+        for await (const line of rows(session, log, { from: 0, to: before, newestFirst: true })) {
+          bytes += utf8Length(line) + 1
+          if (bytes > maxBytes && from < before) break
+          from--
+          if (bytes >= maxBytes) break
+        }
+      } catch (error) {
+        if (from === before || !hasStorageCode(error, "corrupt")) throw error
+      }
+      return from
+    },
+  )
+}
+
 function gone(): StorageError {
   return new StorageError("conflict", "The log was deleted or replaced while it was read; read it again.")
 }

@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { packAll } from "../checks/packed.mjs"
+import { link, unpackAll } from "../lib/packed-project.mjs"
+import { run } from "../lib/run.mjs"
+import { absent } from "../lib/runtimes.mjs"
+import { root } from "../lib/workspace.mjs"
+import { build } from "./build.mjs"
+
+/** The generator, and what the manifest of its project names. */
+const NAMES = ["@sessions/create-adapter", "@sessions/core", "@sessions/conformance", "@sessions/memory"]
+const COMMANDS = [["test"], ["run", "test:bun"], ["run", "test:deno"], ["run", "check"], ["run", "build"]]
+
+/** `npm create @sessions/adapter` in an empty folder, with the packages as npm gets them: every command of the new project succeeds. */
+export const createAdapter = {
+  name: "create-adapter",
+  absent: async () => (await absent.node()) ?? (await absent.bun()) ?? absent.deno(),
+  async run() {
+    const built = await build()
+    if (built.code !== 0) return { passed: 0, failed: 1, skipped: 0, output: built.output }
+    const { tarballs, failure } = await packAll()
+    if (failure !== undefined) return { passed: 0, failed: 1, skipped: 0, output: failure }
+    const folder = mkdtempSync(join(tmpdir(), "sessions-create-"))
+    try {
+      await unpackAll(
+        tarballs.filter(({ name }) => NAMES.includes(name)),
+        folder,
+      )
+      const types = join("node_modules", "@types", "node")
+      link(join(root, types), join(folder, types))
+      const generator = join(folder, "node_modules", "@sessions", "create-adapter", "dist", "bin.js")
+      const results = [await run("node", [generator, "my-database"], { cwd: folder })]
+      for (const args of COMMANDS) results.push(await run("npm", args, { cwd: join(folder, "my-database") }))
+      const failed = results.filter(({ code }) => code !== 0)
+      return {
+        passed: results.length - failed.length,
+        failed: failed.length,
+        skipped: 0,
+        output: failed.map(({ output }) => output).join("\n"),
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  },
+}

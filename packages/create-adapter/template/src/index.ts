@@ -1,0 +1,2 @@
+export { createMyStoreStorage } from "./storage.ts"
+export type { Location } from "./store.ts"
