@@ -32,12 +32,18 @@ export function createProject({ template, folder, version, year }: Project): rea
     .sort()
   return paths.map((path) => {
     const text = fill(readFileSync(join(template, path), "utf8"))
-    // npm leaves a .gitignore out of a package.
-    const to = path === "_gitignore" ? ".gitignore" : path
+    const to = RENAMED[path] ?? path
     mkdirSync(dirname(join(folder, to)), { recursive: true })
-    writeFileSync(join(folder, to), path === "package.json" ? withVersions(text, version) : text)
+    writeFileSync(join(folder, to), to === "package.json" ? withVersions(text, version) : text)
     return to
   })
+}
+
+/** Under their own names they would be taken for files of the package that has the template. */
+const RENAMED: Readonly<Record<string, string>> = {
+  _gitignore: ".gitignore",
+  _LICENSE: "LICENSE",
+  "_package.json": "package.json",
 }
 
 function pascal(name: string): string {

@@ -36,7 +36,7 @@ test("the guide shows the store, the storage and the subject of the template", (
 })
 
 test("the template asks for the tools with which this repository tests it", () => {
-  const { devDependencies } = JSON.parse(read("../template/package.json")) as Manifest
+  const { devDependencies } = JSON.parse(read("../template/_package.json")) as Manifest
   const { devDependencies: tools } = JSON.parse(read("../../../package.json")) as Manifest
   expect(devDependencies).toMatchObject({
     "@types/node": tools["@types/node"],

@@ -45,23 +45,24 @@ test("rows that load asynchronously are read in chunks and in windows, which beg
       }
     },
   )
-  const seqsAndLines = async (range: { from: number; to: number; maxBytes?: number }): Promise<[number, number][]> => {
+  const seqsAndLines = async (from: number, to: number, maxBytes?: number): Promise<[number, number][]> => {
     const chunks: [number, number][] = []
-    for await (const { from, lines } of read("a", range, {})) chunks.push([from, lines.length])
+    for await (const { from: at, lines } of read("a", { from, to, maxBytes, log: undefined }, {}))
+      chunks.push([at, lines.length])
     return chunks
   }
   // Each half has an LF, so two of them are more than a chunk.
-  expect(await seqsAndLines({ from: 2, to: 5 })).toEqual([
+  expect(await seqsAndLines(2, 5)).toEqual([
     [2, 1],
     [3, 2],
   ])
-  expect(await seqsAndLines({ from: 0, to: 5, maxBytes: 10 * MAX_CHUNK_BYTES })).toEqual([
+  expect(await seqsAndLines(0, 5, 10 * MAX_CHUNK_BYTES)).toEqual([
     [2, 1],
     [3, 2],
   ])
-  await expect(seqsAndLines({ from: 0, to: 2, maxBytes: 100 })).rejects.toBe(damage)
+  await expect(seqsAndLines(0, 2, 100)).rejects.toBe(damage)
   loaded = 0
-  expect(await seqsAndLines({ from: 0, to: 5, maxBytes: 4 })).toEqual([[4, 1]])
+  expect(await seqsAndLines(0, 5, 4)).toEqual([[4, 1]])
   // One for the window, and one for its chunk.
   expect(loaded).toBe(2)
 })
