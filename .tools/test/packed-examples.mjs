@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { packAll } from "../checks/packed.mjs"
@@ -30,7 +30,12 @@ export const packedExamples = {
         failed++
         output += `${name}, packed:\n${packed.output}\nin the workspace:\n${source.output}\n`
       }
-      return { passed: NAMES.length - failed, failed, skipped: 0, output }
+      const page = await compilePage(folder)
+      if (page.code !== 0) {
+        failed++
+        output += `a page, compiled with the packed types as Vite's template does:\n${page.output}\n`
+      }
+      return { passed: NAMES.length + 1 - failed, failed, skipped: 0, output }
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
@@ -48,6 +53,27 @@ async function install(tarballs, folder) {
     const { dir } = example
     cpSync(dir, join(folder, basename(dir)), { recursive: true, filter: (path) => basename(path) !== "node_modules" })
   }
+}
+
+/** The page of "Getting started", with the options that a new project of Vite has: no `AsyncDisposable`, no types of Node. */
+async function compilePage(folder) {
+  const page = join(folder, "page")
+  mkdirSync(page)
+  const [, section = ""] = readFileSync(join(root, "docs", "getting-started.md"), "utf8").split("\n## A browser tab\n")
+  writeFileSync(join(page, "main.ts"), /^```ts\n([^]*?)^```$/m.exec(section)?.[1] ?? "")
+  const compilerOptions = {
+    target: "es2023",
+    lib: ["ES2023", "DOM"],
+    module: "esnext",
+    moduleResolution: "bundler",
+    types: [],
+    verbatimModuleSyntax: true,
+    moduleDetection: "force",
+    strict: true,
+    noEmit: true,
+  }
+  writeFileSync(join(page, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["main.ts"] }))
+  return run(join(root, "node_modules", ".bin", "tsc"), ["--project", page])
 }
 
 /** With conditions it is the example of the workspace, else the copy. */

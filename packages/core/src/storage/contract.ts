@@ -6,6 +6,9 @@
  * byte-exact, and parsing happens once. `docs/contract.md` states every clause; the conformance suite checks each of them.
  */
 
+// For programs whose `lib` has no `AsyncDisposable`, such as a new project of Vite: every entry of this package imports this file.
+/// <reference lib="esnext.disposable" preserve="true" />
+
 import type { StorageError } from "./errors.ts"
 
 /** The index of a line in its session's log, from 0. */
