@@ -1,5 +1,6 @@
 /** The session of a transcript: its id, its kind, and the key in its metadata. */
 import { SessionError } from "@sessions/core"
+import { createIds } from "@sessions/core/format"
 import { sha256Hex } from "@sessions/core/storage"
 import type { SessionKey } from "./types.ts"
 
@@ -12,10 +13,25 @@ export async function sessionIdOf({ projectKey, sessionId, subpath }: SessionKey
   return subpath === undefined ? main : `${main}.${await shortHash(subpath)}`
 }
 
-/** A transcript that has outgrown one session goes on in further ones, of which the first is part 2. */
-export function partIdOf(id: string, part: number): string {
-  return part === 1 ? id : `${id}${PART_SUFFIX}${part}`
+/**
+ * A transcript that has outgrown one session goes on in further ones, of which the first is part 2. Their ids end with the transcript's own
+ * (see {@link TRANSCRIPT}): a part that a crash or a late append leaves of a deleted transcript is never taken for one of the next.
+ */
+export function partIdOf(id: string, part: number, transcript: string | undefined): string {
+  if (part === 1) return id
+  return `${id}${PART_SUFFIX}${part}${transcript === undefined ? "" : `.${transcript}`}`
 }
+
+/** The metadata key of the id that a transcript gets when it begins. */
+export const TRANSCRIPT = "transcript"
+
+/** Undefined for a transcript that has none: it began before they were given. */
+export function transcriptOf({ [TRANSCRIPT]: transcript }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof transcript === "string" ? transcript : undefined
+}
+
+/** A new value for {@link TRANSCRIPT}. */
+export const newTranscriptId: () => string = createIds()
 
 /** What stands between the id of a transcript and the number of a further part: no hash of a subpath begins with it. */
 export const PART_SUFFIX = ".part"
@@ -35,8 +51,15 @@ async function shortHash(text: string): Promise<string> {
 export function metadataOf(
   { projectKey, sessionId, subpath }: SessionKey,
   part: number,
+  transcript: string | undefined,
 ): Readonly<Record<string, string | number>> {
-  return { projectKey, sessionId, ...(subpath === undefined ? {} : { subpath }), ...(part === 1 ? {} : { part }) }
+  return {
+    projectKey,
+    sessionId,
+    ...(subpath === undefined ? {} : { subpath }),
+    ...(part === 1 ? {} : { part }),
+    ...(transcript === undefined ? {} : { [TRANSCRIPT]: transcript }),
+  }
 }
 
 /** Whether this is the metadata of a part of the transcript, by default of its first one. */

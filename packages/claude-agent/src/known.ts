@@ -1,5 +1,6 @@
 /** What a store knows of a transcript that it has read, so that it writes no line twice. */
 import type { Entry } from "@sessions/core"
+import { TRANSCRIPT, transcriptOf } from "./keys.ts"
 import { uuidOf } from "./lines.ts"
 import type { SessionStoreEntry, SessionSummaryEntry } from "./types.ts"
 
@@ -12,6 +13,8 @@ export const ENDED = "claudeEnded"
 export interface Known {
   readonly uuids: Set<string>
   readonly titles: { user?: string | null; auto?: string | null }
+  /** Its own id, see `partIdOf`. */
+  transcript: string | undefined
   summary: SessionSummaryEntry | undefined
   /** Whether the log has a summary, which may be that of another store. */
   hasSummary: boolean
@@ -20,7 +23,7 @@ export interface Known {
 }
 
 export function newKnown(): Known {
-  return { uuids: new Set(), titles: {}, summary: undefined, hasSummary: false, isEnded: false }
+  return { uuids: new Set(), titles: {}, transcript: undefined, summary: undefined, hasSummary: false, isEnded: false }
 }
 
 /** An entry of the log that was read. */
@@ -29,6 +32,8 @@ export function learn(entry: Entry, known: Known): void {
   if (entry.type === "title_change") known.titles[entry.source === "auto" ? "auto" : "user"] = entry.title
   if (entry.type === "metadata" && entry.key === SUMMARY) known.hasSummary = entry.value !== null
   if (entry.type === "metadata" && entry.key === ENDED) known.isEnded = true
+  if (entry.type === "metadata" && entry.key === TRANSCRIPT)
+    known.transcript = transcriptOf({ [TRANSCRIPT]: entry.value })
 }
 
 /** The lines whose `uuid` is neither known nor that of an earlier one. */

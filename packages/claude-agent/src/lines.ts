@@ -1,7 +1,7 @@
 /** Lines of a transcript as entries of a session, and back. */
 import { type Entry, hasCode, type NewEntry, type Session, type Sessions } from "@sessions/core"
 import { StorageError } from "@sessions/core/storage"
-import { partIdOf } from "./keys.ts"
+import { partIdOf, TRANSCRIPT, transcriptOf } from "./keys.ts"
 import type { SessionStoreEntry } from "./types.ts"
 
 const CUSTOM_TYPE = "claude-code"
@@ -79,24 +79,32 @@ export async function* transcriptText(
   session: Pick<Session, "id" | "entries">,
   sessions?: Pick<Sessions, "open">,
 ): AsyncIterable<string> {
-  const seen = new Set<string>()
-  yield* textOf(session, seen)
+  const read: Read = { uuids: new Set(), transcript: undefined }
+  yield* textOf(session, read)
   for (let part = 2; sessions !== undefined; part++) {
-    const next = await sessions.open(partIdOf(session.id, part)).catch(undefinedIfMissing)
+    const next = await sessions.open(partIdOf(session.id, part, read.transcript)).catch(undefinedIfMissing)
     if (next === undefined) return
     try {
-      yield* textOf(next, seen)
+      yield* textOf(next, read)
     } finally {
       await next.close()
     }
   }
 }
 
-async function* textOf(session: Pick<Session, "entries">, seen: Set<string>): AsyncIterable<string> {
+/** What was read of a transcript. */
+interface Read {
+  readonly uuids: Set<string>
+  transcript: string | undefined
+}
+
+async function* textOf(session: Pick<Session, "entries">, read: Read): AsyncIterable<string> {
   for await (const entry of session.entries()) {
+    if (entry.type === "metadata" && entry.key === TRANSCRIPT)
+      read.transcript = transcriptOf({ [TRANSCRIPT]: entry.value })
     const line = lineOf(entry)
-    if (line === undefined || seen.has(entry.id)) continue
-    seen.add(entry.id)
+    if (line === undefined || read.uuids.has(entry.id)) continue
+    read.uuids.add(entry.id)
     yield `${JSON.stringify(line)}\n`
   }
 }

@@ -1,7 +1,7 @@
 /** `createClaudeStore`: the calls of the SDK's session store, one after the other for each transcript, and the transcripts that are open. */
 import { hasCode, SessionError, type SessionInfo } from "@sessions/core"
 import { checkOptions, StorageError } from "@sessions/core/storage"
-import { checkKey, isKeyOf, KIND, PART_SUFFIX, partOf, projectPrefixOf, sessionIdOf } from "./keys.ts"
+import { checkKey, isKeyOf, KIND, PART_SUFFIX, partOf, projectPrefixOf, sessionIdOf, transcriptOf } from "./keys.ts"
 import { SUMMARY } from "./known.ts"
 import { Transcript } from "./transcript.ts"
 import type { ClaudeStore, ClaudeStoreOptions, SessionKey, SessionStoreEntry, SessionSummaryEntry } from "./types.ts"
@@ -83,10 +83,14 @@ export function createClaudeStore(options: ClaudeStoreOptions): ClaudeStore {
     const found: SessionInfo[] = []
     for await (const row of rows(await projectPrefixOf(projectKey), { projectKey }))
       if (typeof row.metadata["sessionId"] === "string" && row.metadata["subpath"] === undefined) found.push(row)
-    // The last part has the newest time and summary. A part without a first one is left of a transcript that is being deleted.
+    // The last part has the newest time and summary. A part without its first one is left of a transcript that was deleted.
     const last = new Map<unknown, SessionInfo>()
-    for (const row of found.sort((a, b) => Number(partOf(a.metadata)) - Number(partOf(b.metadata))))
-      if (partOf(row.metadata) === 1 || last.has(row.metadata["sessionId"])) last.set(row.metadata["sessionId"], row)
+    for (const row of found.sort((a, b) => Number(partOf(a.metadata)) - Number(partOf(b.metadata)))) {
+      const { sessionId } = row.metadata
+      const before = last.get(sessionId)
+      const follows = before !== undefined && transcriptOf(before.metadata) === transcriptOf(row.metadata)
+      if (partOf(row.metadata) === 1 || follows) last.set(sessionId, row)
+    }
     return [...last].map(([sessionId, { metadata, updatedAt }]) => ({
       sessionId: sessionId as string,
       mtime: Date.parse(updatedAt),

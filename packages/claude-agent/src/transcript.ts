@@ -6,7 +6,7 @@
 import { type Entry, hasCode, type NewEntry, type Session, type Sessions } from "@sessions/core"
 import { deleted, notWritten, otherKey } from "./errors.ts"
 import { ENDED, type Known, learn, newKnown, sizeOf, SUMMARY, withoutKnown } from "./known.ts"
-import { isKeyOf, KIND, metadataOf, partIdOf, sessionIdOf } from "./keys.ts"
+import { isKeyOf, KIND, metadataOf, newTranscriptId, partIdOf, sessionIdOf } from "./keys.ts"
 import { lineOf, type Title, titleOf, toEntry, toTextEntry, uuidOf } from "./lines.ts"
 import type { FoldSessionSummary, SessionKey, SessionStoreEntry, SessionSummaryEntry } from "./types.ts"
 
@@ -95,14 +95,14 @@ export class Transcript {
     await session?.close().catch(() => undefined)
   }
 
-  async #openPart(part: number): Promise<Session | undefined> {
+  async #openPart(part: number, transcript: string | undefined): Promise<Session | undefined> {
     if (this.#session !== undefined && this.#part === part) {
       // A session that was open before does not have the lines of other processes.
       await this.#session.refresh()
       return this.#session
     }
     try {
-      return await this.#o.sessions.open(partIdOf(await this.id(), part))
+      return await this.#o.sessions.open(partIdOf(await this.id(), part, transcript))
     } catch (error) {
       if (hasCode(error, "not_found")) return undefined
       throw error
@@ -123,7 +123,7 @@ export class Transcript {
     const known = newKnown()
     this.#foreign = []
     for (let part = 1; ; part++) {
-      const session = await this.#openPart(part)
+      const session = await this.#openPart(part, known.transcript)
       if (session === undefined) {
         if (part === 1) await this.close()
         if (part === 1) return undefined
@@ -197,24 +197,31 @@ export class Transcript {
 
   /**
    * Goes on in a further part, with a line that the last one does not take. A crash before the last one is marked as ended loses nothing:
-   * readers look for a further part in any case.
+   * readers look for a further part in any case. The mark also shows whether another process has deleted the transcript before the part was
+   * there: if not yet, that process finds the part, because it looks for parts once more at its end.
    */
   async #continue(ended: Session, lines: readonly SessionStoreEntry[], known: Known): Promise<void> {
-    await this.#create(lines, this.#part + 1, known)
+    const part = await this.#create(lines, this.#part + 1, known)
     try {
       await ended.append([{ type: "metadata", key: ENDED, value: true }])
-    } catch {
+    } catch (error) {
+      if (isChanged(error)) await this.#o.sessions.delete(part)
       // It may be full to the last byte, and takes no line of another process then either.
+      if (!hasCode(error, "too_large")) throw error
+    } finally {
+      await ended.close().catch(() => undefined)
     }
-    await ended.close().catch(() => undefined)
   }
 
-  async #create(lines: readonly SessionStoreEntry[], part: number, known: Known): Promise<void> {
+  /** Resolves with the id of the session. */
+  async #create(lines: readonly SessionStoreEntry[], part: number, known: Known): Promise<string> {
     const { sessions, key } = this.#o
     const fresh = withoutKnown(lines, known.uuids)
     const cwd = fresh.find((line) => typeof line["cwd"] === "string")?.["cwd"] as string | undefined
-    const id = partIdOf(await this.id(), part)
-    const fields = { id, kind: KIND, metadata: metadataOf(key, part), ...(cwd === undefined ? {} : { cwd }) }
+    if (part === 1) known.transcript = newTranscriptId()
+    const id = partIdOf(await this.id(), part, known.transcript)
+    const metadata = metadataOf(key, part, known.transcript)
+    const fields = { id, kind: KIND, metadata, ...(cwd === undefined ? {} : { cwd }) }
     // Each part has the titles.
     const untitled = { ...known, titles: {} }
     const batch = this.#batch(fresh, untitled, toEntry, known.titles)
@@ -231,6 +238,7 @@ export class Transcript {
     this.#hold(session, part)
     this.#known = known
     this.#remember(fresh, known, batch)
+    return id
   }
 
   /** The lines as entries, with the title and the summary that they give. */

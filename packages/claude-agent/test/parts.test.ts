@@ -13,18 +13,21 @@ import { AGENT, MAIN, message, PROJECT, tag } from "./lines.ts"
 
 /** A session takes this and the million bytes that core keeps free for annotations. */
 const maxSessionBytes = 4_000
+const LIMIT = maxSessionBytes + 1_000_000
 const LINES = 120
 
 /** Of 20 to 60 KB, so that 120 of them take five sessions. */
 const long = Array.from({ length: LINES }, (_, n) => message(n + 1, "x".repeat(20_000 + ((n * 7_919) % 40_000))))
 
-function open(storage: SessionStorage): ClaudeStore & { ids(): Promise<string[]> } {
+function open(storage: SessionStorage): ClaudeStore & { ids(): Promise<string[]>; bytes(): Promise<number> } {
   const sessions = createSessions({ storage, maxSessionBytes })
   const ids = async (): Promise<string[]> => {
     const listed = await sessions.list({ kind: "claude-agent" })
     return listed.sessions.map(({ id }) => id).sort()
   }
-  return Object.assign(createClaudeStore({ sessions, foldSessionSummary }), { ids })
+  /** Of the first session. */
+  const bytes = async (): Promise<number> => (await storage.head((await ids())[0] ?? ""))?.bytes ?? 0
+  return Object.assign(createClaudeStore({ sessions, foldSessionSummary }), { ids, bytes })
 }
 
 function inMemory(location: MemoryLocation): ReturnType<typeof open> {
@@ -117,6 +120,84 @@ test("a process that has an earlier session open learns of the further ones, and
   for (const name of ["a", "b", "c"])
     expect(uuids.filter((uuid) => uuid.startsWith(`${name}-`))).toEqual(own(name).map(({ uuid }) => uuid))
 })
+
+test.each(["full", "with a reserve"])(
+  "a process that goes on in a further session while another one deletes the transcript begins it anew: %s",
+  async (how) => {
+    const location = createMemoryLocation()
+    const one = inMemory(location)
+    const two = open(gated(createMemoryStorage({ location }), isPart, () => one.delete(MAIN)))
+    const last = await fill(two, how)
+    expect(await two.load(MAIN)).toEqual([last])
+    expect(await inMemory(location).load(MAIN)).toEqual([last])
+    expect(await one.ids()).toHaveLength(1)
+    await two.append(MAIN, [tag("end")])
+    expect(await one.load(MAIN)).toEqual([last, tag("end")])
+  },
+)
+
+test("a further session that a crash leaves of a deleted transcript is no part of the next one, and delete removes it", async () => {
+  const location = createMemoryLocation()
+  const store = inMemory(location)
+  await new Promise<void>((resolve, reject) => {
+    const dies = (): Promise<never> => (resolve(), new Promise<never>(() => undefined))
+    const dying = open(gated(createMemoryStorage({ location }), isPart, () => store.delete(MAIN), dies))
+    void fill(dying, "with a reserve").then(() => reject(new Error("it did not die")), reject)
+  })
+  expect(await store.listSessions(PROJECT)).toEqual([])
+  expect(await store.ids()).toHaveLength(1)
+  expect(await store.load(MAIN)).toBeNull()
+  const anew = long.map((line) => ({ ...line, uuid: `anew-${line.uuid}` }))
+  await store.append(MAIN, anew)
+  expect(same(await store.load(MAIN), anew)).toBe(true)
+  expect(same(await inMemory(location).load(MAIN), anew)).toBe(true)
+  expect((await store.listSessionSummaries?.(PROJECT))?.[0]?.data).toEqual(
+    foldSessionSummary(undefined, MAIN, anew).data,
+  )
+  await store.delete(MAIN)
+  expect(await store.ids()).toEqual([])
+})
+
+/** Appends single lines until one does not fit; that one is returned. `full`: not even the mark that the session has ended. */
+async function fill(store: ReturnType<typeof open>, how: string): Promise<SessionStoreEntry> {
+  let before = 0
+  for (const line of long) {
+    await store.append(MAIN, [line])
+    const size = await store.bytes()
+    if (size < before) return line
+    before = size
+    if (how !== "full" || LIMIT - size > 130_000) continue
+    await store.append(MAIN, [message(1_000, "x")])
+    const overhead = (await store.bytes()) - size
+    await store.append(MAIN, [message(1_002, "x".repeat(LIMIT - size - 2 * overhead - 50))])
+    expect(LIMIT - (await store.bytes())).toBeLessThan(100)
+    expect(await store.ids()).toHaveLength(1)
+  }
+  throw new Error("every line fits")
+}
+
+function isPart(session: string): boolean {
+  return session.includes(".part")
+}
+
+/** Runs `before` and `after` around the append that creates the first session for which `isMeant` holds. */
+function gated(
+  storage: SessionStorage,
+  isMeant: (session: string) => boolean,
+  before: () => Promise<unknown>,
+  after: () => Promise<unknown> = async () => undefined,
+): SessionStorage {
+  let isPast = false
+  const append: SessionStorage["append"] = async (...args) => {
+    if (isPast || !isMeant(args[0])) return storage.append(...args)
+    isPast = true
+    await before()
+    const head = await storage.append(...args)
+    await after()
+    return head
+  }
+  return new Proxy(storage, { get: (target, name) => (name === "append" ? append : Reflect.get(target, name)) })
+}
 
 test.each(["lost before", "lost after"])("any failing write leaves no hole: %s", async (how) => {
   // Each write of the whole fails once, in its own run.
