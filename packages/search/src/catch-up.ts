@@ -5,6 +5,7 @@
 import { hasCode } from "@sessions/core"
 import { type CallOptions, type SessionStorage, StorageError } from "@sessions/core/storage"
 import { Batch } from "./batch.ts"
+import { extractionOf } from "./content.ts"
 import { createReader, type SessionReader } from "./read-session.ts"
 import type { DatedHead, Heads, IndexChange, IndexedHead, SearchIndex } from "./search-index.ts"
 import type { CatchUpOptions, SearchOptions } from "./types.ts"
@@ -33,6 +34,7 @@ export class CatchUp {
   readonly #storage: SessionStorage
   readonly #index: SearchIndex
   readonly #reader: SessionReader
+  readonly #extraction: number
   /** Sessions that could not be read. A damaged log is not read again before it has changed. */
   readonly #failures = new Map<string, Failure>()
   /** Whether the store may have rows that no answer has any more. At first there may be some of a process that was killed. */
@@ -42,6 +44,7 @@ export class CatchUp {
     this.#storage = storage
     this.#index = index
     this.#reader = createReader(storage, toMessage)
+    this.#extraction = extractionOf(toMessage)
   }
 
   get failures(): ReadonlyMap<string, { readonly error: unknown }> {
@@ -52,7 +55,7 @@ export class CatchUp {
   async all({ onProgress, ...o }: CatchUpOptions): Promise<AllRead> {
     const required = await this.#list(o)
     const { heads, epoch } = await this.#index.heads()
-    const changed = [...required].filter(([id, head]) => !isCurrent(heads.get(id), head))
+    const changed = [...required].filter(([id, head]) => !this.#isCurrent(heads.get(id), head))
     const again = [...heads.keys()].filter((id) => !required.has(id) && !this.#failures.has(id))
     const of = changed.length + again.length
     let sessions = 0
@@ -81,7 +84,7 @@ export class CatchUp {
   /** Whether `heads` has all of a session. If not, the session is read. */
   async isRead(id: string, heads: Heads, o: CallOptions): Promise<boolean> {
     const head = await this.#head(id, o)
-    if (head !== undefined && isCurrent(heads.get(id), head)) return true
+    if (head !== undefined && this.#isCurrent(heads.get(id), head)) return true
     await this.#readAlone(id, o)
     return false
   }
@@ -107,7 +110,7 @@ export class CatchUp {
         if (indexed === undefined || (await this.#remove(id, indexed))) return
         continue
       }
-      if (isCurrent(indexed, head)) return
+      if (this.#isCurrent(indexed, head)) return
       const batch = this.#batch()
       const outcome = await this.#read(batch, id, indexed, head, o)
       const refused = await batch.write()
@@ -171,15 +174,15 @@ export class CatchUp {
     })
   }
 
+  #isCurrent(indexed: IndexedHead | undefined, { log, next, updatedAt }: DatedHead): boolean {
+    if (indexed === undefined || indexed.extraction < this.#extraction) return false
+    return indexed.log === log && indexed.next === next && indexed.updatedAt === updatedAt
+  }
+
   #remove(session: string, expect: IndexedHead): Promise<boolean> {
     this.needsPurge = true
     return this.#index.write([{ session, expect, head: undefined, reset: true, removed: [], rows: [] }])
   }
-}
-
-function isCurrent(indexed: IndexedHead | undefined, head: DatedHead): boolean {
-  const { log, next, updatedAt } = head
-  return indexed !== undefined && indexed.log === log && indexed.next === next && indexed.updatedAt === updatedAt
 }
 
 /** Whether the index has more of the log: the list is older, or the log was restored from a backup. */

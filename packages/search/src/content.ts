@@ -15,7 +15,32 @@ export interface FoundMessage {
 }
 
 /** See `SearchOptions.toMessage`. */
-export type ToMessage = (entry: Entry) => FoundMessage | undefined
+export interface ToMessage {
+  (entry: Entry): FoundMessage | undefined
+  /** Greater after each change of the messages that it gives: a whole number from 1 to 999,999. Default 1. */
+  readonly version?: number
+}
+
+/** Of {@link contentOf} and `wordsOf`: greater after each change of the texts or words of entries. */
+const OWN_EXTRACTION = 1
+const VERSIONS = 1_000_000
+
+/**
+ * The version of what becomes of a log. An index keeps it for each session, and a program with a greater one reads the session again. The
+ * order has an end: two programs with different versions do not read each other's sessions again in turn.
+ */
+export function extractionOf(toMessage: ToMessage | undefined): number {
+  return OWN_EXTRACTION * VERSIONS + (toMessage === undefined ? 0 : versionOf(toMessage))
+}
+
+export function isVersioned(toMessage: ToMessage): boolean {
+  const version = versionOf(toMessage)
+  return Number.isSafeInteger(version) && version >= 1 && version < VERSIONS
+}
+
+function versionOf({ version = 1 }: ToMessage): number {
+  return version
+}
 
 /** Undefined for an entry without text, and for one that is hidden from people. */
 export function contentOf(entry: Entry, toMessage?: ToMessage): Content | undefined {

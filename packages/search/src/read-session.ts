@@ -7,7 +7,7 @@
 import { createSessions, type Entry, type Session, type Sessions } from "@sessions/core"
 import { blobRefs, FORMAT, isEntry, parseLine, restoreBlobs, VERSION } from "@sessions/core/format"
 import type { CallOptions, Head, Seq, SessionStorage } from "@sessions/core/storage"
-import { contentOf, type ToMessage } from "./content.ts"
+import { contentOf, extractionOf, type ToMessage } from "./content.ts"
 import type { DatedHead, IndexChange, IndexedHead, IndexRow } from "./search-index.ts"
 import { wordsOf } from "./words.ts"
 
@@ -25,12 +25,13 @@ export interface SessionReader {
 }
 
 export function createReader(storage: SessionStorage, toMessage?: ToMessage): SessionReader {
+  const extraction = extractionOf(toMessage)
   // Never closed: that would close the storage.
   let sessions: Sessions | undefined
 
   return {
     async *changes(session, indexed, head, o) {
-      const from = indexed !== undefined && continues(indexed, head) ? indexed.next : 0
+      const from = indexed !== undefined && continues(indexed, head, extraction) ? indexed.next : 0
       if (from > 0) {
         const changes = newLines(storage, session, { indexed, from, head, toMessage }, o)
         const first = await changes.next()
@@ -52,8 +53,9 @@ export function createReader(storage: SessionStorage, toMessage?: ToMessage): Se
   }
 }
 
-function continues(indexed: IndexedHead, head: DatedHead): boolean {
-  return indexed.log === head.log && !indexed.whole && indexed.next > 0 && indexed.next <= head.next
+function continues(indexed: IndexedHead, head: DatedHead, extraction: number): boolean {
+  const isSame = indexed.log === head.log && indexed.extraction >= extraction
+  return isSame && !indexed.whole && indexed.next > 0 && indexed.next <= head.next
 }
 
 async function isOfThisVersion(
@@ -83,6 +85,7 @@ async function* newLines(
   { indexed, from, head, toMessage }: Range,
   o: CallOptions,
 ): AsyncGenerator<IndexChange | "restored", void, undefined> {
+  const extraction = extractionOf(toMessage)
   let expect = indexed
   let isFirst = true
   const range = { from: Math.max(0, from - 1), to: head.next, log: head.log }
@@ -103,7 +106,7 @@ async function* newLines(
     }
     const next = chunk.from + chunk.lines.length
     if (next <= from && from < head.next) continue
-    const reached: IndexedHead = { log: head.log, next, updatedAt: head.updatedAt, last, whole: false }
+    const reached: IndexedHead = { log: head.log, next, updatedAt: head.updatedAt, last, whole: false, extraction }
     yield { session, expect, head: reached, reset: isFirst && from === 0, ...changing.result() }
     expect = reached
     isFirst = false
@@ -120,7 +123,7 @@ async function wholeLog(
     changing.setCwd(session.header.cwd)
     for await (const entry of session.entries({}, o)) changing.add(entry, entry.seq)
     const { log, next } = session.head as Head
-    const head: IndexedHead = { log, next, updatedAt, last: "", whole: true }
+    const head: IndexedHead = { log, next, updatedAt, last: "", whole: true, extraction: extractionOf(toMessage) }
     return { session: session.id, expect, head, reset: true, ...changing.result() }
   } finally {
     await session.close()

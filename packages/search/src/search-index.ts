@@ -13,6 +13,8 @@ export interface IndexedHead extends DatedHead {
   readonly last: string
   /** The log is of another version: read as a whole, and again when it has changed. */
   readonly whole: boolean
+  /** Of the program that has read it, see `extractionOf`. A greater one reads the log again. */
+  readonly extraction: number
 }
 
 /** The text of one entry. */

@@ -10,6 +10,7 @@ import {
   StorageError,
   unlessAborted,
 } from "@sessions/core/storage"
+import { isVersioned } from "./content.ts"
 import { type AllRead, CatchUp } from "./catch-up.ts"
 import type { IndexAnswer, IndexQuery, SearchIndex } from "./search-index.ts"
 import { snippetOf } from "./snippet.ts"
@@ -46,11 +47,13 @@ const MOST_TRIES = 20
 /** Throws `invalid` for unknown options and wrong values. Nothing is read or written before the first call. */
 export function createSearch(options: SearchOptions): Search {
   checkOptions("createSearch", options, OPTIONS)
-  const { storage, index } = options
+  const { storage, index, toMessage } = options
   if (typeof storage?.list !== "function")
     throw invalid('createSearch: `storage` must be a storage, such as createFileStorage({ root: "./.sessions" })')
   if (typeof index?.query !== "function")
     throw invalid('createSearch: `index` must be an index, such as createSqliteIndex({ folder: "./search" })')
+  if (toMessage !== undefined && !(typeof toMessage === "function" && isVersioned(toMessage)))
+    throw invalid("createSearch: `toMessage` must be a function; its `version` is a whole number from 1 to 999,999")
   return new StorageSearch(options)
 }
 

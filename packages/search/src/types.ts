@@ -11,8 +11,9 @@ export interface SearchOptions {
   readonly index: SearchIndex
   /**
    * The message that an entry of another program is, so that its text is found; undefined: it is none. Asked for entries without a text of
-   * their own, such as those of the type `custom`. The same entry has to give the same message, in all programs that use the index. Default:
-   * such entries are not found.
+   * their own, such as those of the type `custom`. The same entry has to give the same message, in all programs that use the index: give
+   * the function a greater `version` when it gives others, and the sessions are read again. So they are when an index was built without
+   * `toMessage`. Default: such entries are not found.
    */
   readonly toMessage?: ToMessage
 }

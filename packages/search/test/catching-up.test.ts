@@ -2,13 +2,16 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createSessions, type Session } from "@sessions/core"
+import { createSessions, type Entry, type Session } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { createFileStorage } from "@sessions/fs"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { createMemoryIndex, createSearch, type SearchIndex } from "../src/index.ts"
+import { createMemoryIndex, createSearch, type SearchIndex, type SearchOptions } from "../src/index.ts"
 import { createWorld, say, type World } from "./helpers.ts"
+import { type IndexPlace, PLACES } from "./indexes.ts"
+
+type ToMessage = NonNullable<SearchOptions["toMessage"]>
 
 /** A storage that notes its listings, and the ranges of lines that are read. */
 function noting(storage: SessionStorage): { storage: SessionStorage; calls: string[] } {
@@ -37,6 +40,61 @@ function noting(storage: SessionStorage): { storage: SessionStorage; calls: stri
 function copyStore(from: string, to: string): void {
   cpSync(from, to, { recursive: true, preserveTimestamps: true, filter: (path) => !path.endsWith(".locks") })
 }
+
+/** Finds the texts of `custom` entries, as a bridge stores them. */
+function toMessageOf(version: number | undefined, prefix = ""): ToMessage {
+  const toMessage = ({ type, data }: Entry) =>
+    type === "custom" ? { role: "user", content: `${prefix} ${String(data)}` } : undefined
+  return Object.assign(toMessage, version === undefined ? {} : { version })
+}
+
+describe.each(Object.keys(PLACES))("an index in %s that was built by another program", (kind) => {
+  async function opened() {
+    const place = PLACES[kind]?.() as IndexPlace
+    onTestFinished(() => place.remove())
+    const location = createMemoryLocation()
+    const sessions = createSessions({ storage: createMemoryStorage({ location }) })
+    const session = await sessions.create()
+    await session.append({ type: "custom", customType: "x", data: "first" })
+    // An index in memory is lost when it is closed.
+    const index = place.open()
+    const searchWith = async (toMessage: ToMessage | undefined, words: string) => {
+      const { storage, calls } = noting(createMemoryStorage({ location }))
+      const own = kind === "memory" ? { ...index, close: async () => undefined } : place.open()
+      const search = createSearch({ storage, index: own, ...(toMessage === undefined ? {} : { toMessage }) })
+      const { hits } = await search.search(words)
+      await search.close()
+      return { hits: hits.length, reads: calls.filter((call) => call.startsWith("read")).length }
+    }
+    return { session, searchWith }
+  }
+
+  test("without `toMessage`, or with an older version of it, reads the sessions again, once", async () => {
+    const { searchWith } = await opened()
+    expect(await searchWith(undefined, "first")).toMatchObject({ hits: 0 })
+    expect(await searchWith(toMessageOf(undefined), "first")).toMatchObject({ hits: 1 })
+    expect(await searchWith(toMessageOf(1), "first")).toEqual({ hits: 1, reads: 0 })
+    expect(await searchWith(toMessageOf(2, "other"), "other")).toMatchObject({ hits: 1 })
+    expect(await searchWith(toMessageOf(2, "other"), "other")).toEqual({ hits: 1, reads: 0 })
+  })
+
+  test("with a newer version is used as it is; what the older one adds is read again by the newer one", async () => {
+    const { session, searchWith } = await opened()
+    await searchWith(toMessageOf(2, "new"), "first")
+    expect(await searchWith(toMessageOf(1, "old"), "new")).toEqual({ hits: 1, reads: 0 })
+    await session.append({ type: "custom", customType: "x", data: "second" })
+    expect(await searchWith(toMessageOf(1, "old"), "old")).toMatchObject({ hits: 1 })
+    expect(await searchWith(toMessageOf(2, "new"), "new")).toMatchObject({ hits: 2 })
+    expect(await searchWith(toMessageOf(2, "new"), "old")).toEqual({ hits: 0, reads: 0 })
+  })
+})
+
+test("a `version` of `toMessage` that is no whole number from 1 to 999,999 is `invalid`", () => {
+  for (const version of [0, -1, 1.5, 1_000_000, Number.NaN]) {
+    const options = { storage: createMemoryStorage(), index: createMemoryIndex(), toMessage: toMessageOf(version) }
+    expect(() => createSearch(options)).toThrow(expect.objectContaining({ code: "invalid" }))
+  }
+})
 
 describe("catching up", () => {
   test("reads the new lines of changed sessions, and nothing of others", async () => {

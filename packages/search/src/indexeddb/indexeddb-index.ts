@@ -109,7 +109,12 @@ async function load(index: LoadedIndex, { state, ids, sessions, rowsOf }: Change
 
 function isSession({ head, cwd }: StoredSession): boolean {
   const isEnd = typeof head?.log === "string" && Number.isSafeInteger(head.next) && typeof head.last === "string"
-  return isEnd && typeof head.updatedAt === "number" && (cwd === undefined || typeof cwd === "string")
+  return (
+    isEnd &&
+    typeof head.updatedAt === "number" &&
+    Number.isSafeInteger(head.extraction) &&
+    (cwd === undefined || typeof cwd === "string")
+  )
 }
 
 function isRow({ entryId, role, timestamp, time, text }: StoredRow): boolean {

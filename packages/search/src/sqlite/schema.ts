@@ -12,8 +12,8 @@ import { type Connection, transaction } from "@sessions/sqlite/driver"
 import { SessionError } from "@sessions/core"
 import { StorageError } from "@sessions/core/storage"
 
-/** Before the first release the tables may change without another version. */
-const VERSION = 1
+/** A file of an older version is built again. */
+const VERSION = 2
 
 /** `secure-delete` removes the words of a deleted row from the pages of FTS5 at once; else they stay until a merge. */
 const TABLES = `
@@ -25,6 +25,7 @@ const TABLES = `
     updated INTEGER NOT NULL,
     last TEXT NOT NULL,
     whole INTEGER NOT NULL,
+    extraction INTEGER NOT NULL,
     cwd TEXT,
     sum INTEGER NOT NULL
   );

@@ -139,17 +139,19 @@ interface LogRow {
   readonly updated: number
   readonly last: string
   readonly whole: number
+  readonly extraction: number
   readonly cwd: string | null
   readonly sum: number
 }
 
-const HEADS = "SELECT session, log, next, updated, last, whole, cwd, sum FROM log"
+const HEADS = "SELECT session, log, next, updated, last, whole, extraction, cwd, sum FROM log"
 
 function readHeads(db: Connection): Map<string, IndexedHead> {
   const heads = new Map<string, IndexedHead>()
-  for (const { session, log, next, updated, last, whole, cwd, sum } of db.query<LogRow>(HEADS).all()) {
-    if (sum !== checksum(session, log, next, updated, last, whole, cwd)) throw damaged()
-    heads.set(session, { log: fromJson(log), next, updatedAt: updated, last: fromJson(last), whole: whole === 1 })
+  for (const { session, log, next, updated, last, whole, extraction, cwd, sum } of db.query<LogRow>(HEADS).all()) {
+    if (sum !== checksum(session, log, next, updated, last, whole, extraction, cwd)) throw damaged()
+    const end = { log: fromJson(log), next, updatedAt: updated, last: fromJson(last) }
+    heads.set(session, { ...end, whole: whole === 1, extraction })
   }
   return heads
 }
@@ -171,9 +173,10 @@ function writeChanges(db: Connection, heads: Map<string, IndexedHead>, changes: 
 
 const OF_SESSION = "SELECT n, cwd FROM log WHERE session = ?"
 const FORGET = "DELETE FROM log WHERE session = ?"
-const PUT = `INSERT INTO log(session, log, next, updated, last, whole, cwd, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+const PUT = `INSERT INTO log(session, log, next, updated, last, whole, extraction, cwd, sum)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT(session) DO UPDATE SET log = excluded.log, next = excluded.next, updated = excluded.updated, last = excluded.last,
-    whole = excluded.whole, cwd = excluded.cwd, sum = excluded.sum`
+    whole = excluded.whole, extraction = excluded.extraction, cwd = excluded.cwd, sum = excluded.sum`
 const HIDE_LOG = `UPDATE entry SET n = ${GONE} WHERE n = ?`
 const HIDE_ENTRY = `UPDATE entry SET n = ${GONE} WHERE n = ? AND id = ?`
 const ADD = "INSERT INTO entry(key, n, seq, id, role, at, sum, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
@@ -188,7 +191,7 @@ function writeChange(db: Connection, { session, head, reset, cwd, removed, rows 
   if (head === undefined) return
   const folder = cwd === undefined ? (reset ? null : (before?.cwd ?? null)) : JSON.stringify(cwd)
   const [log, last, whole] = [JSON.stringify(head.log), JSON.stringify(head.last), head.whole ? 1 : 0]
-  const { next, updatedAt } = head
+  const { next, updatedAt, extraction } = head
   db.run(
     PUT,
     session,
@@ -197,8 +200,9 @@ function writeChange(db: Connection, { session, head, reset, cwd, removed, rows 
     updatedAt,
     last,
     whole,
+    extraction,
     folder,
-    checksum(session, log, next, updatedAt, last, whole, folder),
+    checksum(session, log, next, updatedAt, last, whole, extraction, folder),
   )
   const { n } = db.query<{ n: number }>(OF_SESSION).get(session) as { n: number }
   for (const id of removed) db.run(HIDE_ENTRY, n, JSON.stringify(id))
