@@ -32,7 +32,7 @@ assert.ok(summaries < 10, `${summaries} summaries for 15 questions: they are mad
 chat = await openChat(place)
 fails = true
 const before = summaries
-for (let i = 16; i <= 17 || summaries === before; i++) {
+for (let i = 16; summaries === before; i++) {
   assert.ok(i < 30, "the summarizer is no longer called")
   const answer = await chat.send(`question ${i}`)
   assert.ok(answer.startsWith(`answer to question ${i}`), "an answer while the summarizer is down")
