@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { pnpm } from "../lib/install.mjs"
-import { USERS } from "../lib/pages.mjs"
+import { PACKED } from "../lib/pages.mjs"
 import { run } from "../lib/run.mjs"
 import { publishable, root } from "../lib/workspace.mjs"
 
@@ -47,7 +47,7 @@ export async function contentProblems({ name, file }) {
   return [
     ...strange.map((path) => `has ${path}`),
     ...(bytes > limit ? [`has ${bytes} bytes unpacked, more than ${limit}`] : []),
-    ...["README.md", "LICENSE", ...(name === "@sessions/core" ? USERS.map((page) => `docs/${page}.md`) : [])]
+    ...["README.md", "LICENSE", ...(PACKED[name] ?? []).map((page) => `docs/${page}.md`)]
       .filter((path) => !entries.some(([, , one]) => one === `package/${path}`))
       .map((path) => `has no ${path}`),
   ]

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { root } from "./workspace.mjs"
+import { publishable, root } from "./workspace.mjs"
 
 /** The pages of `docs/` for users, in the order of reading. `llms-full.txt` and the package of core have them in full. */
 export const USERS = [
@@ -16,13 +16,38 @@ export const USERS = [
   "migration",
 ]
 
-/** Writes the pages for users into the package of core, where whoever sees an error finds them without a network. */
+/** The pages that each package has in its folder `docs`, where whoever uses it finds them without a network. */
+export const PACKED = {
+  "@sessions/core": [...USERS, "compaction", "merge", "retention"],
+  "@sessions/ai-sdk": ["ai-sdk"],
+  "@sessions/checkpoints": ["checkpoints"],
+  "@sessions/claude-agent": ["claude-agent"],
+  "@sessions/conformance": ["writing-an-adapter", "contract"],
+  "@sessions/formats": ["formats"],
+  "@sessions/history": ["history"],
+  "@sessions/http": ["http"],
+  "@sessions/inspector": ["inspector"],
+  "@sessions/langgraph": ["langgraph"],
+  "@sessions/openai-agents": ["openai-agents"],
+  "@sessions/postgres": ["postgres"],
+  "@sessions/providers": ["providers"],
+  "@sessions/recall": ["recall"],
+  "@sessions/search": ["search"],
+}
+
+/** Writes the pages into the folders of the packages. */
 export function writePackedPages() {
-  const folder = join(root, "packages", "core", "docs")
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder)
-  for (const name of USERS)
-    writeFileSync(join(folder, `${name}.md`), packedPage(readFileSync(join(root, "docs", `${name}.md`), "utf8"), USERS))
+  for (const { dir, manifest } of publishable()) {
+    const names = PACKED[manifest.name] ?? []
+    const folder = join(dir, "docs")
+    rmSync(folder, { recursive: true, force: true })
+    if (names.length > 0) mkdirSync(folder)
+    for (const name of names)
+      writeFileSync(
+        join(folder, `${name}.md`),
+        packedPage(readFileSync(join(root, "docs", `${name}.md`), "utf8"), names),
+      )
+  }
 }
 
 /** A page without what is not beside it in the package: a link becomes its text, and a picture its description. */
