@@ -26,9 +26,7 @@ export interface AgentSessionOptions {
  * A session for `run(agent, input, { session })` of the OpenAI Agents SDK. Its log is created with the first items, and opened if there is
  * one. Any number of objects, processes and hosts may use one session at once, as far as the storage allows it.
  */
-// See AgentSession.
-// oxlint-disable-next-line typescript/no-explicit-any
-export function createAgentSession<Item extends object = any>(options: AgentSessionOptions): AgentSession<Item> {
+export function createAgentSession<Item extends object = never>(options: AgentSessionOptions): AgentSession<Item> {
   const { sessions, sessionId = newId(), metadata = {} } = options
   return new LogSession(sessions, sessionId, metadata) as unknown as AgentSession<Item>
 }

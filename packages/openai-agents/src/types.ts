@@ -21,15 +21,17 @@ export interface HistoryMutation {
   readonly replacement: object
 }
 
+/** The items that a session takes. */
+type Given<Item extends object> = [Item] extends [never] ? object : Item
+
 /**
  * A `Session` of the OpenAI Agents SDK: the option `session` of `run`. Every change is one append to the log, so it is there as a whole or
  * not at all, also after a crash, and other processes see it with their next call. Errors are those of `@sessions/core`, by `code`.
  *
- * `Item` is the SDK's `AgentInputItem`. Its default makes the session assignable to the SDK's types without importing them.
+ * `Item` is the SDK's `AgentInputItem`, which this package does not import: give it to look at the items that a session returns. Without it
+ * the session fits the SDK's types too, takes any items, and those that it returns have no type.
  */
-// The union of the SDK's items, which this package does not import.
-// oxlint-disable-next-line typescript/no-explicit-any
-export interface AgentSession<Item extends object = any> extends AsyncDisposable {
+export interface AgentSession<Item extends object = never> extends AsyncDisposable {
   /** The id that the session was created with. */
   getSessionId(): Promise<string>
   /** The newest `limit` items, oldest first; all without a limit, none for 0 or less. A session that is not stored has no items. */
@@ -39,7 +41,7 @@ export interface AgentSession<Item extends object = any> extends AsyncDisposable
    * hold; a `Uint8Array` and undefined properties are allowed. If it rejects with `indeterminate`, a repeated call with equal items
    * does not add them twice.
    */
-  addItems(items: readonly Item[]): Promise<void>
+  addItems(items: readonly Given<Item>[]): Promise<void>
   /** Takes the newest item back and returns it. It stays in the log, on a branch that was left. */
   popItem(): Promise<Item | undefined>
   /** Empties the history and forgets the operation ids of transactions. The items stay in the log, on a branch that was left. */
@@ -48,12 +50,12 @@ export interface AgentSession<Item extends object = any> extends AsyncDisposable
    * Replaces the history by these items: a compaction and what follows it. Items that other processes have added since this object last
    * read or wrote the history are kept behind them.
    */
-  replaceHistoryWithCompaction(items: readonly Item[]): Promise<void>
+  replaceHistoryWithCompaction(items: readonly Given<Item>[]): Promise<void>
   /**
    * Applies the transaction once: a call with an operation id that was applied does nothing. `exists` if it was applied with another
    * transaction, `conflict` if the history does not end in `expectedSuffix`, `invalid` for other arguments; then nothing is changed.
    */
-  applyHistoryTransaction(args: HistoryTransactionArgs<Item>): Promise<void>
+  applyHistoryTransaction(args: HistoryTransactionArgs<Given<Item>>): Promise<void>
   /** Replaces function calls. Writes nothing if the history has none of them. */
   applyHistoryMutations(args: { readonly mutations: readonly HistoryMutation[] }): Promise<void>
   /** Waits for running calls and closes the log; later calls reject with `closed`. */
