@@ -58,27 +58,40 @@ process.exit(0)`,
 })
 
 test.runIf(here.includes("node"))(
-  "the module of a worker answers, and gives its host what goes on after the answer",
+  "the module of a worker answers on a storage elsewhere, gives its host what goes on after the answer, and sends events",
   () => {
     const [created, prompted, waited] = runProgram(
       "worker",
-      `import worker from "./worker.ts"
+      `import { createServer } from "node:http"
+import { createMemoryStorage } from "@sessions/memory"
+import { toNodeListener } from "@sessions/http/node"
+import { createStorageHandler } from "@sessions/http/server"
+import worker from "./worker.ts"
+const storage = createMemoryStorage()
+const authorize = (request) => (request.headers.get("authorization") === "Bearer of-storage" ? "worker" : undefined)
+const server = createServer(toNodeListener(createStorageHandler({ authorize, storage: () => storage })))
+await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve))
+const bindings = { STORAGE_URL: "http://127.0.0.1:" + server.address().port, STORAGE_TOKEN: "of-storage", TOKEN: "7f3c9a" }
 const headers = { authorization: "Bearer 7f3c9a", "content-type": "application/json" }
 const waiting = []
 const context = { waitUntil: (work) => void waiting.push(work) }
+const get = (path) => worker.fetch(new Request("https://worker.example" + path, { headers }), bindings, context)
 const post = async (path, body) => {
   const request = new Request("https://worker.example" + path, { method: "POST", headers, body: JSON.stringify(body) })
-  const answer = await worker.fetch(request, {}, context)
+  const answer = await worker.fetch(request, bindings, context)
   const text = await answer.json()
   console.log(JSON.stringify({ status: answer.status }))
   return text
 }
 const { id } = await post("/sessions", {})
+const streamed = (await get("/sessions/" + id + "/events")).body.getReader()
 const prompt = id.slice(0, -1) + (id.endsWith("0") ? "1" : "0")
 await post("/sessions/" + id + "/prompts", { id: prompt, text: "hello" })
 const count = waiting.length
 await Promise.all(waiting)
-const shown = await worker.fetch(new Request("https://worker.example/sessions/" + id, { headers }), {}, context)
+let events = ""
+while (!events.includes("You wrote: hello")) events += new TextDecoder().decode((await streamed.read()).value)
+const shown = await get("/sessions/" + id)
 console.log(JSON.stringify({ count, messages: (await shown.json()).messages.length }))
 process.exit(0)`,
     ) as [{ status: number }, { status: number }, { count: number; messages: number }]

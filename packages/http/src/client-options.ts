@@ -12,3 +12,8 @@ export interface ClientOptions {
 }
 
 export type Headers = Readonly<Record<string, string>>
+
+/** An answer that sends the client elsewhere; pages are not told its status. */
+export function isRedirect({ status, type }: Response): boolean {
+  return type === "opaqueredirect" || (status >= 300 && status < 400)
+}

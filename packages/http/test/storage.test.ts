@@ -273,7 +273,7 @@ test("a request without an answer fails after `timeout`", async () => {
   expect(await codeOf(silent.head("a"))).toBe("unavailable")
 })
 
-test("headers may be a function, which is asked for each request; redirects are errors", async () => {
+test("headers may be a function, which is asked for each request", async () => {
   const { handler } = await wire()
   let asked = 0
   const seen: unknown[] = []
@@ -289,9 +289,28 @@ test("headers may be a function, which is asked for each request; redirects are 
   })
   await storage.head("a")
   expect(seen).toEqual([
-    ["token 0", "error", "include"],
-    ["token 1", "error", "include"],
+    ["token 0", "manual", "include"],
+    ["token 1", "manual", "include"],
   ])
+})
+
+test("a redirect is followed by no call: a read is `unavailable`, a write `indeterminate`, and both say so", async () => {
+  const on = await wire()
+  const answers = [
+    () => new Response(null, { status: 307, headers: { location: "http://elsewhere/" } }),
+    // What a page gets.
+    () => Object.defineProperty(Response.error(), "type", { value: "opaqueredirect" }),
+  ]
+  for (const answer of answers) {
+    on.fetch = async (_, { redirect }) => (redirect === "manual" ? answer() : Promise.reject(new TypeError("followed")))
+    const error = /redirects to another address; check `url`/
+    await expect(on.storage.head("a")).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringMatching(error),
+    })
+    const append = on.storage.append("a", ["1"], { expect: 0 })
+    await expect(append).rejects.toMatchObject({ code: "indeterminate", message: expect.stringMatching(error) })
+  }
 })
 
 test("blobs may be kept by the browser, but are asked for each time: a deleted one is gone", async () => {

@@ -1,7 +1,7 @@
 /** `createSessionClient`: the session API as functions, for pages and programs. Repeats only what has the same effect once or twice. */
 import { createIds } from "@sessions/core/format"
 import type { Entry, SessionContext, SessionInfo } from "@sessions/core"
-import type { ClientOptions } from "../client-options.ts"
+import { type ClientOptions, isRedirect } from "../client-options.ts"
 import { readEvents } from "../read-events.ts"
 import type {
   AnsweredError,
@@ -76,7 +76,7 @@ const LONGEST_PAUSE_MS = 15_000
 const WAIT_S = 25
 
 export function createSessionClient(options: ClientOptions): SessionClient {
-  const { url, fetch = globalThis.fetch.bind(globalThis), headers = {}, credentials = "same-origin" } = options
+  const { url, fetch = globalThis.fetch.bind(globalThis), headers = {}, credentials } = options
   const base = `${url.replace(/\/$/, "")}/sessions`
   const newId = createIds()
 
@@ -86,9 +86,10 @@ export function createSessionClient(options: ClientOptions): SessionClient {
     return fetch(`${base}${path}`, {
       method,
       headers: { ...given, accept, ...(body !== undefined && { "content-type": "application/json" }) },
-      credentials,
+      // Only what is given: workerd has no credentials.
+      ...(credentials !== undefined && { credentials }),
       cache: "no-store",
-      redirect: "error",
+      redirect: "manual",
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal !== undefined && { signal }),
     })
@@ -227,6 +228,8 @@ async function* parsed(
 
 async function refusalOf(answer: Response): Promise<SessionApiError> {
   const { status } = answer
+  if (isRedirect(answer))
+    return new SessionApiError(NOT_THE_HANDLER, "The server redirects to another address; check `url`.", { status })
   const body = (await answer.json().catch(() => undefined)) as { readonly error?: AnsweredError } | undefined
   const { code = NOT_THE_HANDLER, message = `The server answered ${status}.` } = body?.error ?? {}
   return new SessionApiError(code, message, { status })

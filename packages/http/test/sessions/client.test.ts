@@ -68,6 +68,25 @@ test("refusals are not repeated, and have the code and the status of the answer"
   }).rejects.toMatchObject({ code: "not_found" })
 })
 
+test("a redirect is not followed and not repeated, and the error says so; no credentials are asked for that were not given", async () => {
+  const sent: RequestInit[] = []
+  const client = createSessionClient({
+    url: "http://host",
+    async fetch(_, init) {
+      sent.push(init)
+      return new Response(null, { status: 302, headers: { location: "http://elsewhere/" } })
+    },
+  })
+  const error = { code: "failed", status: 302, message: "The server redirects to another address; check `url`." }
+  await expect(client.load(newId())).rejects.toMatchObject(error)
+  await expect(client.create()).rejects.toMatchObject(error)
+  // `redirect: "error"` and any `credentials` are errors in workerd.
+  expect(sent.map((init) => [init.redirect, "credentials" in init])).toEqual([
+    ["manual", false],
+    ["manual", false],
+  ])
+})
+
 test("a signal ends a call and its repetitions with `aborted`", async () => {
   const stop = new AbortController()
   const client = createSessionClient({
