@@ -42,6 +42,9 @@ void describe("Markdown", { concurrency: 2 }, () => {
       page,
       "# A\n\n1. one\n2. two\n\n> quoted\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```js\nlet x = 1 < 2\n```\nfirst\nsecond",
     )
+    const title = "A 1. one 2. two quoted a b 1 2"
+    for (const place of ["h1", ".sessions .title", ".tree .text"])
+      assert.equal((await page.locator(place).first().textContent())?.slice(0, title.length), title, place)
     const body = page.locator(".line.user .body").first()
     assert.equal(await body.locator("h4").innerText(), "A")
     assert.deepEqual(await body.locator("ol li").allInnerTexts(), ["one", "two"])

@@ -1,8 +1,9 @@
 /** Titles of sessions, and their download as files. */
 import type { SessionInfo } from "@sessions/core"
+import { plainText } from "../sessions/plain-text.ts"
 
 export function titleOf({ title, firstPrompt }: SessionInfo): string {
-  const name = (title ?? firstPrompt ?? "").trim().replace(/\s+/g, " ")
+  const name = plainText(title ?? firstPrompt ?? "")
   return name === "" ? "Untitled session" : name
 }
 

@@ -1,6 +1,7 @@
 /** An outline of the tree: the questions, the summaries, and each point where the conversation branches. */
 import type { Message } from "@sessions/core"
 import { textOf } from "../agent/messages.ts"
+import { plainText } from "./plain-text.ts"
 import { messageOf } from "./lines.ts"
 import { newestBelow, pathTo, type ShownNode, type ShownTree, siblingsOf } from "./tree.ts"
 
@@ -16,6 +17,9 @@ export interface OutlineRow {
   readonly forked: boolean
   readonly onPath: boolean
 }
+
+/** What is parsed of a question for its row, which shows less. */
+const MAX_UNITS = 1_000
 
 export function outlineOf(tree: ShownTree, leaf: string | null): readonly OutlineRow[] {
   const path = new Set(pathTo(tree, leaf))
@@ -52,6 +56,6 @@ function labelOf(tree: ShownTree, node: ShownNode): string {
   if (kindOf(node) === "assistant") return `Answer ${siblingsOf(tree, node).indexOf(node) + 1}`
   if (kindOf(node) === "summary") return node.entry.type === "compaction" ? "Summarized" : "Summary of a branch"
   const message = messageOf(node.entry) ?? { content: node.entry["content"] as Message["content"] }
-  const text = textOf(message.content).trim().replace(/\s+/g, " ").slice(0, 120)
+  const text = plainText(textOf(message.content).slice(0, MAX_UNITS)).slice(0, 120)
   return text === "" ? "(no text)" : text
 }

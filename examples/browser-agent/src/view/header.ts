@@ -11,6 +11,8 @@ import type { View } from "./view.ts"
 export function createHeader(
   app: App,
   openers: { readonly sessions: HTMLElement; readonly branches: HTMLElement },
+  /** Called when the session was deleted, and with it the button that had the focus was disabled. */
+  onDeleted: () => void,
 ): View {
   const title = h("h1", {})
   const rename = button("edit", "Rename", startRename, { name: "rename" })
@@ -48,12 +50,14 @@ export function createHeader(
   function startRename(): void {
     withInfo((info) => {
       const field = h("input", { class: "rename", "aria-label": "Title", maxlength: 200 })
-      field.value = titleOf(info)
+      // What is stored, with its Markdown.
+      const before = info.title ?? titleOf(info)
+      field.value = before
       let done = false
       const end = (save: boolean): void => {
         if (done) return
         done = true
-        if (save && field.value !== titleOf(info)) void app.rename(info.id, field.value)
+        if (save && field.value !== before) void app.rename(info.id, field.value)
         field.replaceWith(title)
         rename.focus()
       }
@@ -85,7 +89,9 @@ export function createHeader(
     })
     if (!sure) return
     app.stop()
-    await app.remove(info.id)
+    // What it said about the session.
+    app.store.set({ notice: undefined })
+    if (await app.remove(info.id)) onDeleted()
   }
 
   return {

@@ -28,7 +28,11 @@ export function createPage(app: App): HTMLElement {
     void composer.send(text)
     composer.focus()
   })
-  const header = createHeader(app, { sessions: left.opener, branches: right.opener })
+  // On a touch screen the focus would open the keyboard over the page.
+  const focusComposer = (): void => {
+    if (matchMedia("(hover: hover)").matches) composer.focus()
+  }
+  const header = createHeader(app, { sessions: left.opener, branches: right.opener }, focusComposer)
   const bar = createContextBar(app)
   const notice = createNotice(app)
   const sidebar = createSidebar(app, { onChosen: left.close, goToLine, openModel: () => openModelDialog(app) })
@@ -43,8 +47,7 @@ export function createPage(app: App): HTMLElement {
   }
   app.store.subscribe(draw)
   draw()
-  // On a touch screen the focus would open the keyboard over the page.
-  if (matchMedia("(hover: hover)").matches) queueMicrotask(() => composer.focus())
+  queueMicrotask(focusComposer)
   return h("div", { class: "page" }, sidebar.element, main, outline.element, createDropZone(app))
 }
 
