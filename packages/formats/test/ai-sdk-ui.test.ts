@@ -43,7 +43,7 @@ const open = {
   parts: [{ type: "step-start" }, tool("c3", { state: "input-available" })],
 }
 
-testLaws(aiSdkUi, {
+const goldens = {
   "a chat": { text: JSON.stringify(chat, undefined, 1) },
   "a stored chat": { text: JSON.stringify({ id: "chat-1", messages: chat }) },
   "an open call, and records that are no messages": {
@@ -55,8 +55,9 @@ testLaws(aiSdkUi, {
       open,
     ]),
   },
-})
-testConversations(aiSdkUi, { isHistory: true, judge: validated })
+}
+testLaws(aiSdkUi, goldens)
+testConversations(aiSdkUi, Object.values(goldens), { isHistory: true, judge: validated })
 
 /** The AI SDK takes the messages, and makes messages for models of them, in which each result has its call. */
 async function validated(messages: unknown): Promise<void> {

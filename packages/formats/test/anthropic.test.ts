@@ -27,7 +27,7 @@ const messages = [
 ]
 const request = { model: "claude-x", system: [{ type: "text", text: "Be brief." }], messages, max_tokens: 9 }
 
-testLaws(anthropic, {
+const goldens = {
   "a request": { text: JSON.stringify(request, undefined, 2) },
   "an array": { text: JSON.stringify(messages) },
   "an open call, a result without a call, redacted thinking and other records": {
@@ -42,8 +42,15 @@ testLaws(anthropic, {
       system: "S",
     }),
   },
-})
-testConversations(anthropic, {
+}
+testLaws(anthropic, goldens)
+testConversations(anthropic, Object.values(goldens), {
+  // All system messages are one at the beginning.
+  shown(messages) {
+    const others = messages.filter(({ role }) => role !== "system")
+    const content = messages.flatMap((message) => (message.role === "system" ? message.content : []))
+    return content.length === 0 ? others : [{ role: "system", content }, ...others]
+  },
   judge: (document) => checkMessages((document as { readonly messages: readonly Message[] }).messages),
 })
 

@@ -38,13 +38,17 @@ const trajectory = {
   final_metrics: { total_steps: 4 },
 }
 
-testLaws(atif, {
+const goldens = {
   "a trajectory": { text: JSON.stringify(trajectory, undefined, 2) },
+  "one with a step without a number": {
+    text: JSON.stringify({ ...trajectory, steps: [...trajectory.steps, { source: "user", message: "on" }] }),
+  },
   "one with a step of an unknown source": {
     text: JSON.stringify({ ...trajectory, steps: [...trajectory.steps, { step_id: 5, source: "x", message: "" }] }),
   },
-})
-testConversations(atif, { isHistory: true, judge: checkTrajectory })
+}
+testLaws(atif, goldens)
+testConversations(atif, Object.values(goldens), { isHistory: true, judge: checkTrajectory })
 
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   root: ["schema_version", "session_id", "agent", "steps"],

@@ -34,7 +34,9 @@ const text = linesOf(
   { type: "weather", rain: true },
 )
 
-testLaws(cersei, { "a session": { text }, "a cut one": { text: text.slice(0, -5) } })
+testLaws(cersei, { "a session": { text }, "a cut one": { text: text.slice(0, -5) } }, (entries) =>
+  restored(entries, encode),
+)
 testFixtures(cersei)
 
 test("every line can be restored from the log", async () => {

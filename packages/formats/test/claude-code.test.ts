@@ -9,8 +9,16 @@ import { claudeCode } from "../src/claude-code/index.ts"
 import { type Fields, file, goldens, id, SESSION, text, user } from "./claude-code-files.ts"
 import { fixture, hasFixtures, testFixtures } from "./fixtures.ts"
 import { type Imported, importText, recordsOf, testLaws, written } from "./laws.ts"
+import { testWritten } from "./written-laws.ts"
 
 testLaws(claudeCode, goldens)
+// Claude Code does not go on at a line without a uuid.
+const { "missing parents, repeated uuids, lines without a uuid, a cut last line": _, ...continuable } = goldens
+testWritten(claudeCode, Object.values(continuable), {
+  // A file with all branches has whole lines, and results of a call on all of them: those of parallel calls are siblings there.
+  shown: (context) => context.map((line) => line.replace(/^user .*(?=<summary>)/s, "")),
+  goesOn: ({ op }, branches) => op !== "branch" || branches === "path",
+})
 testFixtures(claudeCode)
 
 const imported = (name: keyof typeof goldens) => importText(claudeCode, goldens[name])

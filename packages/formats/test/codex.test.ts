@@ -8,6 +8,7 @@ import { codex, codexPathOf } from "../src/codex/index.ts"
 import { keptTexts } from "../src/codex/turns.ts"
 import { testFixtures } from "./fixtures.ts"
 import { importText, recordsOf, testLaws, written } from "./laws.ts"
+import { testWritten } from "./written-laws.ts"
 
 const ID = "01a2030c-fea7-7193-9a6e-fdda384b770f"
 let second = 0
@@ -109,7 +110,7 @@ const rolledBack = lines(
   assistant("yes"),
 )
 
-testLaws(codex, {
+const goldens = {
   "a rollout with every kind of item": { text: tools },
   "a rollout with a replaced history": { text: replaced },
   "a rollout with a summary": { text: summarized },
@@ -118,6 +119,11 @@ testLaws(codex, {
     text: lines(meta(), ...turn(1), "oops\n", '{"timestamp":"20'),
   },
   "a rollout with a line before its session_meta": { text: lines("oops\n", event("x"), meta(), user("hi")) },
+}
+testLaws(codex, goldens)
+testWritten(codex, Object.values(goldens), {
+  // Only the provider of a thinking gets it back.
+  shown: (context) => context.map((line) => line.replaceAll(/\{"thinking":"[^"]*"\},?/g, "")),
 })
 
 testFixtures(codex)

@@ -10,7 +10,8 @@ import type { Loss } from "../src/base/format.ts"
 import { gemini } from "../src/gemini/index.ts"
 import { fixture, hasFixtures, testFixtures } from "./fixtures.ts"
 import { importText, recordsOf, testLaws, written } from "./laws.ts"
-import { contextOf as shownContext, ops, sessionOf } from "./random-session.ts"
+import { testWritten } from "./written-laws.ts"
+import { ops, sessionOf } from "./random-session.ts"
 
 const lines = (...records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join("")
 const header = {
@@ -109,7 +110,11 @@ const goldens = {
   "an older chat in one document": { text: older },
   "a chat with unreadable lines": { text: `${lines(header, user("u1", "q1"))}oops\n{"id":"u2` },
 }
+/** Thinking of other providers is not written. */
+const withoutThinking = (lines: readonly string[]) => lines.map((line) => line.replaceAll('{"thinking":"hm"},', ""))
+
 testLaws(gemini, goldens)
+testWritten(gemini, Object.values(goldens), { shown: withoutThinking })
 
 testFixtures(gemini)
 
@@ -182,20 +187,6 @@ test("a new list of messages continues where it differs; with none in common the
 test("the file of a subagent is a session of that kind", async () => {
   const { session } = await importText(gemini, { text: lines({ ...header, kind: "subagent" }, user("u1", "go")) })
   expect(session.header.kind).toBe("subagent")
-})
-
-/** Thinking of other providers is not written. */
-const withoutThinking = (lines: readonly string[]) => lines.map((line) => line.replaceAll('{"thinking":"hm"},', ""))
-
-test("a session of any origin has the same context when its chat is imported", async () => {
-  await fc.assert(
-    fc.asyncProperty(ops, async (list) => {
-      const session = await sessionOf(list)
-      const again = await importText(gemini, { text: await written(gemini, session) })
-      expect(await shownContext(again.session, {})).toEqual(withoutThinking(await shownContext(session, {})))
-    }),
-    { numRuns: 150 },
-  )
 })
 
 test("appended messages follow the lines of the chat, with the result of a call in its record", async () => {

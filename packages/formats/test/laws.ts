@@ -7,7 +7,10 @@ import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import type { Format, WriteOptions } from "../src/base/format.ts"
+import { writers } from "../src/formats.ts"
 import { importFile } from "../src/import-file.ts"
+import { isObject } from "../src/base/values.ts"
+import { filesLike } from "./random-files.ts"
 
 export interface Golden {
   readonly text: string
@@ -31,10 +34,10 @@ export async function importText(format: Format, golden: Golden, into?: Sessions
     const text = golden.beside?.[name]
     return text === undefined ? undefined : piecesOf(new TextEncoder().encode(text))
   }
-  const result = await importFile(sessions, () => piecesOf(new TextEncoder().encode(golden.text)), {
-    from: format,
-    beside,
-  })
+  const bytes = new TextEncoder().encode(golden.text)
+  const result = await importFile(sessions, () => piecesOf(bytes), { from: format, beside })
+  // A source is only read.
+  expect(bytes).toEqual(new TextEncoder().encode(golden.text))
   const session = await sessions.open(result.id)
   await session.refresh()
   const entries: Entry[] = []
@@ -43,15 +46,20 @@ export async function importText(format: Format, golden: Golden, into?: Sessions
 }
 
 /** The written file as one text. */
-export async function written(format: Format, session: Session, o: WriteOptions = {}): Promise<string> {
+export async function written(
+  format: Pick<Format, "format" | "write">,
+  session: Session,
+  o: WriteOptions = {},
+): Promise<string> {
   if (format.write === undefined) throw new Error(`${format.format} has no writer.`)
   let text = ""
   for await (const piece of format.write({ header: session.header, entries: () => session.entries() }, o)) text += piece
   return text
 }
 
-/** The records of a file in order. A line that is no JSON is a text. */
-export function recordsOf(text: string): readonly unknown[] {
+/** The records of a file in order, without a BOM. A line that is no JSON is a text. */
+export function recordsOf(file: string): readonly unknown[] {
+  const text = file.replace(/^\ufeff/, "")
   try {
     return [JSON.parse(text)]
   } catch {
@@ -73,9 +81,13 @@ export function pathOf(entries: readonly Entry[], leafId: string | null): readon
   return path
 }
 
-/** Tests every law on every golden file. */
-export function testLaws(format: Format, goldens: Readonly<Record<string, Golden>>): void {
+/** The records that a log was made of, in their order. */
+export type Restore = (entries: readonly Entry[]) => readonly unknown[]
+
+/** Tests every law on every golden file, and on random files like them. `restore` is needed for a format without a writer. */
+export function testLaws(format: Format, goldens: Readonly<Record<string, Golden>>, restore?: Restore): void {
   const files = Object.entries(goldens)
+  testRandomFiles(format, Object.values(goldens), restore)
 
   test.each(files)("%s is identified, and imported as an undamaged session", async (_, golden) => {
     expect(format.identify(golden.text)).toBe(true)
@@ -119,7 +131,7 @@ export function testLaws(format: Format, goldens: Readonly<Record<string, Golden
     const cuts = fc.sample(fc.nat(bytes.length), { numRuns: 20, seed })
     for (const cut of [...spread(ends, 40), ...cuts]) {
       const text = decode(bytes, cut)
-      expect(await exportOf(format, { ...golden, text }), `cut at byte ${cut}`).toEqual(recordsOf(text))
+      expect(await exportOf(format, { ...golden, text }, restore), `cut at byte ${cut}`).toEqual(recordsOf(text))
     }
   })
 
@@ -139,15 +151,71 @@ export function testLaws(format: Format, goldens: Readonly<Record<string, Golden
   })
 }
 
-/** The records that the import of a file is exported as; those of the file for a refusal with a code, and for a format without a writer. */
-async function exportOf(format: Format, golden: Golden): Promise<readonly unknown[]> {
-  try {
-    const { session } = await importText(format, golden)
-    return recordsOf(format.write === undefined ? golden.text : await written(format, session))
-  } catch (error) {
-    if (error instanceof SessionError) return recordsOf(golden.text)
-    throw error
-  }
+/** The laws of every format on files that no agent wrote in this form. */
+function testRandomFiles(format: Format, goldens: readonly Golden[], restore: Restore | undefined): void {
+  test("random files are refused, or give an undamaged log with all of their records, the same at every import", async () => {
+    await fc.assert(
+      fc.asyncProperty(filesLike(goldens), async (golden) => {
+        const imported = await importText(format, golden).catch(refusal)
+        if (imported === undefined) return
+        const { sessions, session, entries } = imported
+        const records = recordsOf(golden.text)
+        const { diagnostics } = await sessions.verify(session.id)
+        expect(diagnostics.filter(({ code }) => DAMAGE.has(code))).toEqual([])
+        expect(await restoredRecords(format, imported, restore)).toEqual(records)
+        const unreadable = records.length === 1 ? 0 : records.filter((record) => !isObject(record)).length
+        const reported = imported.diagnostics.filter(({ code }) => UNREADABLE_CODES.has(code)).length
+        expect(reported).toBeGreaterThanOrEqual(unreadable)
+        const other = await importText(format, golden)
+        expect([other.session.header.origin, other.entries]).toEqual([session.header.origin, entries])
+        if (session.header.origin?.id === undefined) return
+        const again = await importText(format, golden, sessions)
+        expect([again.added, again.entries]).toEqual([false, entries])
+      }),
+      { numRuns: RUNS, seed },
+    )
+  })
+
+  test("the session of a random file has a context, and every writer writes it or refuses it", async () => {
+    await fc.assert(
+      fc.asyncProperty(filesLike(goldens), fc.constantFrom("path", "all"), async (golden, branches) => {
+        const imported = await importText(format, golden).catch(refusal)
+        if (imported === undefined) return
+        const { session } = imported
+        expect((await session.context()).messages).toBeInstanceOf(Array)
+        for (const writer of writers) await written(writer, session, { branches }).catch(refusal)
+      }),
+      { numRuns: Math.ceil(RUNS / 2), seed },
+    )
+  })
+}
+
+const UNREADABLE_CODES: ReadonlySet<string> = new Set(["unparsable_line", "torn_tail"])
+
+/** `FC_RUNS=…` overrides it. */
+export const RUNS: number = Number(process.env["FC_RUNS"] ?? 100)
+
+async function restoredRecords(
+  format: Format,
+  { session, entries }: Imported,
+  restore: Restore | undefined,
+): Promise<readonly unknown[]> {
+  if (format.write !== undefined) return recordsOf(await written(format, session))
+  // A line that is no object is kept as its text.
+  const parsedTexts = (records: readonly unknown[]) =>
+    records.map((record) => (typeof record === "string" ? parsed(record) : record))
+  if (restore === undefined) throw new Error(`${format.format} has no writer, so its tests need \`restore\`.`)
+  return parsedTexts(restore(entries))
+}
+
+function refusal(error: unknown): undefined {
+  if (!(error instanceof SessionError)) throw error
+}
+
+/** The records that are restored from the import of a file; those of the file for a refusal with a code. */
+async function exportOf(format: Format, golden: Golden, restore: Restore | undefined): Promise<readonly unknown[]> {
+  const imported = await importText(format, golden).catch(refusal)
+  return imported === undefined ? recordsOf(golden.text) : restoredRecords(format, imported, restore)
 }
 
 /** Findings of `verify` that an importer must not cause. Missing parents and lost lines are those of the file. */
@@ -166,7 +234,7 @@ const DAMAGE: ReadonlySet<string> = new Set([
 ])
 
 /** `SEED=…` repeats a run. */
-const seed = Number(process.env["SEED"] ?? Date.now() % 2 ** 31)
+export const seed: number = Number(process.env["SEED"] ?? Date.now() % 2 ** 31)
 console.info(`SEED=${seed}`)
 
 /** At most `count` of the values, evenly spread. */

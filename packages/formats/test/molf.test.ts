@@ -39,7 +39,12 @@ const messages = [
 ]
 const text = JSON.stringify({ ...session, messages }, undefined, 1)
 
-testLaws(molf, { "a session": { text } })
+const other = JSON.stringify({ ...session, messages: [null, ...messages, 7] })
+
+testLaws(molf, { "a session": { text }, "a session with messages that are none": { text: other } }, (entries) => {
+  const [fields, ...messages] = restored(entries, () => [{}])
+  return [{ ...(fields as object), messages }]
+})
 testFixtures(molf)
 
 test("every record can be restored from the log", async () => {

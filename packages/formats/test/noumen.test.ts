@@ -27,10 +27,14 @@ const text = [
   line(9, "compact-boundary", {}),
 ].join("")
 
-testLaws(noumen, {
-  "a session": { text },
-  "a session with glued lines": { text: `${says(1, "user", "q1")}{"type":"mess${says(2, "user", "q2")}` },
-})
+testLaws(
+  noumen,
+  {
+    "a session": { text },
+    "a session with glued lines": { text: `${says(1, "user", "q1")}{"type":"mess${says(2, "user", "q2")}` },
+  },
+  (entries) => restored(entries, encode),
+)
 testFixtures(noumen)
 
 test("every line can be restored from the log", async () => {

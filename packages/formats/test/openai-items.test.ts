@@ -62,15 +62,17 @@ const agentsItems: protocol.ModelItem[] = [
   { type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text: "done" }] },
 ]
 
-testLaws(openaiResponses, {
+const responsesGoldens = {
   "items of the Responses API": { text: JSON.stringify(items, undefined, 1) },
   "a request": { text: JSON.stringify({ model: "m", input: items, instructions: "Be brief." }) },
   "records that are no items": { text: JSON.stringify([...items.slice(3, 6), 7, { role: "narrator" }, {}]) },
-})
-testLaws(openaiAgents, {
+}
+testLaws(openaiResponses, responsesGoldens)
+const agentsGoldens = {
   "items of the Agents SDK": { text: JSON.stringify(agentsItems) },
   "records that are no items of the SDK": { text: JSON.stringify([...agentsItems, 7, { callId: 1 }]) },
-})
+}
+testLaws(openaiAgents, agentsGoldens)
 testFixtures(openaiAgents)
 
 /** A message of calls alone belongs to the one before it: the API has a list of items. */
@@ -86,8 +88,8 @@ function joined(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   return found
 }
 
-testConversations(openaiResponses, { shown: joined })
-testConversations(openaiAgents, {
+testConversations(openaiResponses, Object.values(responsesGoldens), { shown: joined })
+testConversations(openaiAgents, Object.values(agentsGoldens), {
   shown: joined,
   judge(document) {
     for (const item of document as unknown[]) protocol.ModelItem.parse(item)

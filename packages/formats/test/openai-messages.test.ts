@@ -19,7 +19,7 @@ const chat = [
   { role: "assistant", content: "done", refusal: null, reasoning_content: "hm" },
 ]
 
-testLaws(openaiMessages, {
+const goldens = {
   "an array": { text: JSON.stringify(chat, undefined, 1) },
   "a request": { text: JSON.stringify({ model: "m", messages: chat, tools: [] }) },
   "an open call and a result without a call": {
@@ -35,13 +35,15 @@ testLaws(openaiMessages, {
       { role: "assistant", content: null, function_call: { name: "f", arguments: "{}" } },
       { role: "function", name: "f", content: "1" },
       { role: "narrator", content: "?" },
+      { role: "assistant", content: [null] },
       7,
       { role: "assistant", tool_calls: [{ id: "c", type: "custom", custom: { name: "sh", input: "ls" } }] },
       { role: "tool", tool_call_id: "c", content: "" },
     ]),
   },
-})
-testConversations(openaiMessages, { shown: without("thinking") })
+}
+testLaws(openaiMessages, goldens)
+testConversations(openaiMessages, Object.values(goldens), { shown: without("thinking") })
 
 async function sessionWith(...entries: readonly NewEntry[]): Promise<Session> {
   const session = await createSessions({ storage: createMemoryStorage() }).create()

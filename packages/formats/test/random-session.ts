@@ -42,9 +42,28 @@ export const ops: fc.Arbitrary<readonly Op[]> = fc.array(
 
 export async function sessionOf(list: readonly Op[]): Promise<Session> {
   const session = await createSessions({ storage: createMemoryStorage() }).create({ cwd: "/work" })
-  const state: State = { messages: [], since: 0, calls: 0, results: new Set() }
-  for (const op of list) await run(session, op, state)
+  await continued(session, list)
   return session
+}
+
+/** The ids of calls are not those of a file. */
+const FIRST_CALL = 100
+
+/** Runs the calls on a session that may have entries. */
+export async function continued(session: Session, list: readonly Op[]): Promise<void> {
+  let ids: string[] = []
+  const results = new Set<string>()
+  for await (const entry of session.entries()) {
+    // A compaction that keeps what is before a reset is not written by every format.
+    if (entry.type === "reset_boundary") ids = []
+    // An entry that the file's own compaction does not keep stays left out.
+    if (entry.type === "context_edit") ids = ids.filter((id) => id !== entry.targetId)
+    if (entry.type !== "message") continue
+    ids.push(entry.id)
+    if (entry.message.role === "toolResult") results.add(entry.id)
+  }
+  const state: State = { messages: ids, since: 0, calls: FIRST_CALL, results }
+  for (const op of list) await run(session, op, state)
 }
 
 interface State {

@@ -28,7 +28,9 @@ const log = lines(
 )
 const metadata = { id: "r1", name: "Pods", createdAt: "2026-01-01T00:00:00Z", source: "cron", cronJobId: "j" }
 
-testLaws(records, { "a log": { text: log, beside: { "metadata.json": JSON.stringify(metadata) } } })
+testLaws(records, { "a log": { text: log, beside: { "metadata.json": JSON.stringify(metadata) } } }, (entries) =>
+  restored(entries, (entry) => [encode(entry)]),
+)
 
 testFixtures(
   records,

@@ -32,8 +32,8 @@ export const atif: Format = defineListFormat({
     }
   },
   write: recordsOf,
-  writeDocument(records, { id, old, model }) {
-    const steps = numbered(records)
+  writeDocument(records, { id, old, restored, model }) {
+    const steps = numbered(records, restored)
     if (old !== undefined) return { ...old, steps }
     const agent = { name: "sessions", version: "4", ...(model === undefined ? {} : { model_name: model }) }
     return { schema_version: "ATIF-v1.7", session_id: id, agent, steps }
@@ -43,12 +43,12 @@ export const atif: Format = defineListFormat({
 })
 
 /** New steps get the number after that of the step before. */
-function numbered(records: readonly unknown[]): readonly unknown[] {
+function numbered(records: readonly unknown[], restored: ReadonlySet<unknown>): readonly unknown[] {
   let last = 0
   return records.map((record) => {
     if (!isObject(record)) return record
     const id = numberOf(record["step_id"])
     last = id ?? last + 1
-    return id === undefined ? { step_id: last, ...record } : record
+    return id === undefined && !restored.has(record) ? { step_id: last, ...record } : record
   })
 }

@@ -3,7 +3,7 @@ import type { AssistantMessage, ContentBlock, ThinkingBlock, ToolCallBlock, Usag
 import type { WrittenMessage } from "../base/list-format.ts"
 import { lostAttachments, lostBlock, lostError, lostFile, lostResult, lostSignature } from "../base/lost.ts"
 import type { Losses } from "../base/losses.ts"
-import { dataUrlOf, type Fields, numberOf } from "../base/values.ts"
+import { dataUrlOf, type Fields, fieldsOf, numberOf } from "../base/values.ts"
 import { PART } from "./read.ts"
 
 type Step = Record<string, unknown>
@@ -71,9 +71,9 @@ function metricsOf({ input, output, cacheRead, cacheWrite, cost }: Usage): Field
 /** A content of one text is a text. */
 function contentOf(content: readonly ContentBlock[], losses: Losses): unknown {
   const parts = content.flatMap((block) => partOf(block, losses))
-  const [only] = parts
-  if (only === undefined) return ""
-  return parts.length === 1 && only["type"] === "text" ? only["text"] : parts
+  if (parts.length === 0) return ""
+  const { type, text } = fieldsOf(parts[0])
+  return parts.length === 1 && type === "text" && typeof text === "string" ? text : parts
 }
 
 function partOf(block: ContentBlock, losses: Losses): readonly Fields[] {

@@ -18,6 +18,8 @@ export interface Conversation {
   readonly items: readonly ConversationItem[]
   /** All entries of the path that were not deleted, with annotations. */
   readonly entries: readonly Entry[]
+  /** All entries of the log. */
+  readonly log: readonly Entry[]
   /** The seq of the last compaction or reset, if the items are those of a context. */
   readonly boundary: number
 }
@@ -35,27 +37,34 @@ export async function conversationOf(
   const log: (Entry | undefined)[] = []
   for await (const entry of session.entries()) log[entry.seq] = entry
   const all = Array.from(log)
-  const entries = all.filter((entry): entry is Entry => entry !== undefined && index.isWritten(entry.seq))
+  const stored = all.filter((entry) => entry !== undefined)
+  const entries = stored.filter(({ seq }) => index.isWritten(seq))
   const path = entries.filter(({ seq }) => index.isOnPath(seq))
   losses.add("branches", index.messagesOffPath, (n) => `${n} messages on other branches are not in the file.`)
   const edited = path.filter(({ seq, type }) => type === "message" && index.editOf(seq) !== undefined)
   losses.add("edits", edited.length, (n) => `${n} messages are in the file with their edited contents only, or not.`)
-  if (contents === "history") return { items: historyOf(path, index), entries, boundary: 0 }
+  if (contents === "history") return { items: historyOf(path, index), entries, log: stored, boundary: 0 }
   const items = contextOf(all, path)
   const shown = new Set(items.map(({ entryId }) => entryId))
   const gone = path.filter(({ id, type, seq }) => type === "message" && !shown.has(id) && !index.editOf(seq))
   losses.add("compacted", gone.length, (n) => `${n} messages before a compaction or a reset are not in the file.`)
   const boundary = path.findLast(({ type }) => type === "compaction" || type === "reset_boundary")?.seq ?? 0
-  return { items, entries, boundary }
+  return { items, entries, log: stored, boundary }
 }
 
 function historyOf(path: readonly Entry[], index: LogIndex): readonly ConversationItem[] {
   return path.flatMap((entry) => {
     const edit = index.editOf(entry.seq)
     if (edit?.content === null) return []
-    const messages = modelMessagesOf(entry, edit?.content)
+    const alone = entry.type === "compaction" ? withoutSystem(entry) : entry
+    const messages = modelMessagesOf(alone, edit?.content)
     return messages.map((message) => ({ entry, entryId: entry.id, kind: "message", message }) as const)
   })
+}
+
+/** The system messages that a compaction repeats are in a history, as they are now. */
+function withoutSystem(entry: Entry & { readonly type: "compaction" }): Entry {
+  return { ...entry, system: [] }
 }
 
 function contextOf(log: readonly (Entry | undefined)[], path: readonly Entry[]): readonly ConversationItem[] {

@@ -50,6 +50,8 @@ export interface DocumentParts {
   readonly isArray: boolean
   /** The contents of the system messages, if they are apart; undefined if they are those of `old`. */
   readonly system: readonly ModelMessage[] | undefined
+  /** The records that are as they were read; the others are new. */
+  readonly restored: ReadonlySet<unknown>
   /** The model of the last assistant message that names one. */
   readonly model: string | undefined
 }

@@ -21,7 +21,7 @@ export async function* writeList(
   const { header } = session
   const conversation = await conversationOf(session, list.contents, losses)
   const isOwn = header.origin?.format === list.format
-  const imported = importedOf(list, isOwn ? conversation.entries : [])
+  const imported = importedOf(list, isOwn ? conversation : undefined)
   const isApart = ({ message }: ConversationItem): boolean => list.systemIsApart === true && message.role === "system"
   const system = conversation.items.filter(isApart)
   const listed = conversation.items.filter((item) => !isApart(item))
@@ -37,6 +37,10 @@ export async function* writeList(
     old: imported.document,
     isArray: isOwn && imported.document === undefined,
     system: isSystemOf(imported, system) ? undefined : system.map(({ message }) => message),
+    restored: new Set([
+      ...segments.flatMap(({ records = [] }) => records),
+      ...imported.asides.map(({ record }) => record),
+    ]),
     model: modelOf(conversation.items),
   }
   const document =
@@ -67,23 +71,24 @@ interface Imported {
   readonly system: readonly number[]
 }
 
-/** Records and the messages that they are. */
+/** Records and the messages that they are, also those that were deleted or are on another branch. */
 interface ImportedPart {
   readonly entry: Entry
   readonly seqs: number[]
 }
 
-function importedOf({ format }: ListFormat, entries: readonly Entry[]): Imported {
+function importedOf({ format }: ListFormat, conversation: Conversation | undefined): Imported {
+  const written = new Set(conversation?.entries)
   const parts = new Map<number, ImportedPart>()
   const asides: { readonly seq: number; readonly record: unknown }[] = []
   const system: number[] = []
   let document: Fields | undefined
   let part: ImportedPart | undefined
-  for (const entry of entries) {
+  for (const entry of conversation?.log ?? []) {
     const source = readSource(entry)
     if (source === undefined) continue
     const { seq } = entry
-    if (entry.type === "custom") {
+    if (entry.type === "custom" && written.has(entry)) {
       if (entry.customType === documentType(format)) document = fieldsOf(entry.data)
       else if (entry.customType === recordType(format)) asides.push({ seq, record: entry.data })
     } else if (entry.type === "message") {

@@ -11,9 +11,9 @@ import { FORMAT_NAME } from "./lines.ts"
 /** How many lines are read for it: a file begins with few lines that have no time, or that are those of a sidechain. */
 export const FIRST_LINES = 500
 
-/** A line of the main conversation: a file may begin with those of a sidechain. */
+/** A line of the main conversation with its folder: a file may begin with those of a sidechain. */
 export function isMainLine({ value }: SourceLine): boolean {
-  if (value === undefined || value["isSidechain"] === true) return false
+  if (value === undefined || value["isSidechain"] === true || typeof value["cwd"] !== "string") return false
   return typeof value["uuid"] === "string" && timestampOf(value["timestamp"]) !== undefined
 }
 

@@ -4,6 +4,9 @@ import { type Fields, isObject, stringOf } from "../base/values.ts"
 
 export const FORMAT_NAME = "claude-code"
 
+/** `customType` of a line whose `uuid` an earlier one has. */
+export const DUPLICATE: string = `${FORMAT_NAME}/duplicate`
+
 export function uuidOf({ value }: JsonLine): string | undefined {
   return stringOf(value["uuid"])
 }

@@ -13,7 +13,7 @@ import { assistantLine, compactionLines, type LineContext, titleLine, userLine }
 import { FIRST_LINES, headerOfLines, isMainLine } from "./header.ts"
 import { type Held, heldOf, hold, MAX_OTHERS } from "./held.ts"
 import { keptOf } from "./kept.ts"
-import { FORMAT_NAME, isAssistant, isBoundary, isLeaf, isSummary, isUser, titleOf, uuidOf } from "./lines.ts"
+import { DUPLICATE, FORMAT_NAME, isAssistant, isBoundary, isLeaf, isSummary, isUser, titleOf, uuidOf } from "./lines.ts"
 import { assistantOf, userOf } from "./messages.ts"
 import { NativeUuids } from "./native-uuids.ts"
 
@@ -23,8 +23,11 @@ export async function* read({ main, beside }: ReadSource, { note }: ReadOptions)
   for await (const lines of readJsonLines(main, note)) {
     if (reader === undefined) {
       first.push(...lines)
-      if (first.length < FIRST_LINES && !first.some(isMainLine)) continue
-      const header = await headerOfLines(first, beside)
+      const main = first.findIndex(isMainLine)
+      if (first.length < FIRST_LINES && main < 0) continue
+      // Not all lines that are there: how many they are depends on the pieces.
+      const count = main < 0 ? FIRST_LINES : Math.min(main + 1, FIRST_LINES)
+      const header = await headerOfLines(first.slice(0, count), beside)
       yield header
       reader = new Reader(header, note)
       for (const line of first) reader.take(line)
@@ -281,7 +284,7 @@ class Reader {
   #duplicate(line: JsonLine, uuid: string): Entry {
     const { at, value } = line
     this.#note({ code: "duplicate_id", entryId: uuid, message: `Line ${at} has the uuid of an earlier line, ${uuid}.` })
-    const payload = { type: "custom", customType: `${FORMAT_NAME}/duplicate`, data: value }
+    const payload = { type: "custom", customType: DUPLICATE, data: value }
     const entry = this.#log.add(payload, { timestamp: timestampOf(value["timestamp"]), source: { at: [at] } })
     this.#natives.set(entry, undefined)
     return entry

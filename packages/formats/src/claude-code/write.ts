@@ -13,9 +13,18 @@ import { Losses } from "../base/losses.ts"
 import { type Fields, fieldsOf, isObject, stringOf } from "../base/values.ts"
 import { lineOf } from "../base/written-lines.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
-import { assistantLine, compactionLines, endLine, type Hint, type LineContext, titleLine, userLine } from "./encode.ts"
+import {
+  assistantLine,
+  compactionLines,
+  endLine,
+  type Hint,
+  type LineContext,
+  REPEATED_FIELDS,
+  titleLine,
+  userLine,
+} from "./encode.ts"
 import { FreshLines } from "./fresh.ts"
-import { FORMAT_NAME, isLeaf } from "./lines.ts"
+import { DUPLICATE, FORMAT_NAME, isLeaf } from "./lines.ts"
 import { NativeUuids } from "./native-uuids.ts"
 
 /** The version whose files this writer was compared with; its lines name a version. */
@@ -48,15 +57,21 @@ async function repeatedOf({ header }: SessionToWrite, isNative: boolean, o: Writ
   const own = isNative ? fieldsOf(fieldsOf(header.origin)["repeated"]) : {}
   const { agentId: _, ...main } = own
   const isRenamed = o.id !== undefined && o.id !== own["sessionId"]
-  const cwd = o.cwd ?? own["cwd"] ?? header.cwd ?? "/"
-  const sessionId = o.id ?? own["sessionId"] ?? (await uuidOf(header.id))
+  // A value of the file is its own, whatever it is.
+  const given = (value: string | undefined, name: string, made: string): unknown =>
+    value ?? (Object.hasOwn(own, name) ? own[name] : made)
+  const cwd = given(o.cwd, "cwd", header.cwd ?? "/")
+  const sessionId = given(o.id, "sessionId", await uuidOf(header.id))
   const made = isNative ? {} : { isSidechain: false, userType: "external", entrypoint: "cli", version: WRITTEN_VERSION }
   // The file of a subagent becomes a session of its own.
   const kept = isRenamed ? { ...main, isSidechain: false } : own
-  const hasCwd = !isNative || own["cwd"] !== undefined || o.cwd !== undefined
-  const hasId = !isNative || own["sessionId"] !== undefined || o.id !== undefined
+  const hasCwd = !isNative || Object.hasOwn(own, "cwd") || o.cwd !== undefined
+  const hasId = !isNative || Object.hasOwn(own, "sessionId") || o.id !== undefined
   return { ...made, ...kept, ...(hasCwd ? { cwd } : {}), ...(hasId ? { sessionId } : {}) }
 }
+
+/** Fields that say where a line is. */
+const PLACE_FIELDS = [...REPEATED_FIELDS, "uuid", "parentUuid", "timestamp", "sourceToolAssistantUUID"] as const
 
 interface Line {
   /** The number of the line in the file that was imported; undefined for a line that follows them. */
@@ -80,11 +95,15 @@ class Writer {
   readonly #sourceId: unknown
   readonly #fresh: FreshLines
   readonly #natives = new NativeUuids()
-  /** Of messages, for the compactions that keep them: parents, and the uuids of their lines. */
+  /** Of all entries, for the compactions that keep them: parents, and the uuids of the lines of messages. */
   readonly #written = new Map<
     string,
     { readonly parentId: string | null; readonly seq: number; readonly uuids: readonly string[] }
   >()
+  /** Those of the lines of the source that are not in the file, or not as they were. */
+  readonly #changed = new Set<unknown>()
+  /** Those of all lines. */
+  readonly #uuids = new Set<unknown>()
   #parts: Parts | undefined
   #hasAppended = false
   /** The line in which the conversation of the file ends, and the last one of the session's path. */
@@ -125,19 +144,35 @@ class Writer {
     if (hint.parts !== undefined) {
       this.#parts = { first: entry, source, entries: isWritten ? [entry] : [] }
       this.#natives.set(entry, this.#lineOfParts(this.#parts)["uuid"])
-      return []
+      return this.#emit(entry, [])
     }
     const records = this.#restored(entry, source, hint)
-    if (!isWritten) {
-      this.#natives.set(entry, undefined)
-      return []
-    }
     const edit = this.#editOf(entry)
+    if (!isWritten || edit !== undefined) for (const { record } of records) this.#changed.add(record["uuid"])
+    if (!isWritten || this.#repeatsChanged(entry)) {
+      this.#natives.set(entry, undefined)
+      return this.#emit(entry, [])
+    }
     if (edit === undefined) {
       this.#natives.set(entry, records.at(-1)?.record["uuid"])
-      return this.#emit(entry, records)
+      return this.#emit(
+        entry,
+        records.map(({ at, record }) => ({ at, record: this.#withParent(entry, record) })),
+      )
     }
-    return this.#edited(entry, source.at[0], edit.content)
+    return this.#edited(entry, source.at[0], edit.content, records[0]?.record)
+  }
+
+  /** A line whose parent is not in the file any more continues the line before that one: readers may begin behind a missing parent. */
+  #withParent({ parentId }: Entry, record: Fields): Fields {
+    const { parentUuid } = record
+    if (!this.#changed.has(parentUuid) || this.#uuids.has(parentUuid)) return record
+    return { ...record, parentUuid: this.#natives.of(parentId) }
+  }
+
+  /** A line with the `uuid` of an earlier one has its text as well. */
+  #repeatsChanged(entry: Entry): boolean {
+    return entry.type === "custom" && entry.customType === DUPLICATE && this.#changed.has(fieldsOf(entry.data)["uuid"])
   }
 
   /** The lines of an imported entry as they were. */
@@ -163,7 +198,8 @@ class Writer {
       case "branch_summary": {
         const o = { ...context, summaryUuid: "", preTokens: entry.type === "compaction" ? entry.tokensBefore : 0 }
         const encoded = compactionLines(entry, entry.summary, o)
-        return recordsOf(source, encoded) as readonly { at: number; record: Fields }[]
+        const records = recordsOf(source, encoded) as readonly { at: number; record: Fields }[]
+        return records.map(({ at, record }) => ({ at, record: this.#withSegment(entry, record) }))
       }
       case "title_change": {
         const line = titleLine(entry.title ?? "", entry.source, this.#repeated["sessionId"])
@@ -191,26 +227,31 @@ class Writer {
     const isLast = readSource(entry)?.hint?.["part"] === (hint.parts ?? 0) - 1
     const line = this.#lineOfParts(parts)
     this.#natives.set(entry, line["uuid"])
-    if (!isLast) return []
+    if (!isLast) return this.#emit(entry, [])
     this.#parts = undefined
-    return parts.entries.length === 0 ? [] : this.#emit(parts.first, [{ at: number, record: line }])
+    const edits = parts.entries.map((part) => this.#editOf(part))
+    if (parts.entries.length < (hint.parts ?? 0) || edits.some((edit) => edit !== undefined))
+      this.#changed.add(line["uuid"])
+    const record = this.#withParent(parts.first, line)
+    return this.#emit(entry, edits.some((edit) => edit?.content !== null) ? [{ at: number, record }] : [])
   }
 
-  /** The line of several entries; without those that were deleted. */
+  /** The line of several entries; without those that were deleted, and with the new contents of edited ones. */
   #lineOfParts({ first, source, entries }: Parts): Fields {
     const hint = (source.hint ?? {}) as Hint
     const line = this.#userLine(first, entries, hint)
-    if (entries.length === hint.parts) return recordsOf(source, [line])[0]?.record as Fields
-    const whole = source.rest?.[0] ?? {}
-    const { message: _, ...inside } = whole.in ?? {}
-    return patched(line, { ...whole, in: inside }) as Fields
+    const whole = recordsOf(source, [line])[0]?.record as Fields
+    if (entries.length === hint.parts && entries.every((entry) => this.#editOf(entry) === undefined)) return whole
+    // Other fields, as `toolUseResult`, may repeat the texts.
+    const kept = Object.fromEntries(PLACE_FIELDS.flatMap((name) => (name in whole ? [[name, whole[name]]] : [])))
+    return { ...line, ...kept }
   }
 
   #userLine(first: Entry, entries: readonly Entry[], hint: Hint): Fields {
-    const messages = entries.map((entry) => {
+    const messages = entries.flatMap((entry) => {
       const { message } = entry as Entry & { readonly message: ToolResultMessage | UserMessage }
-      const content = this.#editOf(entry)?.content
-      return content === undefined || content === null || hint.parts === undefined ? message : { ...message, content }
+      const content = hint.parts === undefined ? undefined : this.#editOf(entry)?.content
+      return content === null ? [] : [content === undefined ? message : { ...message, content }]
     })
     const results = messages.filter((message): message is ToolResultMessage => message.role === "toolResult")
     const user = messages.find((message): message is UserMessage => message.role !== "toolResult")
@@ -221,7 +262,7 @@ class Writer {
     this.#hasAppended = true
     if (!isWritten) {
       this.#natives.set(entry, undefined)
-      return []
+      return this.#emit(entry, [])
     }
     const edit = this.#editOf(entry)
     if (edit !== undefined) return this.#edited(entry, undefined, edit.content)
@@ -258,16 +299,20 @@ class Writer {
     }
   }
 
-  /** An edited entry, encoded anew; without its lines if it is left out of the context. */
+  /** An edited entry, encoded anew, in the sidechain of its line; without its lines if it is left out of the context. */
   async #edited(
     entry: Entry,
     at: number | undefined,
     content: readonly ContentBlock[] | null,
+    { isSidechain, agentId }: Fields = {},
   ): Promise<readonly Line[]> {
     if (content === null) {
       this.#losses.add("edits", 1, (n) => `${n} entries that edits leave out of the context are not in the file.`)
     }
-    const lines = content === null ? [] : await this.#fresh.of(entry, this.#contextOf(entry), content)
+    const context = this.#contextOf(entry)
+    const side = isSidechain === true ? { isSidechain, ...(agentId === undefined ? {} : { agentId }) } : {}
+    const place = { ...context, repeated: { ...context.repeated, ...side } }
+    const lines = content === null ? [] : await this.#fresh.of(entry, place, content)
     this.#natives.set(entry, lines.at(-1)?.["uuid"])
     return this.#emit(
       entry,
@@ -281,25 +326,39 @@ class Writer {
     return edit === undefined || (edit.isImported && this.#isNative) ? undefined : edit
   }
 
-  /** The uuids of the lines that a compaction keeps, in the order of the path. */
+  /** The uuids of the lines that a compaction keeps, in the order of the path. None if the first kept entry is not on it, as in core. */
   #keptBy(entry: Entry & { readonly type: "compaction" }): readonly string[] {
     const first = this.#index.find(entry.firstKeptEntryId, entry.seq)
     const kept: string[] = []
-    if (first === undefined) return kept
-    for (let id = entry.parentId; id !== null; ) {
+    for (let id = entry.parentId; id !== null && first !== undefined; ) {
       const found = this.#written.get(id)
-      if (found === undefined || found.seq < first) break
-      if (this.#index.editOf(found.seq)?.content !== null) kept.unshift(...found.uuids)
+      if (found === undefined || found.seq < first) return []
+      const edit = this.#index.editOf(found.seq)
+      // What the user left out has no lines, except beside other entries of its line.
+      if (edit?.content !== null || !edit.isImported) kept.unshift(...found.uuids)
+      if (found.seq === first) return kept
       id = found.parentId
     }
-    return kept
+    return []
+  }
+
+  /** The boundary of an imported compaction. A segment is found by its ends: if one of them was deleted, it gets others. */
+  #withSegment(entry: Entry, boundary: Fields): Fields {
+    const metadata = fieldsOf(boundary["compactMetadata"])
+    const { preservedMessages, preservedSegment: segment } = metadata
+    if (entry.type !== "compaction" || preservedMessages !== undefined || !isObject(segment)) return boundary
+    if (this.#uuids.has(segment["headUuid"]) && this.#uuids.has(segment["tailUuid"])) return boundary
+    const kept = this.#keptBy(entry)
+    if (kept.length === 0) return boundary
+    const preservedSegment = { ...segment, headUuid: kept[0], tailUuid: kept.at(-1) }
+    return { ...boundary, compactMetadata: { ...metadata, preservedSegment } }
   }
 
   #contextOf({ parentId }: Entry): LineContext {
     return { repeated: this.#repeated, parentUuid: this.#natives.of(parentId) }
   }
 
-  /** The texts of lines; lines with the same number follow each other. */
+  /** The texts of the lines of an entry; lines with the same number follow each other. Without lines, the entry is passed over. */
   #emit(
     entry: Entry,
     records: readonly { readonly at: number | undefined; readonly record: Fields }[],
@@ -314,6 +373,7 @@ class Writer {
       if (isText) continue
       this.#sawCalls(record)
       if (typeof record["uuid"] === "string") uuids.push(record["uuid"])
+      this.#uuids.add(record["uuid"])
       const isSide = record["isSidechain"] === true && this.#repeated["isSidechain"] !== true
       if (isSide || !isLeaf({ at: 0, value: record })) continue
       const place = at ?? Number.POSITIVE_INFINITY

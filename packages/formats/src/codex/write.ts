@@ -90,9 +90,8 @@ async function stateOf(
   return { isEdited, continues: last === undefined || index.isWritten(last.seq) }
 }
 
-interface ContextPart {
+interface PathPart {
   readonly seq: number
-  readonly isSummary: boolean
   readonly items: readonly Fields[]
 }
 
@@ -104,8 +103,8 @@ class RolloutWriter {
   readonly #all: boolean
   /** Numbers of the lines that are written: all entries of a compaction name its line. */
   readonly #done = new Set<number>()
-  /** The context up to the current entry: a compaction repeats the items that it keeps. */
-  #context: readonly ContextPart[] = []
+  /** The messages of the path: a compaction repeats those that it keeps, whatever an earlier one kept. */
+  #parts: PathPart[] = []
 
   constructor(
     index: LogIndex,
@@ -125,7 +124,7 @@ class RolloutWriter {
     if (!isOnPath && !(this.#all && source !== undefined)) return []
     if (isOnPath && source === undefined) this.#countAside(entry)
     const items = isOnPath ? this.#itemsOf(entry, source) : []
-    if (isOnPath) this.#context = contextAfter(this.#context, entry, items, this.#index)
+    if (items.length > 0 && entry.type !== "compaction") this.#parts.push({ seq: entry.seq, items })
     if (source !== undefined && this.#restores) return this.#restored(entry, source)
     const at = source?.at[0] ?? APPENDED
     return this.#encoded(entry, items).map((record) => ({ at, record, isNew: true }))
@@ -150,7 +149,8 @@ class RolloutWriter {
   #encoded(entry: Entry, items: readonly Fields[]): readonly Fields[] {
     const line = (type: string, payload: Fields): Fields => ({ timestamp: entry.timestamp, type, payload })
     if (entry.type === "compaction" || entry.type === "reset_boundary") {
-      return [line("compacted", { message: "", replacement_history: this.#context.flatMap((part) => part.items) })]
+      const kept = entry.type === "compaction" ? this.#keptBy(entry) : []
+      return [line("compacted", { message: "", replacement_history: [...items, ...kept] })]
     }
     // Other lines of the file may repeat a text that was deleted.
     if (entry.type === "custom" && entry.customType === `${FORMAT}/session_meta`) return [fieldsOf(entry.data)]
@@ -158,6 +158,13 @@ class RolloutWriter {
       ...items.map((item) => line("response_item", item)),
       ...eventsOf(entry, items).map((event) => line("event_msg", event)),
     ]
+  }
+
+  #keptBy({ id, firstKeptEntryId, seq }: Entry & { readonly type: "compaction" }): readonly Fields[] {
+    const first = firstKeptEntryId === id ? undefined : this.#index.find(firstKeptEntryId, seq)
+    // On another branch: core keeps nothing then.
+    if (first === undefined || !this.#index.isOnPath(first)) return []
+    return this.#parts.filter((part) => part.seq >= first).flatMap((part) => part.items)
   }
 
   /** The items of an entry alone: those that it was read from, if it was not edited. */
@@ -171,10 +178,23 @@ class RolloutWriter {
     if (entry.type === "message" && source !== undefined && edit === undefined) {
       return recordsOf(source, encode(entry)).map(({ record }) => fieldsOf(fieldsOf(record)["payload"]))
     }
-    const messages = modelMessagesOf(entry, edit?.content ?? undefined)
+    const messages = modelMessagesOf(this.#withSystem(entry), edit?.content ?? undefined)
     if (edit !== undefined)
       this.#losses.add("edits", messages.length, (n) => `${n} messages are written with their edited contents only.`)
     return edit?.content === null ? [] : messages.flatMap((message) => this.#itemsOfMessage(message))
+  }
+
+  /** A compaction with the system messages that it repeats as they are now: they may have been edited or deleted since. */
+  #withSystem(entry: Entry): Entry {
+    if (entry.type !== "compaction" || entry.system === undefined) return entry
+    const system = entry.system.flatMap((carried) => {
+      const seq = this.#index.find(carried.id, entry.seq)
+      if (seq === undefined) return [carried]
+      const content = this.#index.editOf(seq)?.content
+      if (content === null || this.#index.isDeleted(seq)) return []
+      return [content === undefined ? carried : { ...carried, message: { ...carried.message, content } }]
+    })
+    return { ...entry, system }
   }
 
   #itemsOfMessage(message: Message): readonly Fields[] {
@@ -198,21 +218,6 @@ class RolloutWriter {
       },
     )
   }
-}
-
-function contextAfter(
-  context: readonly ContextPart[],
-  entry: Entry,
-  items: readonly Fields[],
-  index: LogIndex,
-): readonly ContextPart[] {
-  const { seq } = entry
-  if (entry.type === "reset_boundary") return []
-  if (entry.type !== "compaction") return items.length === 0 ? context : [...context, { seq, isSummary: false, items }]
-  const { firstKeptEntryId: id } = entry
-  const first = id === entry.id ? undefined : index.find(id, seq)
-  const kept = first === undefined ? [] : context.filter((part) => part.seq >= first && !part.isSummary)
-  return [{ seq, isSummary: true, items }, ...kept]
 }
 
 /** What Codex shows people: without the event of a user's message a session is not in its list. */

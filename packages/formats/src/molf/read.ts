@@ -54,7 +54,8 @@ class Conversation {
     }
     const summary = lastSummary(messages)
     for (const [i, value] of messages.entries()) {
-      this.#source = sourceOf([i + 2], [fieldsOf(value)], [{}])
+      // A value that is no object is kept, too.
+      this.#source = sourceOf([i + 2], [value as Fields], [{}])
       const record = fieldsOf(value)
       if (i === summary) yield this.#compaction(record, i)
       else if (i === summary - 1) yield this.#aside(record)

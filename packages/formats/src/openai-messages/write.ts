@@ -2,7 +2,7 @@
 import type { AssistantMessage, ContentBlock, ModelMessage, ToolResultMessage } from "@sessions/core"
 import { lostAttachments, lostBlock, lostError, lostFile, lostThinking } from "../base/lost.ts"
 import type { Losses } from "../base/losses.ts"
-import { dataUrlOf, type Fields, textBlock } from "../base/values.ts"
+import { dataUrlOf, type Fields, fieldsOf, textBlock } from "../base/values.ts"
 import { PART } from "./read.ts"
 
 export function recordOf(message: ModelMessage, losses: Losses): Fields {
@@ -40,9 +40,9 @@ function resultOf(message: ToolResultMessage, losses: Losses): Fields {
 
 /** A content of one text is a text. */
 function contentOf(parts: readonly Fields[]): unknown {
-  const [only] = parts
-  if (only === undefined) return ""
-  return parts.length === 1 && only["type"] === "text" ? only["text"] : parts
+  if (parts.length === 0) return ""
+  const { type, text } = fieldsOf(parts[0])
+  return parts.length === 1 && type === "text" && typeof text === "string" ? text : parts
 }
 
 /** Only users' messages may have images. */

@@ -31,8 +31,8 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
   const writer = new DocumentWriter(index, losses, { sessionID: id, cwd, ids }, all)
   for (const group of groups) writer.take(group)
   const document = writer.end(header, o)
-  const renamed =
-    isOwn && id !== header.origin.id ? (record: unknown) => withIds(record, id, ids) : (record: unknown) => record
+  const isRenamed = isOwn && o.id !== undefined && o.id !== header.origin.id
+  const renamed = isRenamed ? (record: unknown) => withIds(record, id, ids) : (record: unknown) => record
   const { info, messages, rest } = document
   yield `{"info":${jsonOf(renamed(info))},"messages":[`
   for (const [i, message] of messages.entries()) yield `${i === 0 ? "\n" : ",\n"}${jsonOf(renamed(message))}`

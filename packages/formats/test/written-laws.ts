@@ -1,0 +1,75 @@
+/** The law of writers: an imported export has the context of the session, whether it began here or in a file of the format. */
+import type { Session } from "@sessions/core"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import type { Format, WriteOptions } from "../src/base/format.ts"
+import { type Golden, importText, RUNS, seed, written } from "./laws.ts"
+import { contextOf, continued, type Op, ops, sessionOf } from "./random-session.ts"
+
+export interface WrittenLaws {
+  /** The context as it is in a file, by the losses that the writer named; undefined if it cannot be compared. */
+  readonly shown?: (context: readonly string[], losses: ReadonlySet<string>) => readonly string[] | undefined
+  /** The context that is compared. */
+  readonly repair?: "none" | "synthesize"
+  /** The calls after an import whose context a file can hold exactly. Default: all. */
+  readonly goesOn?: (op: Op, branches: WriteOptions["branches"]) => boolean
+}
+
+const says = (text: string): Op => ({ op: "say", role: "user", text })
+
+/** Sessions that writers had wrong: their compactions keep something. */
+const FOUND: readonly (readonly Op[])[] = [
+  // A message around a deleted one.
+  [says("t1"), { op: "call", text: "t2", isError: false }, { op: "delete", at: 2 }, { op: "compact", at: 0 }],
+  // A message that an earlier compaction does not keep.
+  [says("t1"), says("t2"), { op: "compact", at: 1 }, { op: "compact", at: 0 }],
+  // A message of another branch, which is nothing.
+  [says("t1"), says("t2"), { op: "branch", at: 0 }, says("t3"), { op: "compact", at: 1 }],
+]
+
+export function testWritten(
+  format: Format,
+  goldens: readonly Golden[],
+  { shown = (context) => context, repair = "synthesize", goesOn }: WrittenLaws = {},
+): void {
+  /** The context of the session, and that of its imported export. */
+  const contextsOf = async (session: Session, branches: WriteOptions["branches"]): Promise<[unknown, unknown]> => {
+    const losses = new Set<string>()
+    const o = branches === undefined ? {} : { branches }
+    const text = await written(format, session, { ...o, note: ({ what }) => losses.add(what) })
+    expect(await written(format, session, o)).toBe(text)
+    const expected = shown(await contextOf(session, { repair }), losses)
+    if (expected === undefined || expected.length === 0) return [undefined, undefined]
+    const again = await importText(format, { text })
+    return [expected, shown(await contextOf(again.session, { repair }), losses)]
+  }
+
+  const branches = fc.constantFrom(undefined, "path" as const)
+
+  test("a session of any origin has the same context when its file is imported", async () => {
+    await fc.assert(
+      fc.asyncProperty(ops, branches, async (list, o) => {
+        const [expected, found] = await contextsOf(await sessionOf(list), o)
+        expect(found).toEqual(expected)
+      }),
+      { numRuns: RUNS, seed, examples: FOUND.map((list): [readonly Op[], undefined] => [list, undefined]) },
+    )
+  })
+
+  test("a session that went on after its import has the same context when its file is imported", async () => {
+    const file: fc.Arbitrary<[Golden, readonly Op[]]> = fc.tuple(fc.constantFrom(...goldens), ops)
+    const examples = FOUND.flatMap((list) =>
+      goldens.map((golden): [[Golden, readonly Op[]], undefined] => [[golden, list], undefined]),
+    )
+    await fc.assert(
+      fc.asyncProperty(file, branches, async ([golden, list], o) => {
+        const { session } = await importText(format, golden)
+        const calls = goesOn === undefined ? list : list.filter((op) => goesOn(op, o))
+        await continued(session, calls)
+        const [expected, found] = await contextsOf(session, o)
+        expect(found).toEqual(expected)
+      }),
+      { numRuns: RUNS, seed, examples },
+    )
+  })
+}
