@@ -6,10 +6,11 @@ import { emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint"
 import { createChatStore, createChatStreams } from "@sessions/ai-sdk"
 import { createClaudeStore } from "@sessions/claude-agent"
 import { run } from "@sessions/cli"
-import { createSessions, type Sessions } from "@sessions/core"
+import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 import { SessionsSaver } from "@sessions/langgraph"
 import { createAgentSession, listAgentSessions } from "@sessions/openai-agents"
+import { readUIMessageStream, type UIMessage } from "ai"
 import { afterAll, beforeAll, expect, test } from "vitest"
 
 /** One id for all that take any. */
@@ -18,7 +19,7 @@ const PROJECT = "-home-ada-work"
 const root = mkdtempSync(join(tmpdir(), "sessions-bridges-"))
 const sessions = createSessions({ storage: createFileStorage({ root, durability: "os" }) })
 const claude = createClaudeStore({ sessions })
-const chats = createChatStore(sessions)
+const chats = createChatStore<UIMessage>(sessions)
 const saver = new SessionsSaver({ sessions })
 
 /** The sessions in which a person and an agent talk, by their kind. */
@@ -56,14 +57,14 @@ beforeAll(async () => {
       content: [{ type: "output_text", text: answer("openai-agents") }],
     },
   ])
-  const messages = [
+  const messages: UIMessage[] = [
     { id: "m1", role: "user", parts: [{ type: "text", text: question("ai-sdk") }] },
     { id: "m2", role: "assistant", parts: [{ type: "text", text: answer("ai-sdk") }] },
-  ] as const
-  await chats.saveChat({ chatId: TALKS["ai-sdk"], messages: [...messages] })
+  ]
+  await chats.saveChat({ chatId: TALKS["ai-sdk"], messages })
   // The chunks of a run are a session too.
-  const streams = createChatStreams(sessions, { readUIMessageStream: async function* () {} })
-  const started = await streams.start({ chatId: TALKS["ai-sdk"], messages: [...messages] })
+  const streams = createChatStreams<UIMessage>(sessions, { readUIMessageStream })
+  const started = await streams.start({ chatId: TALKS["ai-sdk"], messages })
   await started.consumeSseStream({ stream: new ReadableStream({ start: (controller) => controller.close() }) })
   const checkpoint = { ...emptyCheckpoint(), id: uuid6(1), channel_values: { city: "Paris" } }
   const metadata = { source: "loop", step: 0, parents: {} } as const
@@ -138,7 +139,7 @@ test("`sessions list` shows of which SDK each is, and `--kind` lists those of on
 })
 
 test.each(Object.keys(TALKS) as Talk[])("show, export, grep and handoff have the conversation of %s", async (kind) => {
-  const id = kind === "claude-agent" ? await mainOf(sessions) : TALKS[kind]
+  const id = kind === "claude-agent" ? await mainOf() : TALKS[kind]
   for (const text of [await command("show", id), await command("export", id, "--format", "markdown")]) {
     expect(text).toContain(`Where does ${kind} live?`)
     expect(text).toContain(`${kind} lives in Paris.`)
@@ -152,7 +153,7 @@ test.each(Object.keys(TALKS) as Talk[])("show, export, grep and handoff have the
     expect(await command("handoff", id, "--to", to, "--cwd", root, "--dry-run")).toContain("would write")
 })
 
-async function mainOf({ list }: Sessions): Promise<string> {
-  const found = await list({ kind: "claude-agent" })
+async function mainOf(): Promise<string> {
+  const found = await sessions.list({ kind: "claude-agent" })
   return found.sessions.find(({ metadata }) => metadata["subpath"] === undefined)?.id ?? ""
 }
