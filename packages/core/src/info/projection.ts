@@ -188,6 +188,12 @@ export function projectLog(start: InfoProjection, slots: Iterable<Entry | undefi
   return withPrompts(next, prompts)
 }
 
+/** The projection of a log that is held whole, up to `end`. */
+export function projectWhole(header: Header, identity: string, log: EntryLog, end: Seq = log.end): InfoProjection {
+  const slots = Array.from({ length: Math.max(end - 1, 0) }, (_, index) => log.at(index + 1))
+  return projectLog(startProjection(header, identity), slots)
+}
+
 /** Projects everything but the prompts, which need a {@link PromptList} of the whole log if the log is projected from its start. */
 export function projectFields(projection: InfoProjection, entry: Entry | undefined, seq: Seq): InfoProjection {
   const next: Mutable<InfoProjection> = { ...projection }

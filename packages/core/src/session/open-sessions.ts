@@ -6,10 +6,10 @@ import type { CompactionSettings } from "../compaction/types.ts"
 import { SessionError } from "../format/errors.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { rejectOnAbort } from "../storage/signals.ts"
-import { StorageError } from "../storage/errors.ts"
+import type { StorageError } from "../storage/errors.ts"
 import { SessionHandle } from "./session.ts"
 import { fitsBesideHead, storeInfo } from "../info/store.ts"
-import { taken } from "../write/errors.ts"
+import { abortedWait, taken } from "../write/errors.ts"
 import { transferFeature } from "./features.ts"
 import type { ReleaseReason } from "./hooks.ts"
 import type { LiveSession } from "./live-session.ts"
@@ -229,7 +229,7 @@ export class OpenSessions {
 }
 
 function aborted(session: string): (cause: unknown) => StorageError {
-  return (cause) => new StorageError("aborted", `Waiting for ${session} to open was aborted.`, { session, cause })
+  return abortedWait(session, `Waiting for ${session} to open was aborted.`)
 }
 
 async function succeeded(opening: Promise<unknown>): Promise<boolean> {

@@ -12,7 +12,7 @@ import {
   fitsLog,
   type InfoProjection,
   projectEntry,
-  projectLog,
+  projectWhole,
   startProjection,
   withTips,
 } from "../info/projection.ts"
@@ -159,10 +159,8 @@ async function projectionOf(
   const start = isUsable ? stored : undefined
   const tips = projectRangeOfTips(start, loaded) ?? (complete ? tipsOfLog(log, settled) : undefined)
   const make = (): InfoProjection | undefined => {
-    if (complete) {
-      const slots = Array.from({ length: end - 1 }, (_, index) => log.at(index + 1))
-      return projectLog(startProjection(header, headInfo.log), slots)
-    }
+    // By the time of the call the log may have pending entries.
+    if (complete) return projectWhole(header, headInfo.log, log, end)
     return start === undefined ? undefined : projectRange(start, log, { to: end })
   }
   const withKnownTips = (): InfoProjection | undefined => {

@@ -3,7 +3,6 @@ import { SessionError } from "../format/errors.ts"
 import { cloneJson } from "../format/clone.ts"
 import type { Entry } from "../format/entry.ts"
 import { rejectOnAbort, signalOf } from "../storage/signals.ts"
-import { StorageError } from "../storage/errors.ts"
 import type { CallOptions, HeadInfo, Seq } from "../storage/contract.ts"
 import type { EntrySlot } from "../log/entry-log.ts"
 import { restoreEntries } from "../log/blobs.ts"
@@ -12,7 +11,7 @@ import {
   compactionOf,
   type InfoProjection,
   projectEntry,
-  projectLog,
+  projectWhole,
   type SessionInfo,
   startProjection,
   toSessionInfo,
@@ -21,6 +20,7 @@ import {
 } from "../info/projection.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import { parseEntry } from "../log/parse-entry.ts"
+import { abortedWait } from "../write/errors.ts"
 import { findEntry, selectAt } from "./read-path.ts"
 import type { LiveSession } from "./live-session.ts"
 import type { SessionPart } from "./types.ts"
@@ -78,8 +78,7 @@ export async function readEntry(live: LiveSession, id: string, o: CallOptions = 
 export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<SessionInfo> {
   const { state, storage, id } = live
   if (state.infoAt(state.pendingCount)?.tips === undefined && live.readingTips !== undefined) {
-    const message = `Reading the information of ${id} was aborted.`
-    const toError = (cause: unknown): StorageError => new StorageError("aborted", message, { session: id, cause })
+    const toError = abortedWait(id, `Reading the information of ${id} was aborted.`)
     await rejectOnAbort(live.readingTips, o.signal, toError)
   }
   const stored = state.head === undefined ? undefined : await storage.head(id, o)
@@ -155,8 +154,7 @@ export async function readTips(live: LiveSession, head: HeadInfo, o: CallOptions
 /** The projection of a log that is completely in memory: a migrated log of an older version, or one that is not stored yet. */
 export function infoOfMemory({ state }: LiveSession): InfoProjection {
   const { log, header, head, settled } = state
-  const slots = Array.from({ length: log.end - 1 }, (_, index) => log.at(index + 1))
-  return withTips(projectLog(startProjection(header, head?.log ?? ""), slots), tipsOfLog(log, settled), settled)
+  return withTips(projectWhole(header, head?.log ?? "", log), tipsOfLog(log, settled), settled)
 }
 
 function deleted({ id, storage }: LiveSession): SessionError {

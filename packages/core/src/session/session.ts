@@ -17,20 +17,19 @@ import type { Header } from "../format/header.ts"
 import { shown } from "../storage/options.ts"
 import { checkSignal, signalOf, rejectOnAbort } from "../storage/signals.ts"
 import type { CallOptions, Head, Seq } from "../storage/contract.ts"
-import { StorageError } from "../storage/errors.ts"
 import type { CompactionCaller } from "./live.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "../info/projection.ts"
 import type { Branch } from "../log/branches.ts"
 import { checkFunction, checkListener, checkRange, checkSessionCall, type SessionCall } from "./arguments.ts"
 import { copyEntries } from "./hooks.ts"
-import { oneByOne } from "./one-by-one.ts"
 import { ownContext, readContext, withDiagnostic } from "./context.ts"
 import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
 import { readEntry, readEntryRuns, readInfo, readParts } from "./read-log.ts"
 import { compactionFeature, transferFeature } from "./features.ts"
 import type { LiveSession } from "./live-session.ts"
 import { BRANCH_TARGET, type BranchTarget } from "../write/assign.ts"
+import { abortedWait } from "../write/errors.ts"
 import { nestedTurn, runTurn } from "./turn.ts"
 import type {
   ContextOptions,
@@ -134,7 +133,7 @@ export class SessionHandle implements Session {
   }
 
   entries(range: { readonly from?: Seq; readonly to?: Seq } = {}, o: CallOptions = {}): AsyncIterable<Entry> {
-    return oneByOne(readEntryRuns(this.#open(o, "entries"), checkRange(range), o))
+    return entriesOf(readEntryRuns(this.#open(o, "entries"), checkRange(range), o))
   }
 
   async entry(id: string, o?: CallOptions): Promise<Entry | undefined> {
@@ -274,8 +273,7 @@ export class SessionHandle implements Session {
 
   async refresh(o: CallOptions = {}): Promise<Head> {
     const live = this.#open(o, "refresh")
-    const message = `Reading what other writers appended to ${this.id} was aborted.`
-    const toError = (cause: unknown): StorageError => new StorageError("aborted", message, { session: this.id, cause })
+    const toError = abortedWait(this.id, `Reading what other writers appended to ${this.id} was aborted.`)
     return rejectOnAbort(live.refresh(), o.signal, toError)
   }
 
@@ -288,8 +286,7 @@ export class SessionHandle implements Session {
   async flush(o: CallOptions = {}): Promise<void> {
     const live = this.#open(o, "flush")
     const { storage, state } = live
-    const message = `Waiting for the writes to ${this.id} was aborted; the writes continue.`
-    const toError = (cause: unknown): StorageError => new StorageError("aborted", message, { session: this.id, cause })
+    const toError = abortedWait(this.id, `Waiting for the writes to ${this.id} was aborted; the writes continue.`)
     await rejectOnAbort(live.drain(), o.signal, toError)
     if (state.head !== undefined && storage.capabilities.sync) await storage.sync?.(this.id, o)
   }
@@ -395,6 +392,11 @@ export class SessionHandle implements Session {
   ): Promise<AppendResult> {
     return this.append({ type, ...payload, [BRANCH_TARGET]: target } as unknown as NewEntry, o)
   }
+}
+
+async function* entriesOf(runs: AsyncIterable<readonly Entry[]>): AsyncGenerator<Entry, void, undefined> {
+  // Not with yield*, which takes more promises for each entry.
+  for await (const run of runs) for (const entry of run) yield entry
 }
 
 function checkedId(id: unknown): string {

@@ -5,7 +5,7 @@ import type { EntryLog } from "../log/entry-log.ts"
 import { defaultLeaf, pathTo } from "../log/path.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { currentInfo } from "../info/refresh.ts"
-import { type InfoProjection, projectLog, startProjection } from "../info/projection.ts"
+import { type InfoProjection, projectWhole } from "../info/projection.ts"
 import { inlineText, timeText, blockText, neutralized, sizeText } from "./markdown-text.ts"
 import { readWholeLog, type WholeLog } from "./whole-log.ts"
 import { fenced, toModelMessages } from "../context/model-messages.ts"
@@ -46,8 +46,7 @@ async function projectionOf(
   const head = whole.inMemory ? undefined : await storage.head(id, o)
   if (head !== undefined) return currentInfo(storage, id, head, o)
   const { header, log } = whole
-  const slots = Array.from({ length: Math.max(log.end - 1, 0) }, (_, index) => log.at(index + 1))
-  return projectLog(startProjection(header, ""), slots)
+  return projectWhole(header, "", log)
 }
 
 function documentHead(id: string, projection: InfoProjection): string {
