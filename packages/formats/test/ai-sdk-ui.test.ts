@@ -6,6 +6,7 @@ import { expect, test } from "vitest"
 import type { Loss } from "../src/base/format.ts"
 import { aiSdkUi } from "../src/ai-sdk-ui/index.ts"
 import { testConversations } from "./conversation-laws.ts"
+import { testFixtures } from "./fixtures.ts"
 import { importText, testLaws, written } from "./laws.ts"
 
 const tool = (toolCallId: string, more: object) => ({ type: "tool-weather", toolCallId, input: { city: "X" }, ...more })
@@ -57,6 +58,7 @@ const goldens = {
   },
 }
 testLaws(aiSdkUi, goldens)
+testFixtures(aiSdkUi)
 testConversations(aiSdkUi, Object.values(goldens), { isHistory: true, judge: validated })
 
 /** The AI SDK takes the messages, and makes messages for models of them, in which each result has its call. */

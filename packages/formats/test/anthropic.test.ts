@@ -5,6 +5,7 @@ import { expect, test } from "vitest"
 import { anthropic } from "../src/anthropic/index.ts"
 import { openaiMessages } from "../src/openai-messages/index.ts"
 import { testConversations } from "./conversation-laws.ts"
+import { testFixtures } from "./fixtures.ts"
 import { importText, testLaws, written } from "./laws.ts"
 
 const use = (id: string) => ({ type: "tool_use", id, name: "read", input: { path: id } })
@@ -44,6 +45,7 @@ const goldens = {
   },
 }
 testLaws(anthropic, goldens)
+testFixtures(anthropic)
 testConversations(anthropic, Object.values(goldens), {
   // All system messages are one at the beginning.
   shown(messages) {

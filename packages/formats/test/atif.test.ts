@@ -5,6 +5,7 @@ import { expect, test } from "vitest"
 import type { Loss } from "../src/base/format.ts"
 import { atif } from "../src/atif/index.ts"
 import { testConversations } from "./conversation-laws.ts"
+import { testFixtures } from "./fixtures.ts"
 import { importText, testLaws, written } from "./laws.ts"
 
 const time = (n: number) => ({ timestamp: `2026-01-31T09:30:0${n}Z` })
@@ -48,6 +49,7 @@ const goldens = {
   },
 }
 testLaws(atif, goldens)
+testFixtures(atif)
 testConversations(atif, Object.values(goldens), { isHistory: true, judge: checkTrajectory })
 
 const FIELDS: Readonly<Record<string, readonly string[]>> = {

@@ -13,7 +13,7 @@ import { sessionIdOf } from "../src/base/ids.ts"
 import { openaiAgents } from "../src/openai-agents/index.ts"
 import { openaiMessages } from "../src/openai-messages/index.ts"
 import { openaiResponses } from "../src/openai-responses/index.ts"
-import { fixture, hasFixtures } from "./fixtures.ts"
+import { fixture } from "./fixtures.ts"
 import { importText, testLaws, written } from "./laws.ts"
 import { sample } from "./sample-format.ts"
 
@@ -101,8 +101,8 @@ test("a writer reports what the file does not hold, each kind once", async () =>
   expect(losses).toEqual([{ what: "branches", count: 2, message: "2 messages on other branches are not in the file." }])
 })
 
-test.skipIf(!hasFixtures)("files of agents are not of the sample format", () => {
-  expect(sample.identify(fixture("codex/captured-0.169.jsonl"))).toBe(false)
+test("files of agents are not of the sample format", () => {
+  expect(sample.identify(fixture("codex/tools.jsonl"))).toBe(false)
 })
 
 test("a file whose log is too large is refused before anything is written, with the option that raises the limit", async () => {

@@ -11,7 +11,7 @@ import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { fieldsOf } from "../src/base/values.ts"
 import { claudeCode } from "../src/claude-code/index.ts"
-import { fixture, hasFixtures } from "./fixtures.ts"
+import { fixture } from "./fixtures.ts"
 import { importText, written } from "./laws.ts"
 import { startModel } from "./loopback.ts"
 
@@ -77,9 +77,7 @@ test.skipIf(program === undefined)(
   },
 )
 
-test
-  .skipIf(program === undefined || !hasFixtures)
-  .each(["captured/main", "by-rule/parallel-tools", "by-rule/compact-keeps-suffix"])(
+test.skipIf(program === undefined).each(["compacted", "by-rule/parallel-tools", "by-rule/compact-keeps-suffix"])(
   "Claude Code resumes its own session %s with ours appended",
   { timeout: 120_000 },
   async (name) => {

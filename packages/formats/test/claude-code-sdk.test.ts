@@ -13,7 +13,7 @@ import { expect, test } from "vitest"
 import { claudeCode } from "../src/claude-code/index.ts"
 import { fieldsOf } from "../src/base/values.ts"
 import { goldens, id as uuid } from "./claude-code-files.ts"
-import { fixture, hasFixtures } from "./fixtures.ts"
+import { fixture } from "./fixtures.ts"
 import { importText, recordsOf, written } from "./laws.ts"
 
 const folder = process.env["CLAUDE_AGENT_SDK"]
@@ -37,18 +37,9 @@ test.skipIf(folder === undefined).each(judged)("%s: the same context", { timeout
   expect(await contextOf(session)).toEqual(await readBySdk(text))
 })
 
-const FIXTURES = [
-  "01-ordered-parent-chain",
-  "02-fork-rollback-chain",
-  "04-thinking-signature-fields",
-  "08-tool-use-result",
-  "compacted-slice",
-  "captured/main",
-  "by-rule/compact-keeps-suffix",
-  "by-rule/parallel-tools",
-]
+const FIXTURES = ["chain", "fork", "tools", "compacted", "by-rule/compact-keeps-suffix", "by-rule/parallel-tools"]
 
-test.skipIf(folder === undefined || !hasFixtures).each(FIXTURES)(
+test.skipIf(folder === undefined).each(FIXTURES)(
   "fixture %s: the same context, also of a written copy with entries of ours",
   { timeout: 60_000 },
   async (name) => {

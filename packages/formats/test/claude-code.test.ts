@@ -7,7 +7,7 @@ import { sessionIdOf } from "../src/base/ids.ts"
 import { readSource } from "../src/base/codec.ts"
 import { claudeCode } from "../src/claude-code/index.ts"
 import { type Fields, file, goldens, id, SESSION, text, user } from "./claude-code-files.ts"
-import { fixture, hasFixtures, testFixtures } from "./fixtures.ts"
+import { fixturesOf, testFixtures } from "./fixtures.ts"
 import { type Imported, importText, recordsOf, testLaws, written } from "./laws.ts"
 import { testWritten } from "./written-laws.ts"
 
@@ -338,18 +338,14 @@ describe("export", () => {
   })
 })
 
-test
-  .skipIf(!hasFixtures)
-  .each([["compact-keeps-suffix"], ["parallel-tools"], ["tool-result-and-text"], ["tool-result-image"]])(
-  "%s has the context that the agent's own reader gives",
-  async (name) => {
-    const { files } = JSON.parse(fixture("expected.json")) as {
-      readonly files: Readonly<Record<string, { readonly sdk: readonly string[] }>>
-    }
-    const path = `claude-code/by-rule/${name}.jsonl`
-    const { session, entries } = await importText(claudeCode, { text: fixture(path) })
+const judged = fixturesOf(["claude-code"]).filter(({ expected }) => expected.sdk !== undefined)
+
+test.each(judged)(
+  "$name has the context that the agent's own reader gives",
+  async ({ golden, expected: { sdk = [] } }) => {
+    const { session, entries } = await importText(claudeCode, golden)
     const { messages } = await session.context({ repair: "none" })
-    const uuids = (recordsOf(fixture(path)) as readonly Fields[]).map(({ uuid }) => String(uuid))
+    const uuids = (recordsOf(golden.text) as readonly Fields[]).map(({ uuid }) => String(uuid))
     const linesOf = new Map(
       entries.map((entry) => [entry.id, readSource(entry)?.at.map((at) => uuids[at - 1]?.slice(-2))]),
     )
@@ -360,7 +356,7 @@ test
         const row = `${kind === "compaction" ? "user" : message.role} ${kind === "compaction" ? "text:SUMMARY" : content}`
         ours.set(message.role === "toolResult" ? `user tool_result:${message.toolCallId}` : row, linesOf.get(entryId))
       }
-    const theirs = (files[path]?.sdk ?? []).flatMap((row) => {
+    const theirs = sdk.flatMap((row) => {
       const [line, role, ...words] = row.split(" ")
       return words
         .join(" ")

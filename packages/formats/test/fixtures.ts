@@ -1,5 +1,9 @@
-/** Sessions that other programs wrote, with what a correct import gives. They are not part of the project; without them tests are skipped. */
+/**
+ * Small files of each format, made by hand after those of the agents, with what a correct import gives. `FIXTURES=FOLDER` adds those of
+ * another folder with an `expected.json` of the same form.
+ */
 import { existsSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { createSessions, type Entry } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
@@ -7,14 +11,15 @@ import { expect, test } from "vitest"
 import type { Format } from "../src/base/format.ts"
 import { type Golden, type Imported, importText, pathOf, recordsOf, written } from "./laws.ts"
 
-const folder = fileURLToPath(new URL("../../../../shared/fixtures/", import.meta.url))
-const present = existsSync(folder)
-if (!present) console.info("Skipped: there is no ../shared/fixtures beside the project.")
+const own = fileURLToPath(new URL("./fixtures/", import.meta.url))
+const more = process.env["FIXTURES"]
+const folders: readonly string[] = more === undefined ? [own] : [own, more]
 
 /** A row of `expected.json`, for a file whose facts are counted. */
-interface Expected {
+export interface Expected {
   readonly format: string
-  readonly messages: number
+  /** Undefined for files that are refused, or that only a judge says something of. */
+  readonly messages?: number
   readonly userMessages: number
   readonly assistantMessages: number
   readonly toolResults: number
@@ -33,21 +38,48 @@ interface Expected {
   readonly note?: string
   /** How many records Gemini CLI loads. */
   readonly loadedRecords?: number
+  /** What the reader of the Claude Agent SDK gives: the number of the line, the role and the blocks. */
+  readonly sdk?: readonly string[]
 }
 
 export function fixture(name: string): string {
-  return readFileSync(folder + name, "utf8")
+  return readFileSync(join(own, name), "utf8")
 }
 
-/** Whether the fixtures are there: `test.skipIf(!hasFixtures)("…", …)`. */
-export const hasFixtures: boolean = present
+export interface Fixture {
+  /** Below its folder. */
+  readonly name: string
+  readonly golden: Golden
+  readonly expected: Expected
+}
 
-/** Tests every fixture of a format against `expected.json`. `beside` gives the files beside a fixture. */
-export function testFixtures(format: Format, beside: Readonly<Record<string, Golden["beside"]>> = {}): void {
-  const rows = present ? rowsOf([format.format]) : []
-  test.skipIf(!present).each(rows)("%s is imported as expected", async (name, expected) => {
-    const files = beside[name]
-    const golden = { text: fixture(name), ...(files === undefined ? {} : { beside: files }) }
+/** The fixtures of formats. `beside`: the names of files that may be beside one. */
+export function fixturesOf(formats: readonly string[], beside: readonly string[] = []): readonly Fixture[] {
+  return folders.flatMap((folder) => {
+    const { files } = JSON.parse(readFileSync(join(folder, "expected.json"), "utf8")) as {
+      readonly files: Readonly<Record<string, Expected>>
+    }
+    const rows = Object.entries(files).filter(([, { format }]) => formats.includes(format))
+    return rows.map(([name, expected]) => {
+      const path = join(folder, name)
+      const found = beside.map((other) => [other, join(dirname(path), other)] as const)
+      const texts = found
+        .filter(([, file]) => existsSync(file))
+        .map(([other, file]) => [other, readFileSync(file, "utf8")])
+      return { name, expected, golden: { text: readFileSync(path, "utf8"), beside: Object.fromEntries(texts) } }
+    })
+  })
+}
+
+/** Those whose messages are counted. */
+function countedOf(formats: readonly string[], beside?: readonly string[]): readonly [string, Fixture][] {
+  const counted = fixturesOf(formats, beside).filter(({ expected }) => expected.messages !== undefined)
+  return counted.map((one) => [one.name, one])
+}
+
+/** Tests every fixture of a format against `expected.json`. */
+export function testFixtures(format: Format, beside: readonly string[] = []): void {
+  test.each(countedOf([format.format], beside))("%s is imported as expected", async (_, { golden, expected }) => {
     const imported = await importText(format, golden)
     expect(await factsOf(imported, expected)).toEqual(expectedOf(expected))
     if (format.write === undefined) return
@@ -57,10 +89,9 @@ export function testFixtures(format: Format, beside: Readonly<Record<string, Gol
 
 /** Tests every fixture of formats that core reads. */
 export function testFixturesOfCore(...formats: readonly string[]): void {
-  const rows = present ? rowsOf(formats) : []
-  test.skipIf(!present).each(rows)("%s is imported as expected", async (name, expected) => {
+  test.each(countedOf(formats))("%s is imported as expected", async (_, { golden, expected }) => {
     const sessions = createSessions({ storage: createMemoryStorage() })
-    const { id, diagnostics } = await sessions.import(fixture(name))
+    const { id, diagnostics } = await sessions.import(golden.text)
     const session = await sessions.open(id)
     await session.refresh()
     const entries: Entry[] = []
@@ -106,11 +137,6 @@ async function factsOf(
     diagnostics: diagnostics.map(({ code }) => code),
   }
   return Object.fromEntries(Object.entries(facts).filter(([name]) => Object.hasOwn(expected, name)))
-}
-
-function rowsOf(formats: readonly string[]): [string, Expected][] {
-  const { files } = JSON.parse(fixture("expected.json")) as { readonly files: Readonly<Record<string, Expected>> }
-  return Object.entries(files).filter(([, row]) => formats.includes(row.format) && row.messages !== undefined)
 }
 
 /** The format is that of the test; `loadedRecords` and the rows of other readers have tests of their own. */

@@ -8,7 +8,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import type { Loss } from "../src/base/format.ts"
 import { gemini } from "../src/gemini/index.ts"
-import { fixture, hasFixtures, testFixtures } from "./fixtures.ts"
+import { fixturesOf, testFixtures } from "./fixtures.ts"
 import { importText, recordsOf, testLaws, written } from "./laws.ts"
 import { testWritten } from "./written-laws.ts"
 import { ops, sessionOf } from "./random-session.ts"
@@ -249,17 +249,16 @@ test("what Gemini CLI does not have is named as a loss, and a user's title is th
   expect(recordsOf(text).at(-1)).toEqual({ $set: { summary: "mine" } })
 })
 
-test.skipIf(!hasFixtures).each(["01-user-basic", "02-subagent", "captured-0.61"])(
-  "%s has as many records as Gemini CLI loads",
-  async (name) => {
-    const { files } = JSON.parse(fixture("expected.json")) as {
-      readonly files: Readonly<Record<string, { readonly loadedRecords: number }>>
-    }
-    const { entries } = await importText(gemini, { text: fixture(`gemini/${name}.jsonl`) })
+const chats = fixturesOf(["gemini"])
+
+test.each(chats.filter(({ expected }) => expected.loadedRecords !== undefined))(
+  "$name has as many records as Gemini CLI loads",
+  async ({ golden, expected }) => {
+    const { entries } = await importText(gemini, golden)
     const records = entries.filter((entry) =>
       entry.type === "message" ? entry.message.role !== "toolResult" : entry["customType"] === "gemini/user",
     )
-    expect(records).toHaveLength(files[`gemini/${name}.jsonl`]?.loadedRecords ?? 0)
+    expect(records).toHaveLength(expected.loadedRecords ?? 0)
   },
 )
 
@@ -276,9 +275,9 @@ interface GeminiCore {
 
 const core = process.env["GEMINI_CORE"]
 if (core === undefined) console.info("Skipped: Gemini CLI's loader as the judge. GEMINI_CORE names no folder.")
-const captured = hasFixtures ? { captured: { text: fixture("gemini/captured-0.61.jsonl") } } : {}
+const all = { ...goldens, ...Object.fromEntries(chats.map(({ name, golden }) => [name, golden])) }
 
-test.skipIf(core === undefined).each(Object.entries({ ...goldens, ...captured }))(
+test.skipIf(core === undefined).each(Object.entries(all))(
   "%s has the messages that Gemini CLI loads",
   async (_, { text }) => {
     const module = async (path: string): Promise<GeminiCore> =>

@@ -6,21 +6,16 @@ import { SessionError } from "@sessions/core"
 import { claudeCode } from "../src/claude-code/index.ts"
 import { gemini } from "../src/gemini/index.ts"
 import { opencode } from "../src/opencode/index.ts"
-import { fixture, hasFixtures } from "./fixtures.ts"
+import { fixturesOf } from "./fixtures.ts"
 import { importText } from "./laws.ts"
 
-const expected = hasFixtures
-  ? (JSON.parse(fixture("expected.json")) as { readonly files: Readonly<Record<string, { readonly format: string }>> })
-  : { files: {} }
-const names = new Set(formats.map(({ format }) => format))
-const files = Object.entries(expected.files).filter(([, { format }]) => names.has(format))
-
-test.skipIf(!hasFixtures)("every fixture is of its own format only", () => {
-  const found = files.map(([name]) => [
+test("every fixture is of its own format only", () => {
+  const files = fixturesOf(formats.map(({ format }) => format))
+  const found = files.map(({ name, golden }) => [
     name,
-    formats.filter((format) => format.identify(fixture(name))).map(({ format }) => format),
+    formats.filter((format) => format.identify(golden.text)).map(({ format }) => format),
   ])
-  expect(found).toEqual(files.map(([name, { format }]) => [name, [format]]))
+  expect(found).toEqual(files.map(({ name, expected }) => [name, [expected.format]]))
 })
 
 test("a file of no format is rejected by each with a reason", () => {

@@ -74,6 +74,7 @@ const agentsGoldens = {
 }
 testLaws(openaiAgents, agentsGoldens)
 testFixtures(openaiAgents)
+testFixtures(openaiResponses)
 
 /** A message of calls alone belongs to the one before it: the API has a list of items. */
 function joined(messages: readonly ModelMessage[]): readonly ModelMessage[] {

@@ -5,6 +5,7 @@ import { expect, test } from "vitest"
 import type { Loss } from "../src/base/format.ts"
 import { openaiMessages } from "../src/openai-messages/index.ts"
 import { testConversations, without } from "./conversation-laws.ts"
+import { testFixtures } from "./fixtures.ts"
 import { importText, testLaws, written } from "./laws.ts"
 
 const call = (id: string, args: string) => ({ id, type: "function", function: { name: "read", arguments: args } })
@@ -43,6 +44,7 @@ const goldens = {
   },
 }
 testLaws(openaiMessages, goldens)
+testFixtures(openaiMessages)
 testConversations(openaiMessages, Object.values(goldens), { shown: without("thinking") })
 
 async function sessionWith(...entries: readonly NewEntry[]): Promise<Session> {
