@@ -39,11 +39,12 @@ export async function readHistory(session: Session, count: number): Promise<Hist
   const entries: Entry[] = []
   const operations: (Operation & { newer: number })[] = []
   const limit = count < PAGE ? count + 1 : PAGE
-  for await (const entry of newestFirst(session, limit)) {
-    if (isItemEntry(entry)) {
-      if (entries.length === count) break
-      entries.push(entry)
-    } else for (const operation of operationsOf(entry)) operations.push({ ...operation, newer: entries.length })
+  for await (const run of newestFirst(session, limit)) {
+    for (const entry of run) {
+      if (!isItemEntry(entry)) for (const op of operationsOf(entry)) operations.push({ ...op, newer: entries.length })
+      else if (entries.length < count) entries.push(entry)
+      else return { entries: entries.reverse(), operations }
+    }
   }
   return { entries: entries.reverse(), operations }
 }
@@ -54,7 +55,8 @@ export async function readHistory(session: Session, count: number): Promise<Hist
  */
 export async function findPlace(session: Session): Promise<{ readonly at: string | null } | undefined> {
   const { entries } = await session.path({ types: TYPES, limit: 1 })
-  for await (const entry of newestFirst(session, 1)) return entry.id === entries[0]?.id ? undefined : { at: entry.id }
+  for await (const [newest] of newestFirst(session, 1))
+    if (newest !== undefined) return newest.id === entries[0]?.id ? undefined : { at: newest.id }
   return entries.length === 0 ? undefined : { at: await findStart(session) }
 }
 
@@ -64,26 +66,37 @@ export async function findStart(session: Session): Promise<string | null> {
   return first?.type === "metadata" ? first.id : null
 }
 
-/** The entries of complete batches on the path to the log's last entry. `limit`: the size of a page. */
-async function* newestFirst(session: Session, limit: number): AsyncGenerator<Entry> {
+/**
+ * The entries of complete batches on the path to the log's last entry, in runs: a promise for each entry would take longer than the entry.
+ * `limit`: the size of a page.
+ */
+async function* newestFirst(session: Session, limit: number): AsyncGenerator<readonly Entry[]> {
   const complete = new Map<number, boolean>()
   let end: Entry | undefined = await lastEntry(session, session.head?.next ?? 0)
   while (end !== undefined) {
     const last: Entry = end
     end = undefined
-    for await (const entry of pathTo(session, last, limit)) {
-      const batch = batchOf(entry)
-      if (batch === undefined || (await isComplete(session, entry, batch, complete))) yield entry
-      else if (batch.index === 0 && entry.type === "leaf") {
-        end = await lastEntry(session, entry.seq)
-        break
+    for await (const page of pathTo(session, last, limit)) {
+      const run: Entry[] = []
+      let cutOff: Entry | undefined
+      for (let index = page.length - 1; index >= 0 && cutOff === undefined; index--) {
+        const entry = page[index] as Entry
+        const batch = batchOf(entry)
+        const isWhole = batch === undefined || isKnown(entry, batch, complete)
+        if (isWhole ?? (await isComplete(session, entry, batch as Batch, complete))) run.push(entry)
+        else if (batch?.index === 0 && entry.type === "leaf") cutOff = entry
       }
+      yield run
+      if (cutOff === undefined) continue
+      end = await lastEntry(session, cutOff.seq)
+      break
     }
   }
 }
 
-async function* pathTo(session: Session, last: Entry, limit: number): AsyncGenerator<Entry> {
-  if ((TYPES as readonly string[]).includes(last.type)) yield last
+/** Pages of the path, the newest first. */
+async function* pathTo(session: Session, last: Entry, limit: number): AsyncGenerator<readonly Entry[]> {
+  if ((TYPES as readonly string[]).includes(last.type)) yield [last]
   let before: string | undefined = last.id
   while (before !== undefined) {
     const page: { readonly entries: readonly Entry[]; readonly before?: string } = await session.path({
@@ -91,7 +104,7 @@ async function* pathTo(session: Session, last: Entry, limit: number): AsyncGener
       limit,
       types: TYPES,
     })
-    for (let index = page.entries.length - 1; index >= 0; index--) yield page.entries[index] as Entry
+    yield page.entries
     before = page.before
   }
 }
@@ -108,17 +121,21 @@ function batchOf(entry: Entry): Batch | undefined {
   return typeof index === "number" && typeof length === "number" ? { index, length } : undefined
 }
 
-/** Whether the last entry of the batch is in the log. `known`: answers by the seq of the batch's first entry. */
+/** Whether the last entry of the batch is in the log; undefined if it has to be looked for. `complete`: by the seq of a batch's first entry. */
+function isKnown({ seq }: Entry, { index, length }: Batch, complete: Map<number, boolean>): boolean | undefined {
+  if (index === length - 1) complete.set(seq - index, true)
+  return complete.get(seq - index)
+}
+
 async function isComplete(
   session: Session,
   entry: Entry,
   { index, length }: Batch,
-  known: Map<number, boolean>,
+  complete: Map<number, boolean>,
 ): Promise<boolean> {
   const first = entry.seq - index
-  const answer =
-    known.get(first) ?? (index === length - 1 || (await hasLast(session, entry, first + length - 1, length)))
-  known.set(first, answer)
+  const answer = await hasLast(session, entry, first + length - 1, length)
+  complete.set(first, answer)
   return answer
 }
 
