@@ -1,13 +1,14 @@
 // Opens the main pages of the built site in Chromium, light and dark, at the width of a phone and of a desk: axe must find nothing serious, no page
-// may scroll sideways, and nothing may be requested from elsewhere. `--screenshots FOLDER` keeps what it saw.
-import { createReadStream, existsSync, readFileSync, statSync } from "node:fs"
+// may scroll sideways, and nothing may be requested from elsewhere. `--all`: every
+// page. `--screenshots FOLDER` keeps what it saw.
+import { createReadStream, existsSync, globSync, readFileSync, statSync } from "node:fs"
 import { createServer } from "node:http"
 import { createRequire } from "node:module"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { chromium } from "playwright"
 
-const PAGES = [
+const MAIN = [
   "/",
   "/getting-started",
   "/concepts",
@@ -25,6 +26,8 @@ const TYPES = {
   ".woff2": "font/woff2",
 }
 const dist = fileURLToPath(new URL("dist", import.meta.url))
+const all = globSync("**/*.html", { cwd: dist }).map((file) => `/${file.slice(0, -".html".length)}`)
+const PAGES = process.argv.includes("--all") ? all : MAIN
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 const folder = process.argv[process.argv.indexOf("--screenshots") + 1]
 

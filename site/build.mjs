@@ -51,6 +51,10 @@ features:
 ---
 `,
 )
+const { default: config } = await import("./.vitepress/config.mjs")
+const linked = new Set(config.themeConfig.sidebar.flatMap(({ items }) => items).map(({ link }) => link))
+for (const path of docs)
+  if (!linked.has(pageOf.get(path))) problems.push(`${path}: not in the sidebar of site/.vitepress/config.mjs`)
 if (problems.length > 0) {
   console.error(problems.join("\n"))
   process.exit(1)

@@ -1,8 +1,16 @@
 // The site of the documentation: the pages of docs/ and, below /api/, the reference that build.mjs has made of the docstrings. The build
 // fails at a dead link. Nothing is loaded from elsewhere: the search is local, and the fonts are part of the site.
+import { readdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitepress"
 
 const page = (text, link) => ({ text, link })
+
+/** The READMEs of packages and examples, whose pages build.mjs has written. */
+const readmes = readdirSync(fileURLToPath(new URL("../pages/packages", import.meta.url))).map((file) =>
+  file.slice(0, -".md".length),
+)
+const isExample = (name) => name.startsWith("example-")
 
 /** The contrast that axe asks for; the name of the search button would have to repeat the keys in it. */
 const CONTRAST =
@@ -77,11 +85,31 @@ export default defineConfig({
           page("Over the network", "/http"),
           page("Inspector", "/inspector"),
           page("Cache", "/cache"),
+          page("Retention", "/retention"),
           page("PostgreSQL", "/postgres"),
           page("Adapters", "/adapters"),
           page("Writing an adapter", "/writing-an-adapter"),
           page("Architecture", "/architecture"),
           page("Track record", "/track-record"),
+        ],
+      },
+      {
+        text: "Packages",
+        collapsed: true,
+        items: readmes.filter((name) => !isExample(name)).map((name) => page(name, `/packages/${name}`)),
+      },
+      {
+        text: "Examples",
+        collapsed: true,
+        items: readmes.filter(isExample).map((name) => page(name.slice("example-".length), `/packages/${name}`)),
+      },
+      {
+        text: "Project",
+        collapsed: true,
+        items: [
+          page("Changelog", "/project/changelog"),
+          page("Contributing", "/project/contributing"),
+          page("Security", "/project/security"),
         ],
       },
     ],
