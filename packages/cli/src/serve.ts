@@ -44,6 +44,8 @@ async function answer(
   outgoing.once("close", () => stop.abort())
   const request = toRequest(incoming, stop.signal)
   const response = request === undefined ? new Response("Bad request", { status: 400 }) : await handle(request)
+  // A body that was not read stands before the next request of this connection.
+  if (!incoming.complete) outgoing.setHeader("connection", "close")
   outgoing.writeHead(response.status, Object.fromEntries(response.headers))
   if (incoming.method === "HEAD" || response.body === null) {
     await response.body?.cancel()

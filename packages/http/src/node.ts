@@ -17,17 +17,25 @@ async function serve(handler: Handler, incoming: IncomingMessage, outgoing: Serv
   const request = toRequest(incoming)
   if (request === undefined) return void outgoing.writeHead(400).end()
   const { status, headers, body } = await handler(request)
+  // A body that the handler did not read stands before the next request of this connection.
+  if (!incoming.complete) outgoing.setHeader("connection", "close")
   outgoing.writeHead(status, Object.fromEntries(headers))
-  if (body === null) return void outgoing.end()
+  if (body === null || incoming.method === "HEAD") {
+    await body?.cancel()
+    return void outgoing.end()
+  }
   const reader = body.getReader()
-  outgoing.once("close", () => void reader.cancel().catch(() => undefined))
+  const cancel = (): void => void reader.cancel().catch(() => undefined)
+  outgoing.once("close", cancel)
+  // The client may have gone before the answer was there, and a stream of events would wait for ever.
+  if (outgoing.destroyed) cancel()
   for (let step = await reader.read(); !step.done; step = await reader.read()) {
     if (!outgoing.write(step.value) && !outgoing.destroyed) await drained(outgoing)
   }
   outgoing.end()
 }
 
-/** Undefined if the address is none, such as `*`. */
+/** Undefined if the address is none, such as `*`, or the method is none of a `Request`, such as TRACE. */
 function toRequest(incoming: IncomingMessage): Request | undefined {
   const { method = "GET", url = "/", headers } = incoming
   // The host is not part of a route. A path that starts with two slashes must not be taken for one.
@@ -38,7 +46,11 @@ function toRequest(incoming: IncomingMessage): Request | undefined {
     init.body = Readable.toWeb(incoming) as ReadableStream<Uint8Array>
     init.duplex = "half"
   }
-  return new Request(address, init)
+  try {
+    return new Request(address, init)
+  } catch {
+    return undefined
+  }
 }
 
 function toHeaders(headers: IncomingMessage["headers"]): [string, string][] {
