@@ -33,6 +33,12 @@ export async function absentFromSystem({ packages, programs }, wanted = Object.v
     : `needs ${missing(programs)}, which ${packages.join(" ")} did not install`
 }
 
+/** What to install, or undefined if the software is there. Installs nothing. */
+export function missingFromSystem({ packages, programs }) {
+  if (programs.every(isInstalled)) return undefined
+  return `needs ${missing(programs)} (Debian: apt-get install ${packages.join(" ")})`
+}
+
 let installing
 
 /** One call for all packages, since apt-get takes seconds to read its lists. */
