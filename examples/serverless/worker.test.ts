@@ -2,7 +2,8 @@
 import { register } from "@sessions/conformance"
 import { createObjectStorage } from "@sessions/s3"
 import { expect, test } from "vitest"
-import worker, { createR2ObjectStore, type R2Bucket, type R2Object, type R2ObjectBody } from "./worker.ts"
+import { createR2ObjectStore, type R2Bucket, type R2Object, type R2ObjectBody } from "./r2.ts"
+import worker from "./worker.ts"
 
 interface Stored extends R2Object {
   readonly bytes: Uint8Array
@@ -11,7 +12,8 @@ interface Stored extends R2Object {
 /** `onlyIf` as headers; a put whose condition does not hold answers null, a get answers the object without its body. */
 function createFakeBucket(): R2Bucket {
   const objects = new Map<string, Stored>()
-  let writes = 0
+  // A second for each write, so that no test waits for the next one.
+  let writes = Math.floor(Date.now() / 1_000)
   const holds = (key: string, onlyIf: Headers | undefined): boolean => {
     const etag = objects.get(key)?.etag
     const [match, noneMatch] = [onlyIf?.get("If-Match"), onlyIf?.get("If-None-Match")]
@@ -30,7 +32,13 @@ function createFakeBucket(): R2Bucket {
     },
     async put(key, value, { onlyIf }) {
       if (!holds(key, onlyIf)) return null
-      const stored = { key, etag: String(++writes), size: value.length, uploaded: new Date(), bytes: value.slice() }
+      const stored = {
+        key,
+        etag: String(++writes),
+        size: value.length,
+        uploaded: new Date(1_000 * writes),
+        bytes: value.slice(),
+      }
       objects.set(key, stored)
       return infoOf(stored)
     },
@@ -84,14 +92,14 @@ test("a worker answers turns, also repeated and concurrent ones, and asks for it
     const response = await worker.fetch(request, { BUCKET, TOKEN: "t" })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
-  const { body: created } = await call("POST", "")
+  const id = String((await call("POST", "")).body["id"])
   const ask = (n: number) => ({ id: `01K8ZQ4Y9G3V5N7B2M6X0CTR${n}0`, text: `question ${n}` })
-  const turns = `/${created["id"]}/turns`
+  const turns = `/${id}/turns`
   expect((await call("POST", turns, ask(1))).body["repeated"]).toBe(false)
   expect((await call("POST", turns, ask(1))).body["repeated"]).toBe(true)
   await Promise.all([2, 3, 4].map(async (n) => expect((await call("POST", turns, ask(n))).status).toBe(200)))
-  expect((await call("GET", `/${created["id"]}`)).body["messages"]).toHaveLength(8)
-  expect((await call("GET", `/${created["id"]}`, undefined, "another")).status).toBe(404)
+  expect((await call("GET", `/${id}`)).body["messages"]).toHaveLength(8)
+  expect((await call("GET", `/${id}`, undefined, "another")).status).toBe(404)
 })
 
 test("a throttled write did not happen; the outcome of any other failure is unknown", async () => {

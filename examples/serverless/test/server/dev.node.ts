@@ -33,8 +33,7 @@ void test("npm run dev prints two commands that work as they stand, and stops wh
   assert.ok(ask.includes(token) && token.length > 20, printed())
   assert.equal((await run(ask))["repeated"], false)
   assert.equal((await run(ask))["repeated"], true)
-  assert.equal((await run(show))["messages"] instanceof Array, true)
-  assert.equal(((await run(show))["messages"] as unknown[]).length, 2)
+  assert.equal(((await run(show))["messages"] as readonly unknown[]).length, 2)
   assert.ok("error" in (await run(show.replace(token, "another token"))))
 
   const [, s3 = ""] = /of (http:\S+)\. Ctrl-C/.exec(printed()) ?? []
