@@ -30,6 +30,7 @@ const IN_DEPTH = [
   "retention",
   "inspector",
   "postgres",
+  "serverless",
   "architecture",
   "track-record",
 ]
