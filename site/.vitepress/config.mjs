@@ -86,6 +86,7 @@ export default defineConfig({
           page("Inspector", "/inspector"),
           page("Cache", "/cache"),
           page("Retention", "/retention"),
+          page("Serverless", "/serverless"),
           page("PostgreSQL", "/postgres"),
           page("Adapters", "/adapters"),
           page("Writing an adapter", "/writing-an-adapter"),
