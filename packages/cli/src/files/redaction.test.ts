@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -33,4 +33,39 @@ test("a file without rules, a wrong pattern, one that matches nothing at all, an
   await expect(rules("good\n(")).rejects.toThrow(/line 2 of rules.txt is no regular expression/)
   await expect(rules("a*")).rejects.toThrow(/line 1 of rules.txt matches the empty text/)
   await expect(readRedaction("none.txt", folder)).rejects.toThrow(/cannot read none.txt: no such file/)
+})
+
+test("the rules of docs/inspector.md cover the usual keys, addresses and home folders, and nothing else", async () => {
+  const page = await readFile(new URL("../../../../docs/inspector.md", import.meta.url), "utf8")
+  const redact = await rules(/```text\n(# Keys[^]*?)```/.exec(page)?.[1] ?? "")
+  const secrets = {
+    "sk-ant-api03-abcdefghijklmnop": "key sk-ant-api03-abcdefghijklmnop here",
+    ghp_abcdefghijklmnopqrstuvwxyz0123456789: "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+    github_pat_11ABCDEFG0abcdefghij: "github_pat_11ABCDEFG0abcdefghij",
+    AKIAIOSFODNN7EXAMPLE: "id AKIAIOSFODNN7EXAMPLE.",
+    "xoxb-1234567890-abc": "xoxb-1234567890-abc",
+    "eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl": "jwt eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl",
+    MIIEvQIBADANBg: "-----BEGIN RSA PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END RSA PRIVATE KEY-----\n",
+    "7f3c9a7f3c9a": "Authorization: Bearer 7f3c9a7f3c9a",
+    hunter2hunter2: 'DB_PASSWORD="hunter2hunter2"',
+    s3cretvalue: '{"api_key": "s3cretvalue"}',
+    pa55word: "postgres://app:pa55word@db/main",
+    "ada@mail.example.com": "<ada@mail.example.com>",
+    lovelace: "/home/lovelace/project/a.ts",
+    grace: "/Users/grace/x and C:\\Users\\grace\\x and C:\\\\Users\\\\grace\\\\x",
+    "build-12.example.com": "on build-12.example.com",
+  }
+  for (const [secret, text] of Object.entries(secrets)) {
+    expect(redact(text)).not.toContain(secret)
+    expect(redact(text)).toContain("[redacted]")
+  }
+  for (const text of [
+    "The tokens of a context are counted: 1,200 tokens.",
+    "sk-short, a task-force, risk-averse people",
+    "import { readFile } from 'node:fs/promises' // src/home/index.ts",
+    "https://example.com/a:b/c?d=e",
+    "a basic idea, a bearer of news",
+    "x @decorator y",
+  ])
+    expect(redact(text)).toBe(text)
 })
