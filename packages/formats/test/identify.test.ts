@@ -1,12 +1,13 @@
 /** The formats tell their files from those of all others. */
 import { expect, test } from "vitest"
+import type { Format } from "../src/base/format.ts"
 import { formats } from "../src/formats.ts"
 import { identify } from "../src/identify.ts"
 import { SessionError } from "@sessions/core"
 import { claudeCode } from "../src/claude-code/index.ts"
 import { gemini } from "../src/gemini/index.ts"
 import { opencode } from "../src/opencode/index.ts"
-import { fixturesOf } from "./fixtures.ts"
+import { fixture, fixturesOf } from "./fixtures.ts"
 import { importText } from "./laws.ts"
 
 test("every fixture is of its own format only", () => {
@@ -43,8 +44,22 @@ test("a file whose first lines are longer than what is looked at is identified b
     expect((await session.context()).messages).toHaveLength(1)
   }
   expect(identify(JSON.stringify(meta), formats).format?.format).toBe("codex")
+  const first = { parentUuid: null, isSidechain: false, type: "user", message: { role: "user", content: data } }
+  const typed = `${JSON.stringify({ ...first, uuid: "u", sessionId: "s" })}\n`
+  expect(identify(typed, formats).format?.format).toBe("claude-code")
   expect(identify(line({ says: "hello", data }), formats).format).toBeUndefined()
 })
+
+test.each(["codex/tools.jsonl", "openai-messages/chat.json", "openai-responses/items.json"])(
+  "arguments of a call in %s that are nested deeper than the stack give a session or a SessionError",
+  async (name) => {
+    const deep = `{\\"a\\":${"[".repeat(50_000)}${"]".repeat(50_000)}}`
+    const text = fixture(name).replace(/(?<="arguments": ?")(?:[^"\\]|\\.)*/, deep)
+    const [format] = formats.filter((one) => one.identify(fixture(name)))
+    const error = await importText(format as Format, { text }).catch((error: unknown) => error)
+    expect(error instanceof SessionError ? "a SessionError" : error).not.toBeInstanceOf(Error)
+  },
+)
 
 test.each([
   [

@@ -14,9 +14,10 @@ export function rejects({ records, document }: FileStart): string | undefined {
   return "has no line of type user or assistant with a message and a uuid or sessionId"
 }
 
-function isMessage({ type, message, uuid, sessionId }: Fields): boolean {
-  if (type !== "user" && type !== "assistant") return false
-  return typeof message === "object" && message !== null && (typeof uuid === "string" || typeof sessionId === "string")
+/** `isSidechain` precedes a message whose text is longer than what is looked at; the ids follow it. */
+function isMessage({ type, message, uuid, sessionId, isSidechain }: Fields): boolean {
+  if ((type !== "user" && type !== "assistant") || typeof message !== "object" || message === null) return false
+  return typeof uuid === "string" || typeof sessionId === "string" || typeof isSidechain === "boolean"
 }
 
 /** Lines that other programs write, some of which have fields or types of the same names. */

@@ -13,6 +13,7 @@ import {
   isObject,
   stringOf,
   textBlock,
+  jsonOf,
 } from "../base/values.ts"
 
 /** A block of thinking: the readable summary, and the encrypted reasoning as its signature. */
@@ -150,7 +151,7 @@ export function itemsOfMessage(message: Fields, options: { readonly withThinking
     } else if (block.type === "toolCall") {
       flush()
       const { id, name, arguments: args } = block as unknown as Fields
-      items.push({ type: "function_call", name, arguments: JSON.stringify(args), call_id: id })
+      items.push({ type: "function_call", name, arguments: jsonOf(args), call_id: id })
     } else texts.push(block)
   }
   flush()

@@ -2,7 +2,7 @@
 import type { AssistantMessage, ContentBlock, ModelMessage, ToolResultMessage } from "@sessions/core"
 import { lostAttachments, lostBlock, lostError, lostFile, lostThinking } from "../base/lost.ts"
 import type { Losses } from "../base/losses.ts"
-import { dataUrlOf, type Fields, fieldsOf, textBlock } from "../base/values.ts"
+import { dataUrlOf, type Fields, fieldsOf, textBlock, jsonOf } from "../base/values.ts"
 import { PART } from "./read.ts"
 
 export function recordOf(message: ModelMessage, losses: Losses): Fields {
@@ -27,7 +27,7 @@ function assistantOf({ content }: AssistantMessage, losses: Losses): Fields {
   const calls = content.flatMap((block) => {
     if (block.type !== "toolCall") return []
     const { id, name, arguments: args } = block
-    return [{ id, type: "function", function: { name, arguments: JSON.stringify(args) } }]
+    return [{ id, type: "function", function: { name, arguments: jsonOf(args) } }]
   })
   const text = parts.length === 0 ? null : contentOf(parts)
   return { role: "assistant", content: text, ...(calls.length === 0 ? {} : { tool_calls: calls }) }

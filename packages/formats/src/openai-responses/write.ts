@@ -3,7 +3,7 @@ import type { ContentBlock, ToolResultMessage } from "@sessions/core"
 import type { WrittenMessage } from "../base/list-format.ts"
 import { lostAttachments, lostBlock, lostError, lostFile, lostThinking } from "../base/lost.ts"
 import type { Losses } from "../base/losses.ts"
-import { dataUrlOf, type Fields } from "../base/values.ts"
+import { dataUrlOf, type Fields, jsonOf } from "../base/values.ts"
 import { PROVIDER } from "./read.ts"
 
 /** The items of a message: a reasoning for each block of thinking, a message, and a call for each call. */
@@ -30,7 +30,7 @@ export function writtenItems({ id, message }: WrittenMessage, losses: Losses): r
   for (const block of content)
     if (block.type === "toolCall") {
       const { id: callId, name, arguments: args } = block
-      items.push({ type: "function_call", call_id: callId, name, arguments: JSON.stringify(args) })
+      items.push({ type: "function_call", call_id: callId, name, arguments: jsonOf(args) })
     }
   return items
 }
