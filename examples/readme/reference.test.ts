@@ -90,3 +90,51 @@ test("each test that the comparison names exists", () => {
     if (name !== undefined) expect(read(path), path).toContain(name)
   }
 })
+
+/** The rows of the comparison and of README.md that `pnpm bench` measures: the label, the result, and the peer of each column. */
+const FIGURES: readonly (readonly [label: string, id: string, columns: readonly (string | undefined)[]])[] = [
+  ["append of 2 KB, acknowledged", "peers.append", ["", "pi", undefined, "SQLite (WAL)", "appendFile + JSON.parse"]],
+  ["open a compacted session of 116 MB", "peers.open.116mb.compacted", ["", "pi", "claude-agent-sdk", "SQLite (WAL)"]],
+  [
+    "all messages of 116 MB",
+    "peers.open.116mb",
+    ["", "pi", "claude-agent-sdk", "SQLite (WAL)", "appendFile + JSON.parse"],
+  ],
+  ["list 1,000 sessions", "peers.list.1000", ["", "pi", "claude-agent-sdk", "SQLite (WAL)", "appendFile + JSON.parse"]],
+  ["append, SQLite", "sqlite.peers.append", ["", "LangGraph's SqliteSaver", "pi"]],
+  ["open a session of 1 MB, SQLite", "sqlite.peers.open.1mb", ["", "LangGraph's SqliteSaver", "pi"]],
+  ["append, PostgreSQL", "postgres.peers.append", ["", "LangGraph's PostgresSaver"]],
+  ["open a session of 1 MB, PostgreSQL", "postgres.peers.open.1mb", ["", "LangGraph's PostgresSaver"]],
+  ["append a message, SQLite", "sqlite.peers.append", ["", "LangGraph's SqliteSaver"]],
+  ["append a message, PostgreSQL", "postgres.peers.append", ["", "LangGraph's PostgresSaver"]],
+  ["append", "peers.append.memory", ["", "openai-agents"]],
+  ["read the messages of a session of 10 MB", "peers.open.memory", ["", "openai-agents"]],
+]
+
+interface Measured {
+  readonly id: string
+  readonly runtime: string
+  readonly value: number
+  readonly unit: string
+  readonly peers?: Readonly<Record<string, number>>
+}
+
+test.each(FIGURES)("the figures of “%s” are those of benchmarks/results.json", (label, id, columns) => {
+  const { results } = JSON.parse(read("benchmarks/results.json")) as { readonly results: readonly Measured[] }
+  const measured = results.find((one) => one.id === id && one.runtime.startsWith("node"))
+  const row = `${read("docs/comparison.md")}\n${read("README.md")}`
+    .split("\n")
+    .find((line) => line.startsWith(`| ${label} |`))
+  const cells = row?.split("|").slice(2, -1) ?? []
+  expect(cells.length).toBeGreaterThanOrEqual(columns.length)
+  for (const [index, peer] of columns.entries()) {
+    const [, shown = "", unit] = /^ ([\d.,]+) (µs|ms)/.exec(cells[index] ?? "") ?? []
+    if (peer === undefined) expect(shown).toBe("")
+    else {
+      const value = (peer === "" ? measured?.value : measured?.peers?.[peer]) ?? Number.NaN
+      const inUnit = unit === measured?.unit.slice(0, 2) ? value : unit === "ms" ? value / 1_000 : value * 1_000
+      const digits = shown.replace(/^0\./, "").replace(/\D/g, "").replace(/^0+/, "").length
+      expect(Number(inUnit.toPrecision(digits)), `${id}, ${peer || "@sessions"}`).toBe(Number(shown))
+    }
+  }
+})

@@ -30,6 +30,8 @@ export default defineConfig({
   themeConfig: {
     search: { provider: "local" },
     outline: [2, 3],
+    // axe asks that the name of the link has its text.
+    notFound: { linkText: "Go to the start", linkLabel: "Go to the start" },
     nav: [page("Getting started", "/getting-started"), page("Recipes", "/recipes"), page("API", "/api/")],
     sidebar: [
       {
@@ -96,17 +98,14 @@ export default defineConfig({
       },
       {
         text: "Packages",
-        collapsed: true,
         items: readmes.filter((name) => !isExample(name)).map((name) => page(name, `/packages/${name}`)),
       },
       {
         text: "Examples",
-        collapsed: true,
         items: readmes.filter(isExample).map((name) => page(name.slice("example-".length), `/packages/${name}`)),
       },
       {
         text: "Project",
-        collapsed: true,
         items: [
           page("Changelog", "/project/changelog"),
           page("Contributing", "/project/contributing"),
