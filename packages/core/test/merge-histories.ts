@@ -39,6 +39,8 @@ export interface RealHistory {
 }
 
 const NEVER = 99
+/** By which the clock of a device may be wrong. */
+const YEAR_MS = 31_536_000_000
 
 export const realHistory: fc.Arbitrary<RealHistory> = fc.record({
   storages: fc.integer({ min: 2, max: 6 }),
@@ -49,7 +51,7 @@ export const realHistory: fc.Arbitrary<RealHistory> = fc.record({
       kind: fc.constantFrom(...KINDS),
       at: fc.nat({ max: 5 }),
       n: fc.nat({ max: 99 }),
-      clock: fc.nat({ max: 9 }),
+      clock: fc.oneof({ weight: 9, arbitrary: fc.nat({ max: 9 }) }, { weight: 1, arbitrary: fc.constant(YEAR_MS) }),
       kill: fc.oneof(fc.constant(NEVER), fc.constant("each" as const), fc.integer({ min: 1, max: 8 })),
       busy: fc.oneof({ weight: 3, arbitrary: fc.constant(NEVER) }, { weight: 1, arbitrary: fc.nat({ max: 4 }) }),
     }),
