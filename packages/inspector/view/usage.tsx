@@ -3,7 +3,7 @@ import type { VNode } from "preact"
 import { useState } from "preact/hooks"
 import { type Count, COUNTS, type Row } from "../src/model/types.ts"
 import { type ModelUsage, usageByModel } from "../src/model/usage.ts"
-import { formatCost, formatNumber } from "./format.ts"
+import { formatCost, formatCount, formatNumber } from "./format.ts"
 import { pathTo } from "./paths.ts"
 import type { SessionData } from "./source.ts"
 
@@ -65,5 +65,5 @@ export function sumText({ numbers, unknown }: ModelUsage, count: Count): string 
   const sum = numbers[count]
   if (sum === undefined) return "unknown"
   const text = count === "cost" ? formatCost(sum) : formatNumber(sum)
-  return unknown[count] === 0 ? text : `at least ${text}; ${formatNumber(unknown[count])} calls unknown`
+  return unknown[count] === 0 ? text : `at least ${text}; ${formatCount(unknown[count], "call")} unknown`
 }
