@@ -34,8 +34,9 @@ export function createDatabase(open: () => Promise<Driver>): Database {
 }
 
 export function toError(cause: unknown, { doing }: Call): StorageError {
-  const code = CODES[resultCode(cause)] ?? "unavailable"
-  return new StorageError(code, `Could not ${doing}: SQLite reported ${String(cause)}.`, { cause })
+  const result = resultCode(cause)
+  const what = result === 0 ? "This is a defect of the adapter" : "SQLite reported an error"
+  return new StorageError(CODES[result] ?? "unavailable", `Could not ${doing}. ${what}: ${String(cause)}.`, { cause })
 }
 
 function inTransaction<T>(driver: Driver, work: (driver: Driver) => T): T {

@@ -61,19 +61,14 @@ export function readRows(
       return taken
     },
     async (session, log, before, maxBytes) => {
-      let from = before
-      let bytes = 0
+      const window = openWindow(before, maxBytes)
       try {
-        for await (const line of rows(session, log, { from: 0, to: before, newestFirst: true })) {
-          bytes += utf8Length(line) + 1
-          if (bytes > maxBytes && from < before) break
-          from--
-          if (bytes >= maxBytes) break
-        }
+        for await (const line of rows(session, log, { from: 0, to: before, newestFirst: true }))
+          if (!window.take(line)) break
       } catch (error) {
-        if (from === before || !hasStorageCode(error, "corrupt")) throw error
+        window.endAt(error)
       }
-      return from
+      return window.from
     },
   )
 }
@@ -88,19 +83,32 @@ function gone(): StorageError {
  * error is thrown.
  */
 export function windowStart(lines: Iterable<string>, before: Seq, maxBytes: number): Seq {
-  let from = before
-  let bytes = 0
+  const window = openWindow(before, maxBytes)
   try {
-    for (const line of lines) {
-      bytes += utf8Length(line) + 1
-      if (bytes > maxBytes && from < before) break
-      from--
-      if (bytes >= maxBytes) break
-    }
+    for (const line of lines) if (!window.take(line)) break
   } catch (error) {
-    if (from === before || !hasStorageCode(error, "corrupt")) throw error
+    window.endAt(error)
   }
-  return from
+  return window.from
+}
+
+function openWindow(before: Seq, maxBytes: number) {
+  let bytes = 0
+  const window = {
+    from: before,
+    /** Returns whether the window may have an older line, too. */
+    take(line: string): boolean {
+      bytes += utf8Length(line) + 1
+      if (bytes > maxBytes && window.from < before) return false
+      window.from--
+      return bytes < maxBytes
+    },
+    /** The next line could not be loaded. */
+    endAt(error: unknown): void {
+      if (window.from === before || !hasStorageCode(error, "corrupt")) throw error
+    },
+  }
+  return window
 }
 
 /** A step in reading a window, for stores that keep bytes. `damage`: lines before this chunk are not UTF-8; the chunk may be empty. */
