@@ -1,5 +1,5 @@
 // `pnpm test:conformance [--adapter NAME] [--runtime NAME]`: runs the conformance suite for one adapter or all, on one runtime or all,
-// each with its own test runner. Ends with `N passed, N failed, N skipped`. `--readme` writes the results into the README's matrix.
+// each with its own test runner. Ends with `N passed, N failed, N skipped`. `--readme` writes the results into the matrix of conformance/README.md.
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { parseArgs } from "node:util"
@@ -43,7 +43,7 @@ for (const [adapter, runtimes] of shown) {
   }
 }
 if (values.readme) {
-  const readme = join(root, "README.md")
+  const readme = join(root, "conformance", "README.md")
   writeFileSync(readme, inReadme(readFileSync(readme, "utf8"), matrixTable(counts)))
 }
 process.exitCode = failed + sum.failed > 0 ? 1 : 0

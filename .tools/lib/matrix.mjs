@@ -43,7 +43,7 @@ export function missingReports() {
   return runtimes.flatMap(({ files }) => files).filter((file) => !existing.includes(file))
 }
 
-/** The README's table: passed cases, failed ones, and in parentheses those that the adapter's capabilities exclude. */
+/** The table of conformance/README.md: passed cases, failed ones, and in parentheses those that the adapter's capabilities exclude. */
 export function matrixTable(counts) {
   const columns = runtimes.filter(({ name }) => Object.values(counts).some((row) => row[name] !== undefined))
   const rows = Object.keys(counts)

@@ -6,7 +6,7 @@ import { root } from "../lib/workspace.mjs"
 const BEGIN = "<!-- conformance: written by `pnpm test:conformance --readme` -->"
 const END = "<!-- /conformance -->"
 
-/** Checks that the README's matrix has the results of this run. */
+/** Checks that the matrix in the README of the suite has the results of this run. */
 export const matrix = {
   name: "matrix",
   alone: true,
@@ -15,10 +15,10 @@ export const matrix = {
     return missing.length === 0 ? undefined : `not the whole suite ran: ${missing.join(", ")} missing`
   },
   async run() {
-    const readme = readFileSync(join(root, "README.md"), "utf8")
+    const readme = readFileSync(join(root, "conformance", "README.md"), "utf8")
     const table = matrixTable(conformanceCounts())
     const right = inReadme(readme, table) === readme
-    const output = `The README's matrix differs from this run. \`pnpm test:conformance --readme\` writes it:\n${table}`
+    const output = `The matrix of conformance/README.md differs from this run. \`pnpm test:conformance --readme\` writes it:\n${table}`
     return { passed: right ? 1 : 0, failed: right ? 0 : 1, skipped: 0, output }
   },
 }
@@ -26,6 +26,6 @@ export const matrix = {
 /** The text with the table between its markers. */
 export function inReadme(text, table) {
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)]
-  if (from === -1 || to < from) throw new Error(`The README lacks the markers ${BEGIN} and ${END}.`)
+  if (from === -1 || to < from) throw new Error(`The text lacks the markers ${BEGIN} and ${END}.`)
   return `${text.slice(0, from)}${BEGIN}\n\n${table}\n\n${text.slice(to)}`
 }

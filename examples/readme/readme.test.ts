@@ -25,8 +25,6 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   "# @sessions": /^1 sent, 2 stored\n$/,
   "A turn of an agent": /^2\nfix the tests 2\n$/,
   "A script on Node, Bun or Deno": /^2 1\n$/,
-  "A test, or an agent without persistence": /^1\n$/,
-  "A storage of your own": /passed: 1\d\d,\s+failed: 0/,
   "# Compaction": /^1\n$/,
   "# Search over sessions": /^\[ true \]\n\[\]\n$/,
   "# @sessions/search": /^\w{26} user \S+Z Where is the \[deploy\] \[key\]\?\n$/,
