@@ -1,7 +1,7 @@
 /** Reads and changes one chat; all changes of this package go through `changeChat`. */
-import { hasCode, type NewEntry, type Session, type Sessions } from "@sessions/core"
+import { hasCode, type NewEntry, type Session, SessionError, type Sessions } from "@sessions/core"
 import { leastDifference } from "./branches.ts"
-import { asJson } from "./json.ts"
+import { asJson, isObject } from "./json.ts"
 import { inTurn } from "./queue.ts"
 import { readMessages } from "./read.ts"
 import { appendDifference, readToEnd, withChat, withNewChat } from "./session.ts"
@@ -33,7 +33,27 @@ export async function loadMessages(session: Session): Promise<readonly ChatMessa
 
 /** A copy as JSON has it, without the messages that `validateUIMessages` refuses. */
 export function storable(messages: readonly ChatMessage[]): readonly ChatMessage[] {
-  return asJson(messages, "The messages").filter(({ parts }) => parts.length > 0)
+  const copies: unknown = asJson(messages, "The messages")
+  if (!Array.isArray(copies)) throw refused("The messages are no array")
+  for (const [index, copy] of copies.entries()) {
+    const problem = problemOf(copy)
+    if (problem !== undefined) throw refused(`The message ${index} has ${problem}`)
+  }
+  return (copies as ChatMessage[]).filter(({ parts }) => parts.length > 0)
+}
+
+/** What a message needs so that it can be loaded again. The rest is up to `validateUIMessages`. */
+function problemOf(message: unknown): string | undefined {
+  const { id, role, parts } = isObject(message) ? message : {}
+  if (typeof id !== "string") return "no text as its `id`"
+  if (typeof role !== "string") return "no text as its `role`"
+  if (!Array.isArray(parts)) return "no array as its `parts`"
+  const isPart = (part: unknown): boolean => isObject(part) && typeof part["type"] === "string"
+  return parts.every(isPart) ? undefined : "a part that is no object with a `type`"
+}
+
+function refused(problem: string): SessionError {
+  return new SessionError("invalid", `${problem}. Nothing was written.`)
 }
 
 async function apply(session: Session, { messages, entries }: Change): Promise<void> {

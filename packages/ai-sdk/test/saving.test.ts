@@ -263,3 +263,20 @@ test("a chat that another process has branched is read and continued at the end 
   expect(await other.loadChat("c")).toEqual([user("u5", "e")])
   await held.close()
 })
+
+test.each<[string, unknown]>([
+  ["no array", "text"],
+  ["null in place of a message", [null]],
+  ["a message without an id", [{ role: "user", parts: [{ type: "text", text: "a" }] }]],
+  ["a message without a role", [{ id: "m", parts: [{ type: "text", text: "a" }] }]],
+  ["a message without parts", [{ id: "m", role: "user", content: "a" }]],
+  ["a part without a type", [{ id: "m", role: "user", parts: [{ text: "a" }] }]],
+  ["null in place of a part", [{ id: "m", role: "user", parts: [null] }]],
+])("messages that could not be loaded again are `invalid`, and the chat stays as it is: %s", async (_, messages) => {
+  const { store } = createWorld()
+  const saved = [user("u1", "a question")]
+  await store.saveChat({ chatId: "c", messages: saved })
+  await expect(store.saveChat({ chatId: "c", messages: messages as never })).rejects.toMatchObject({ code: "invalid" })
+  await expect(store.createChat({ messages: messages as never })).rejects.toMatchObject({ code: "invalid" })
+  expect(await store.loadChat("c")).toEqual(saved)
+})

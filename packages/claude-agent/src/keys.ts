@@ -76,7 +76,7 @@ export function partOf({ part }: Readonly<Record<string, unknown>>): unknown {
 
 /** The SDK's key is checked because an error in it would show as an empty session. */
 export function checkKey(key: SessionKey): void {
-  const { projectKey, sessionId, subpath } = key
+  const { projectKey, sessionId, subpath } = (key ?? {}) as Partial<SessionKey>
   if (typeof projectKey !== "string" || typeof sessionId !== "string")
     throw new SessionError("invalid", "A key needs projectKey and sessionId, both texts.")
   if (subpath !== undefined && (typeof subpath !== "string" || subpath === ""))

@@ -48,11 +48,18 @@ export function withoutKnown(lines: readonly SessionStoreEntry[], known: Readonl
   })
 }
 
-/** In bytes of memory, roughly. */
+/** In bytes of memory, roughly. Without recursion: a line may be nested deeper than the stack. */
 export function sizeOf(value: unknown): number {
-  if (typeof value === "string") return value.length
-  if (typeof value !== "object" || value === null) return 8
-  let size = 8
-  for (const name in value) size += name.length + sizeOf((value as Readonly<Record<string, unknown>>)[name])
+  const left: unknown[] = [value]
+  let size = 0
+  while (left.length > 0) {
+    const next = left.pop()
+    size += typeof next === "string" ? next.length : 8
+    if (typeof next !== "object" || next === null) continue
+    for (const name in next) {
+      size += name.length
+      left.push((next as Readonly<Record<string, unknown>>)[name])
+    }
+  }
   return size
 }

@@ -140,6 +140,7 @@ export function createClaudeStore(options: ClaudeStoreOptions): ClaudeStore {
   const store: ClaudeStore = {
     append: (key, entries) =>
       call(async () => {
+        checkLines(entries)
         // The caller may change its array afterwards.
         const lines: SessionStoreEntry[] = [...entries]
         await use(key, (transcript) => transcript.append(lines))
@@ -189,6 +190,13 @@ interface MainRow {
 function toSummary({ sessionId, mtime, summary }: MainRow): SessionSummaryEntry[] {
   if (typeof summary !== "object" || summary === null) return []
   return [{ sessionId, mtime, data: summary as Record<string, unknown> }]
+}
+
+/** A line that is no object could not be told from the text of a long one when it is read. */
+function checkLines(entries: readonly unknown[]): void {
+  const isLine = (line: unknown): boolean => typeof line === "object" && line !== null && !Array.isArray(line)
+  if (Array.isArray(entries) && entries.every(isLine)) return
+  throw new SessionError("invalid", "append takes an array of lines, each an object. Nothing was written.")
 }
 
 function ignore(): void {}

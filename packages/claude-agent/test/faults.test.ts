@@ -107,6 +107,22 @@ test("a repository that waits for the first message is refused, because it would
   expect(await store.load(MAIN)).toBeNull()
 })
 
+test("lines that are no objects are refused, and the transcript is loaded as before", async () => {
+  const store = open()
+  await store.append(MAIN, messages(1, 1))
+  for (const lines of [["text"], [null], [[message(2)]], [message(2), 5], "text", undefined])
+    await expect(store.append(MAIN, lines as never)).rejects.toMatchObject({ code: "invalid" })
+  expect(await store.load(MAIN)).toEqual(messages(1, 1))
+})
+
+test("a line that is nested deeper than the stack is written once", async () => {
+  const store = open()
+  const line: Record<string, unknown> = {}
+  for (let at = line, depth = 0; depth < 20_000; depth++) at = at["in"] = {}
+  await store.append(MAIN, [{ type: "deep", line }])
+  expect(JSON.stringify(await store.load(MAIN))).toBe(JSON.stringify([{ type: "deep", line }]))
+})
+
 test("keys that are none are refused, and calls after close", async () => {
   const store = open()
   await expect(store.append({ ...MAIN, subpath: "" }, messages(1, 1))).rejects.toMatchObject({ code: "invalid" })

@@ -13,6 +13,7 @@ import {
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint"
 import { hasCode, SessionError, type Sessions } from "@sessions/core"
+import { checkOptions, type OptionNames } from "@sessions/core/storage"
 import { Bases } from "./bases.ts"
 import { type DeltaHistories, readDeltaHistories } from "./delta-history.ts"
 import { listTuples, type ListQuery } from "./list.ts"
@@ -43,6 +44,8 @@ export interface SessionsSaverOptions {
   readonly keep?: number
 }
 
+const OPTIONS: OptionNames<SessionsSaverOptions> = { sessions: true, serde: true, keep: true }
+
 /**
  * Stores each thread as a session of the kind `langgraph`.
  *
@@ -56,7 +59,9 @@ export class SessionsSaver extends BaseCheckpointSaver {
   readonly #bases = new Bases()
   readonly #writers: Writers
 
-  constructor({ sessions, serde, keep }: SessionsSaverOptions) {
+  constructor(options: SessionsSaverOptions) {
+    checkOptions("SessionsSaver", options, OPTIONS)
+    const { sessions, serde, keep } = options
     super(serde)
     if (keep !== undefined) {
       if (!Number.isSafeInteger(keep) || keep < 1) {
@@ -117,6 +122,7 @@ export class SessionsSaver extends BaseCheckpointSaver {
     const ns = namespaceOf(config)
     const parent = getCheckpointId(config) || undefined
     const { id } = checkpoint
+    if (typeof id !== "string") throw new SessionError("invalid", "put needs a checkpoint with a text as its `id`.")
     const { channel_values, ...rest } = { ...checkpoint, ...copyCheckpoint(checkpoint) }
     const versions = rest.channel_versions
     const known = parent === undefined ? undefined : this.#bases.get(thread, ns, parent)

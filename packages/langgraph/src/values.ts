@@ -1,10 +1,13 @@
 /** Values as a serializer gives them, in a form that fits into JSON. */
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint"
+import { SessionError } from "@sessions/core"
 import type { Stored } from "./records.ts"
 
 export async function store(serde: SerializerProtocol, value: unknown): Promise<Stored> {
   const [t, data] = await serde.dumpsTyped(value)
   const text = t === "json" ? textOf(data) : undefined
+  // What the serializer gives for a function; it could not be read again.
+  if (text === "") throw new SessionError("invalid", "A value cannot be stored: the serializer has made no JSON of it.")
   return text === undefined ? { t, b: toBase64(data) } : { t, s: text }
 }
 

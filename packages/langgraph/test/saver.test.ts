@@ -1,11 +1,11 @@
 /** What a saver guarantees beyond LangGraph's validation suite. */
-import { uuid6 } from "@langchain/langgraph-checkpoint"
+import { emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint"
 import { createSessions, type Sessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { SessionsSaver } from "@sessions/langgraph"
 import { expect, onTestFinished, test } from "vitest"
-import { lastMessages, listed, put, startOf, valuesOf } from "./threads.ts"
+import { lastMessages, listed, META, put, startOf, valuesOf } from "./threads.ts"
 
 interface Opened {
   readonly sessions: Sessions
@@ -206,6 +206,17 @@ test("deleteThread deletes one thread, is idempotent, and the thread can begin a
   await put(one, root, { a: 1, b: 2 }, { version: 2, changed: ["b"] })
   expect(await valuesOf(two, startOf("t"))).toEqual({ a: 1, b: 2 })
   expect(await valuesOf(two, startOf("kept"))).toEqual({ a: 2 })
+})
+
+test("a value that the serializer cannot write, and a checkpoint without an id, are `invalid`, and the thread stays readable", async () => {
+  const { saver } = open()
+  const root = await put(saver, startOf("t"), { a: 1 })
+  await expect(put(saver, root, { a: () => 1 }, { version: 2 })).rejects.toMatchObject({ code: "invalid" })
+  await expect(saver.putWrites(root, [["a", () => 1]], "task")).rejects.toMatchObject({ code: "invalid" })
+  const nameless = { ...emptyCheckpoint(), id: undefined as never }
+  await expect(saver.put(root, nameless, META, {})).rejects.toMatchObject({ code: "invalid" })
+  expect(await valuesOf(saver, startOf("t"))).toEqual({ a: 1 })
+  expect(await listed(saver, startOf("t"))).toHaveLength(1)
 })
 
 test("calls without a thread or a checkpoint are `invalid`, and a repository with persistAfter is refused", async () => {

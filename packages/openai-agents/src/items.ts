@@ -24,7 +24,7 @@ const ITEM_ROLE = "openai:item"
 /** The entry of an item. Throws `invalid` for a value that JSON cannot hold. Keeps nothing of the given object. */
 export function toEntry(item: object): ItemEntry {
   const bytes: string[][] = []
-  const copy = snapshot(item, [], bytes)
+  const copy = copyOf(item, bytes)
   if (!isObject(copy)) throw refused([], "is not an object")
   const lifted = bytes.length === 0 ? lift(copy) : undefined
   if (lifted !== undefined) return { type: "message", ...lifted }
@@ -175,6 +175,15 @@ function unlift(frame: Fields, blocks: readonly ContentBlock[]): Fields {
 function valueOf(block: ContentBlock | undefined): unknown {
   const { type, text, thinking, mimeType, data } = (block ?? {}) as Fields
   return type === "image" ? `data:${String(mimeType)};base64,${String(data)}` : type === "thinking" ? thinking : text
+}
+
+function copyOf(item: object, bytes: string[][]): unknown {
+  try {
+    return snapshot(item, [], bytes)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw refused([], "contains itself, or is nested too deeply")
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The ids of logs, and the lists of them. A session id of the SDK is any text; the log has it in its metadata. */
 import { type ListOptions, SessionError, type SessionInfo, type Sessions } from "@sessions/core"
-import { sha256Hex } from "@sessions/core/storage"
+import { isSessionId, sha256Hex } from "@sessions/core/storage"
 
 /** The kind of the logs, see `docs/bridges.md`. */
 export const KIND = "openai-agents"
@@ -11,11 +11,12 @@ const PREFIX = `${KIND}.`
 const PLAIN = /^[A-Za-z0-9._-]{1,100}$/
 const HASHED = "sha256-"
 
-/** The id of the log in which a session of the SDK is stored: `openai-agents.` and its id, or the hash of an id with other characters. */
+/** The id of the log in which a session of the SDK is stored: `openai-agents.` and its id, or its hash if that is no id of a session. */
 export async function logIdOf(sessionId: string): Promise<string> {
   if (typeof sessionId !== "string" || sessionId === "")
     throw new SessionError("invalid", "The option `sessionId` must be a text that is not empty.")
-  if (PLAIN.test(sessionId) && !sessionId.startsWith(HASHED)) return PREFIX + sessionId
+  const isPlain = PLAIN.test(sessionId) && isSessionId(PREFIX + sessionId)
+  if (isPlain && !sessionId.startsWith(HASHED)) return PREFIX + sessionId
   return PREFIX + HASHED + (await sha256Hex(new TextEncoder().encode(sessionId)))
 }
 

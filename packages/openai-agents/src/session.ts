@@ -5,9 +5,10 @@
  */
 import { type Entry, hasCode, type NewEntry, type Session, SessionError, type Sessions } from "@sessions/core"
 import { createIds } from "@sessions/core/format"
+import { checkOptions, type OptionNames } from "@sessions/core/storage"
 import { canonical, hashOf } from "./canonical.ts"
 import { findPlace, findStart, type History, type Operation, readHistory, type Rewrite } from "./history.ts"
-import { toEntry, toItem } from "./items.ts"
+import { isObject, type ItemEntry, toEntry, toItem } from "./items.ts"
 import { KIND, logIdOf, SESSION_ID } from "./log-id.ts"
 import { type SharedState, sharedState } from "./shared.ts"
 import { checkTransaction, mutate, type Transaction } from "./transactions.ts"
@@ -27,9 +28,15 @@ export interface AgentSessionOptions {
  * one. Any number of objects, processes and hosts may use one session at once, as far as the storage allows it.
  */
 export function createAgentSession<Item extends object = never>(options: AgentSessionOptions): AgentSession<Item> {
+  checkOptions("createAgentSession", options, OPTIONS)
   const { sessions, sessionId = newId(), metadata = {} } = options
+  if (typeof sessions?.openOrCreate !== "function")
+    throw invalid("createAgentSession needs `sessions`, a repository that createSessions() has made.")
+  if (!isObject(metadata)) throw invalid("The `metadata` of a session must be an object.")
   return new LogSession(sessions, sessionId, metadata) as unknown as AgentSession<Item>
 }
+
+const OPTIONS: OptionNames<AgentSessionOptions> = { sessions: true, sessionId: true, metadata: true }
 
 const newId = createIds()
 
@@ -58,7 +65,9 @@ class LogSession implements AgentSession<object> {
 
   getItems(limit: number = Number.POSITIVE_INFINITY): Promise<object[]> {
     return this.#exclusive(async () => {
-      if (!(limit > 0)) return []
+      if (limit !== Number.POSITIVE_INFINITY && !Number.isSafeInteger(limit))
+        throw invalid("The limit of getItems must be a whole number.")
+      if (limit <= 0) return []
       const history = await this.#read(limit)
       this.#seen = history?.entries.at(-1)?.id ?? null
       return history?.entries.map(toItem) ?? []
@@ -66,8 +75,8 @@ class LogSession implements AgentSession<object> {
   }
 
   async addItems(items: readonly object[]): Promise<void> {
-    if (items.length === 0) return
-    const entries = items.map(toEntry)
+    const entries = toEntries("addItems", items)
+    if (entries.length === 0) return
     return this.#exclusive(async () => {
       const doubtful = this.#doubtful
       const isRepeated = doubtful !== undefined && doubtful.items === canonical(entries)
@@ -113,7 +122,7 @@ class LogSession implements AgentSession<object> {
   }
 
   async replaceHistoryWithCompaction(items: readonly object[]): Promise<void> {
-    const added = items.map(toEntry)
+    const added = toEntries("replaceHistoryWithCompaction", items)
     return this.#exclusive(async () => {
       await this.#change(true, async (session) => {
         const history = await currentHistory(session, Number.POSITIVE_INFINITY)
@@ -142,6 +151,7 @@ class LogSession implements AgentSession<object> {
   }
 
   async applyHistoryMutations(args: { readonly mutations: readonly HistoryMutation[] }): Promise<void> {
+    if (!Array.isArray(args?.mutations)) throw invalid("applyHistoryMutations needs `mutations`, an array.")
     const mutations = structuredClone(args.mutations)
     if (mutations.length === 0) return
     return this.#exclusive(async () => {
@@ -256,6 +266,15 @@ class LogSession implements AgentSession<object> {
     this.#seen = ids.at(-1) ?? before ?? null
     return "applied"
   }
+}
+
+function toEntries(call: string, items: readonly object[]): ItemEntry[] {
+  if (!Array.isArray(items)) throw invalid(`${call} needs an array of items.`)
+  return (items as readonly object[]).map(toEntry)
+}
+
+function invalid(message: string): SessionError {
+  return new SessionError("invalid", message)
 }
 
 /** The history with what other processes have added. */

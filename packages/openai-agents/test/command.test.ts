@@ -84,12 +84,13 @@ test("lists have the sessions of this SDK alone, with their ids, whatever their 
   const other = await sessions.create({ kind: "langgraph", id: "openai-agents.other" })
   await other.append({ type: "message", message: { role: "user", content: "other" } })
   await sessions.create({ entries: [{ type: "message", message: { role: "user", content: "a person's" } }] })
-  const ids = ["plain-1", "with / and ü", "x".repeat(300), "sha256-abc"]
+  const odd = ["__proto__", ".", "..", "a..b", ".a", "a-", " "]
+  const ids = ["plain-1", "with / and ü", "x".repeat(300), "sha256-abc", ...odd]
   for (const sessionId of ids) {
     const session = createAgentSession({
       sessions,
       sessionId,
-      metadata: { user: sessionId.length > 10 ? "ada" : "bob" },
+      metadata: { user: sessionId.length > 10 || odd.includes(sessionId) ? "ada" : "bob" },
     })
     expect(await session.getSessionId()).toBe(sessionId)
     await session.addItems([TURN[0] as object])
