@@ -66,7 +66,8 @@ function linesIn(fd: number, at: string): ReturnType<Hold> {
   }
 }
 
-function* readLines(fd: number): Generator<string, void, undefined> {
+/** The lines of a piece at a time: a step of an async iterator for each would cost as much as reading it. */
+function* readLines(fd: number): Generator<readonly string[], void, undefined> {
   const bytes = new Uint8Array(PIECE_BYTES)
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
   let open = ""
@@ -74,13 +75,11 @@ function* readLines(fd: number): Generator<string, void, undefined> {
     const count = fs.readSync(fd, bytes, 0, bytes.length, at)
     if (count === 0) return
     at += count
-    const text = open + decoder.decode(bytes.subarray(0, count), { stream: true })
-    let from = 0
-    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", from)) {
-      yield text.slice(from, end)
-      from = end + 1
-    }
-    open = text.slice(from)
+    const lines = decoder.decode(bytes.subarray(0, count), { stream: true }).split("\n")
+    // Not searched again: a line may be much longer than a piece.
+    lines[0] = open + (lines[0] ?? "")
+    open = lines.pop() ?? ""
+    if (lines.length > 0) yield lines
   }
 }
 

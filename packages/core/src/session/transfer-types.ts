@@ -54,8 +54,8 @@ export interface Importer {
 export interface LineHold {
   /** Adds a line, which has no line feed. */
   push(line: string): void
-  /** All lines in the order in which they came. Called once, after the last `push`. */
-  lines(): AsyncIterable<string>
+  /** All lines in the order in which they came, some at a time. Called once, after the last `push`. */
+  lines(): AsyncIterable<readonly string[]>
 }
 
 export interface CopyOptions extends CallOptions {

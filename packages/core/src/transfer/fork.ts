@@ -11,7 +11,8 @@ import { signalOf } from "../storage/signals.ts"
 import { type ForkedEntry, planFork } from "./fork-plan.ts"
 import { toStoredForm } from "./stored-form.ts"
 import { type WholeEntry, type WholeLog, wholeLogOf } from "./whole-log.ts"
-import { type LineToWrite, writeLog } from "./write-log.ts"
+import type { LineToWrite } from "./log-to-write.ts"
+import { writeLog } from "./write-log.ts"
 
 export interface ForkOptions {
   readonly maxSessionBytes: number

@@ -403,6 +403,6 @@ function message(value: object): object {
   return { type: "message", message: value }
 }
 
-async function* inOrder(lines: readonly string[]): AsyncGenerator<string, void, undefined> {
-  yield* lines
+async function* inOrder(lines: readonly string[]): AsyncGenerator<readonly string[], void, undefined> {
+  for (let at = 0; at < lines.length; at += 2) yield lines.slice(at, at + 2)
 }

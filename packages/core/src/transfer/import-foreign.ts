@@ -12,7 +12,7 @@ import type { SessionStorage } from "../storage/contract.ts"
 import { type OwnBlobs, withOwnBlobs } from "./own-blobs.ts"
 import { type ChunkSource, otherFormat } from "./source.ts"
 import { toStoredForm } from "./stored-form.ts"
-import type { ImportedLog } from "./write-log.ts"
+import type { ImportedLog } from "./log-to-write.ts"
 
 /** How much of the text `identify` gets, in UTF-16 units. */
 const START_UNITS = 65_536

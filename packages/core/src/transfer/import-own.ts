@@ -13,7 +13,7 @@ import { lineWithOwnBlobs, type OwnBlobs } from "./own-blobs.ts"
 import { isHeader, type LineSource, textOf } from "./source.ts"
 import { toStoredForm, toStoredLine } from "./stored-form.ts"
 import { blankDiagnostic, unreadableDiagnostic, unreadableEntry, unreadableOf } from "./unreadable.ts"
-import type { ImportedLog, LineToWrite } from "./write-log.ts"
+import type { ImportedLog, LineToWrite } from "./log-to-write.ts"
 
 /**
  * The header, which is the line `found`, gets the new id and, if the log is written in several batches, the expected number of lines.

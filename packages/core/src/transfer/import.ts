@@ -19,7 +19,8 @@ import { ownLogToWrite } from "./import-own.ts"
 import { ownBlobs } from "./own-blobs.ts"
 import { type ChunkSource, checkFormat, identifySource, linesOf, openSource } from "./source.ts"
 import { toStoredForm } from "./stored-form.ts"
-import { type ImportedLog, type LineToWrite, writeLog } from "./write-log.ts"
+import type { ImportedLog, LineToWrite } from "./log-to-write.ts"
+import { writeLog } from "./write-log.ts"
 
 export interface ImportSettings {
   readonly maxSessionBytes: number

@@ -15,7 +15,7 @@ import { sha256Hex } from "../storage/hash.ts"
 import { putBlobs } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { isRawLine, type RawLine } from "./older/log.ts"
-import type { LineToWrite } from "./write-log.ts"
+import type { LineToWrite } from "./log-to-write.ts"
 
 /**
  * Computes the line without storing its blobs, so that a log can be measured and compared before anything is written. A promise only for

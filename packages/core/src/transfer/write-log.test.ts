@@ -7,7 +7,8 @@ import type { HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { parseProjection } from "../info/projection-text.ts"
 import { projectAnew } from "../info/refresh.ts"
-import { type LogToWrite, writeLog } from "./write-log.ts"
+import type { LogToWrite } from "./log-to-write.ts"
+import { writeLog } from "./write-log.ts"
 import { withOriginLines } from "./headers.ts"
 
 const HEADER = '{"type":"session","format":"@sessions","version":4,"id":"s","timestamp":"2026-01-31T09:30:00.000Z"}'
