@@ -41,7 +41,10 @@ export function sourceOf(
     if (patch !== undefined) differs = true
     return patch ?? NO_PATCH
   })
-  return { at, ...(differs ? { rest } : {}), ...(hint === undefined ? {} : { hint }) }
+  const source: { -readonly [K in keyof Source]: Source[K] } = { at }
+  if (differs) source.rest = rest
+  if (hint !== undefined) source.hint = hint
+  return source
 }
 
 /** The records that an entry was made of, with their line numbers. `encoded` as for {@link sourceOf}. */
@@ -73,33 +76,54 @@ export function difference(from: unknown, to: unknown, depth = 0): Patch | undef
   if (from === to) return undefined
   if (depth === MAX_DEPTH) return { value: to }
   if (Array.isArray(to)) {
-    return Array.isArray(from) && from.length === to.length ? fieldDifference(from, to, depth) : { value: to }
+    return Array.isArray(from) && from.length === to.length ? itemDifference(from, to, depth) : { value: to }
   }
-  if (isObject(to) && isObject(from)) return fieldDifference(from, to, depth)
-  return { value: to }
+  return isObject(to) && isObject(from) ? fieldDifference(from, to, depth) : { value: to }
 }
 
-function fieldDifference(from: object, to: object, depth: number): Patch | undefined {
-  let set: Record<string, unknown> | undefined
-  let inside: Record<string, Patch> | undefined
+function itemDifference(from: readonly unknown[], to: readonly unknown[], depth: number): Patch | undefined {
+  let changes: Changes | undefined
+  for (let i = 0; i < to.length; i++) {
+    const patch = difference(from[i], to[i], depth + 1)
+    if (patch !== undefined) addChange((changes ??= {}), String(i), patch)
+  }
+  return changes && patchOf(changes, undefined)
+}
+
+function fieldDifference(from: Fields, to: Fields, depth: number): Patch | undefined {
+  let changes: Changes | undefined
   let shared = 0
-  for (const key of Object.keys(to)) {
-    const value = (to as Fields)[key]
-    const other = (from as Fields)[key]
+  // Plain objects inherit no fields, and a loop over them makes no list of their keys.
+  for (const key in to) {
+    const value = to[key]
+    const other = from[key]
     // Most fields are equal texts. JSON has no undefined, so an equal value is a field of both.
     const isField = other === value || Object.hasOwn(from, key)
     if (isField) shared++
     const patch = isField ? difference(other, value, depth + 1) : { value }
-    if (patch === undefined) continue
-    if (Object.hasOwn(patch, "value")) define((set ??= {}), key, value)
-    else define((inside ??= {}), key, patch)
+    if (patch !== undefined) addChange((changes ??= {}), key, patch)
   }
-  const keys = Object.keys(from)
-  const drop = shared === keys.length ? undefined : keys.filter((key) => !Object.hasOwn(to, key))
-  if (set === undefined && inside === undefined && drop === undefined) return undefined
+  let count = 0
+  for (const _ in from) count++
+  const drop = shared === count ? undefined : Object.keys(from).filter((key) => !Object.hasOwn(to, key))
+  return changes === undefined && drop === undefined ? undefined : patchOf(changes ?? {}, drop)
+}
+
+/** The `set` and `in` of a patch while it is made. */
+interface Changes {
+  set?: Record<string, unknown>
+  in?: Record<string, Patch>
+}
+
+function addChange(changes: Changes, key: string, patch: Patch): void {
+  if (Object.hasOwn(patch, "value")) define((changes.set ??= {}), key, patch.value)
+  else define((changes.in ??= {}), key, patch)
+}
+
+function patchOf(changes: Changes, drop: readonly string[] | undefined): Patch {
   const patch: { -readonly [K in keyof Patch]: Patch[K] } = {}
-  if (set !== undefined) patch.set = set
-  if (inside !== undefined) patch.in = inside
+  if (changes.set !== undefined) patch.set = changes.set
+  if (changes.in !== undefined) patch.in = changes.in
   if (drop !== undefined) patch.drop = drop
   return patch
 }

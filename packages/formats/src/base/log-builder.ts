@@ -58,21 +58,24 @@ export interface Payload {
   readonly [key: string]: unknown
 }
 
-interface Node {
+/** The place of an entry. */
+export interface Node<Kept = unknown> {
   readonly id: string
-  readonly parent: Node | undefined
+  readonly parent: Node<Kept> | undefined
   readonly seq: number
   readonly type: string
   readonly state: ContextState
   /** A later entry names it as its parent. */
   isContinued: boolean
+  /** What the reader of a format keeps of the entry: a field here costs less than a map with the ids of all entries. */
+  kept: Kept | undefined
 }
 
-export class LogBuilder {
+export class LogBuilder<Kept = unknown> {
   readonly #note: Note
-  readonly #nodes = new Map<string, Node>()
+  readonly #nodes = new Map<string, Node<Kept>>()
   readonly #start: ContextState
-  #last: Node | undefined
+  #last: Node<Kept> | undefined
   #seq = 0
   #timestamp: string
 
@@ -89,6 +92,11 @@ export class LogBuilder {
 
   has(id: string): boolean {
     return this.#nodes.has(id)
+  }
+
+  node(id: string): Node<Kept> | undefined {
+    // Most references mean the entry before.
+    return this.#last?.id === id ? this.#last : this.#nodes.get(id)
   }
 
   /** Whether a later entry names this one as its parent; not one that merely follows it because it names none. */
@@ -118,7 +126,7 @@ export class LogBuilder {
     const parent = this.#parentOf(place, id)
     const { type } = payload
     const entry: Record<string, unknown> = { type, id, parentId: parent?.id ?? null, seq, timestamp }
-    for (const key of Object.keys(payload)) if (key !== "type") entry[key] = payload[key]
+    for (const key in payload) if (key !== "type") entry[key] = payload[key]
     const before = parent?.state ?? this.#start
     if (type === "compaction" || type === "reset_boundary") entry["state"] = before
     if (type === "compaction") {
@@ -132,7 +140,7 @@ export class LogBuilder {
     if (source !== undefined)
       entry[sourceField(type)] = typeof source === "function" ? source(entry as unknown as Entry) : source
     const state = changesState(payload, before) ? foldState([entry as unknown as Entry], before) : before
-    this.#last = { id, parent, seq, type, state, isContinued: false }
+    this.#last = { id, parent, seq, type, state, isContinued: false, kept: undefined }
     this.#nodes.set(id, this.#last)
     return entry as unknown as Entry
   }
@@ -160,10 +168,10 @@ export class LogBuilder {
     return id
   }
 
-  #parentOf({ parentId, at }: Place, id: string): Node | undefined {
+  #parentOf({ parentId, at }: Place, id: string): Node<Kept> | undefined {
     if (parentId === undefined) return this.#last
     if (parentId === null) return undefined
-    const parent = this.#nodes.get(parentId)
+    const parent = this.node(parentId)
     if (parent !== undefined) {
       parent.isContinued = true
       return parent

@@ -1,5 +1,5 @@
 /** Content blocks of the Anthropic API as ours, and back. Fields that ours do not have are kept by the codec of the line. */
-import type { AssistantMessage, ContentBlock, ToolResultMessage, Usage } from "@sessions/core"
+import type { ContentBlock, ToolResultMessage, Usage } from "@sessions/core"
 import { isKnownBlock } from "@sessions/core/format"
 import { argumentsOf, type Fields, fieldsOf, isObject, numberOf, stringOf, textBlock } from "../base/values.ts"
 
@@ -13,9 +13,10 @@ export function blocksOf(content: unknown): ContentBlock[] {
 function blockOf(value: unknown): ContentBlock {
   const type = isObject(value) ? stringOf(value["type"]) : undefined
   if (!isObject(value) || type === undefined) return { type: WRAPPED_VALUE, value }
-  const block = knownBlock(type, value) ?? (value as unknown as ContentBlock)
-  const isOurs = OUR_TYPES.has(block.type) || block.type.startsWith(PREFIX)
-  return isOurs && (block === (value as unknown) || !isKnownBlock(block)) ? { type: WRAPPED_VALUE, value } : block
+  const block = knownBlock(type, value)
+  if (block !== undefined) return isKnownBlock(block) ? block : { type: WRAPPED_VALUE, value }
+  const isOurs = OUR_TYPES.has(type) || type.startsWith(PREFIX)
+  return isOurs ? { type: WRAPPED_VALUE, value } : (value as unknown as ContentBlock)
 }
 
 const PREFIX = "claude-code:"
@@ -26,14 +27,11 @@ const OUR_TYPES: ReadonlySet<string> = new Set(["text", "thinking", "image", "fi
 function knownBlock(type: string, value: Fields): ContentBlock | undefined {
   switch (type) {
     case "text":
-      return { type, text: value["text"] as string }
+      return hasFields(value, TEXT_FIELDS) ? value : { type, text: value["text"] as string }
     case "thinking": {
-      const { thinking, signature } = value
-      return {
-        type,
-        thinking: thinking as string,
-        ...(signature === undefined ? {} : { signature: signature as string }),
-      }
+      if (hasFields(value, THINKING_FIELDS)) return value
+      const block = { type, thinking: value["thinking"] as string }
+      return value["signature"] === undefined ? block : { ...block, signature: value["signature"] as string }
     }
     case "tool_use":
       return {
@@ -49,6 +47,15 @@ function knownBlock(type: string, value: Fields): ContentBlock | undefined {
     default:
       return undefined
   }
+}
+
+const TEXT_FIELDS: ReadonlySet<string> = new Set(["type", "text"])
+const THINKING_FIELDS: ReadonlySet<string> = new Set(["type", "thinking", "signature"])
+
+/** Whether a block has these fields only: then it is the same in both, and is not copied. */
+function hasFields(value: Fields, fields: ReadonlySet<string>): value is Fields & ContentBlock {
+  for (const key in value) if (!fields.has(key)) return false
+  return true
 }
 
 /** The block as the API has it; undefined for one that it has not. */
@@ -121,24 +128,23 @@ export function isListOfText(content: unknown): boolean {
 
 export function usageOf(usage: unknown): Usage | undefined {
   if (!isObject(usage)) return undefined
-  const found: Record<string, number> = {}
-  for (const [ours, theirs] of USAGE) {
-    const value = numberOf(usage[theirs])
-    if (value !== undefined) found[ours] = value
-  }
-  return Object.keys(found).length === 0 ? undefined : found
+  const input = numberOf(usage["input_tokens"])
+  const output = numberOf(usage["output_tokens"])
+  const cacheRead = numberOf(usage["cache_read_input_tokens"])
+  const cacheWrite = numberOf(usage["cache_creation_input_tokens"])
+  const found: { -readonly [K in keyof Usage]: Usage[K] } = {}
+  if (input !== undefined) found.input = input
+  if (output !== undefined) found.output = output
+  if (cacheRead !== undefined) found.cacheRead = cacheRead
+  if (cacheWrite !== undefined) found.cacheWrite = cacheWrite
+  return (input ?? output ?? cacheRead ?? cacheWrite) === undefined ? undefined : found
 }
 
-export function apiUsageOf(usage: AssistantMessage["usage"]): Fields | undefined {
-  if (usage === undefined) return undefined
+export function apiUsageOf({ input, output, cacheRead, cacheWrite }: Usage): Fields {
   const found: Record<string, unknown> = {}
-  for (const [ours, theirs] of USAGE) if (usage[ours] !== undefined) found[theirs] = usage[ours]
+  if (input !== undefined) found["input_tokens"] = input
+  if (output !== undefined) found["output_tokens"] = output
+  if (cacheRead !== undefined) found["cache_read_input_tokens"] = cacheRead
+  if (cacheWrite !== undefined) found["cache_creation_input_tokens"] = cacheWrite
   return found
 }
-
-const USAGE = [
-  ["input", "input_tokens"],
-  ["output", "output_tokens"],
-  ["cacheRead", "cache_read_input_tokens"],
-  ["cacheWrite", "cache_creation_input_tokens"],
-] as const

@@ -45,26 +45,22 @@ export function assistantLine(
   hint: Hint,
   { repeated, parentUuid }: LineContext,
 ): Fields {
-  const { message, id, timestamp } = entry
-  const { content, model, usage, stopReason } = message
+  const { content, model, usage, stopReason } = entry.message
   const isLast = i === count - 1
-  const apiUsage = apiUsageOf(usage)
-  return {
-    ...repeated,
-    type: "assistant",
-    ...(i === 0 ? { uuid: id } : {}),
-    parentUuid: i === 0 ? parentUuid : previous,
-    timestamp,
-    message: {
-      type: "message",
-      role: "assistant",
-      ...(model === undefined ? {} : { model }),
-      content:
-        hint.text === true ? apiContentOf(content, false) : blocksOfLine(content, i, count, hint).map(apiBlockOf),
-      stop_reason: isLast ? (stopReason ?? null) : null,
-      ...(apiUsage === undefined ? {} : { usage: apiUsage }),
-    },
+  const message: Record<string, unknown> = {
+    type: "message",
+    role: "assistant",
+    content: hint.text === true ? apiContentOf(content, false) : blocksOfLine(content, i, count, hint).map(apiBlockOf),
+    stop_reason: isLast ? (stopReason ?? null) : null,
   }
+  if (model !== undefined) message["model"] = model
+  if (usage !== undefined) message["usage"] = apiUsageOf(usage)
+  const line: Record<string, unknown> = { ...repeated, type: "assistant" }
+  if (i === 0) line["uuid"] = entry.id
+  line["parentUuid"] = i === 0 ? parentUuid : previous
+  line["timestamp"] = entry.timestamp
+  line["message"] = message
+  return line
 }
 
 function blocksOfLine(
@@ -95,16 +91,11 @@ export function userLine(
     results.length === 0
       ? apiContentOf(user?.content ?? [], asList)
       : [...results.map((result) => apiResultOf(result, asList)), ...(user?.content ?? []).map(apiBlockOf)]
-  return {
-    ...repeated,
-    type: "user",
-    uuid: id,
-    parentUuid,
-    timestamp,
-    ...(user?.synthetic === true ? { isMeta: true } : {}),
-    ...(user?.summary === true ? { isCompactSummary: true } : {}),
-    message: { role: "user", content },
-  }
+  const line: Record<string, unknown> = { ...repeated, type: "user", uuid: id, parentUuid, timestamp }
+  if (user?.synthetic === true) line["isMeta"] = true
+  if (user?.summary === true) line["isCompactSummary"] = true
+  line["message"] = { role: "user", content }
+  return line
 }
 
 /** The two lines of a compaction: its boundary and its summary. `kept` are the uuids of the lines that stay in the context. */

@@ -15,7 +15,7 @@ export interface Kept {
  */
 export function keptOf(
   boundary: Fields,
-  log: LogBuilder,
+  log: Pick<LogBuilder, "pathTo">,
   parentId: string | null,
   entryOf: (uuid: string) => string,
 ): Kept {

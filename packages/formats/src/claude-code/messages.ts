@@ -1,21 +1,20 @@
 /** The messages of lines of Claude Code, with the hints by which they are encoded as they were. */
 import type { AssistantMessage, ToolResultMessage, UserMessage } from "@sessions/core"
-import { type Fields, stringOf } from "../base/values.ts"
+import { type Fields, fieldsOf, stringOf } from "../base/values.ts"
 import { blocksOf, isListOfText, isToolResult, resultOf, usageOf } from "./blocks.ts"
 import type { Hint } from "./encode.ts"
 
 /** The message of the lines of one message of the API. */
 export function assistantOf(lines: readonly Fields[]): { readonly message: AssistantMessage; readonly hint?: Hint } {
-  const messages = lines.map(({ message }) => message as Fields)
-  const contents = messages.map(({ content }) => blocksOf(content))
-  const last = messages.at(-1) ?? {}
+  const contents = lines.map(({ message }) => blocksOf((message as Fields)["content"]))
+  const last = fieldsOf(lines.at(-1)?.["message"])
   const isMade = last["model"] === "<synthetic>" || lines.some(({ isApiErrorMessage }) => isApiErrorMessage === true)
   const model = isMade ? undefined : stringOf(last["model"])
   const usage = usageOf(last["usage"])
   const stopReason = stringOf(last["stop_reason"])
   const message: { -readonly [K in keyof AssistantMessage]: AssistantMessage[K] } = {
     role: "assistant",
-    content: contents.flat(),
+    content: contents.length === 1 ? (contents[0] ?? []) : contents.flat(),
   }
   if (model !== undefined) {
     message.provider = "anthropic"

@@ -15,7 +15,7 @@ import { type Held, heldOf, hold, MAX_OTHERS } from "./held.ts"
 import { keptOf } from "./kept.ts"
 import { DUPLICATE, FORMAT_NAME, isAssistant, isBoundary, isLeaf, isSummary, isUser, titleOf, uuidOf } from "./lines.ts"
 import { assistantOf, userOf } from "./messages.ts"
-import { NativeUuids } from "./native-uuids.ts"
+import { type Kept, LineIndex } from "./line-index.ts"
 
 export async function* read({ main, beside }: ReadSource, { note }: ReadOptions): ReturnType<Format["read"]> {
   const first: SourceLine[] = []
@@ -32,7 +32,8 @@ export async function* read({ main, beside }: ReadSource, { note }: ReadOptions)
       reader = new Reader(header, note)
       for (const line of first) reader.take(line)
     } else for (const line of lines) reader.take(line)
-    yield* reader.entries()
+    // `yield*` takes several steps of an iterator more for each entry.
+    for (const entry of reader.entries()) yield entry
   }
   if (reader === undefined) {
     const header = await headerOfLines(first, beside)
@@ -41,26 +42,20 @@ export async function* read({ main, beside }: ReadSource, { note }: ReadOptions)
     for (const line of first) reader.take(line)
   }
   reader.end()
-  yield* reader.entries()
+  for (const entry of reader.entries()) yield entry
 }
 
 /** The chain of the main conversation. Sidechains have the id of their agent or of their first line. */
 const MAIN = ""
 
 class Reader {
-  readonly #log: LogBuilder
+  readonly #log: LogBuilder<Kept>
+  readonly #index: LineIndex
   readonly #note: Note
   readonly #repeated: Fields
   readonly #isSubagent: boolean
-  readonly #natives = new NativeUuids()
   /** By chain. */
   readonly #held = new Map<string, Held>()
-  /** The entry that the children of a line continue, for lines whose own entry is another one. */
-  readonly #tails = new Map<string, string>()
-  /** The entry that a line is in, for lines that are not its first. */
-  readonly #homes = new Map<string, string>()
-  /** The uuids of all lines. */
-  readonly #seen = new Set<string>()
   /** The chain of each line of a sidechain without an agent's id. */
   readonly #sidechains = new Map<string, string>()
   #leafUuid: string | undefined
@@ -68,6 +63,7 @@ class Reader {
 
   constructor(header: Header, note: Note) {
     this.#log = new LogBuilder(header, note)
+    this.#index = new LineIndex(this.#log)
     this.#note = note
     this.#repeated = fieldsOf(fieldsOf(header.origin)["repeated"])
     this.#isSubagent = header.kind === "subagent"
@@ -88,9 +84,7 @@ class Reader {
       return
     }
     const uuid = uuidOf(line)
-    const known = this.#seen.size
-    if (uuid !== undefined) this.#seen.add(uuid)
-    const isKnown = uuid !== undefined && this.#seen.size === known
+    const isKnown = uuid !== undefined && (this.#index.has(uuid) || this.#isHeld(uuid))
     const chain = this.#chainOf(line, uuid)
     const mayBeLeaf = (chain === MAIN || this.#isSubagent) && isLeaf(line)
     if (mayBeLeaf && !isKnown) this.#leafUuid = uuid
@@ -115,9 +109,14 @@ class Reader {
   end(): void {
     for (const chain of this.#held.keys()) this.#release(chain)
     const leafUuid = this.#leafUuid
-    const leafId = leafUuid === undefined ? null : (this.#tails.get(leafUuid) ?? leafUuid)
+    const leafId = leafUuid === undefined ? null : this.#index.entryAfter(leafUuid)
     const end = leafId === null ? undefined : this.#log.end(leafId)
     if (end !== undefined) this.#out.push(end)
+  }
+
+  #isHeld(uuid: string): boolean {
+    for (const { uuids } of this.#held.values()) if (uuids.has(uuid)) return true
+    return false
   }
 
   #chainOf({ value }: JsonLine, uuid: string | undefined): string {
@@ -155,15 +154,16 @@ class Reader {
     const values = lines.map(({ value }) => value)
     const { message, hint } = assistantOf(values)
     const first = lines[0] as JsonLine
-    const entry = this.#add({ type: "message", message }, first, (entry, context) => {
+    const source = (entry: Entry, context: LineContext) => {
       const assistant = entry as Parameters<typeof assistantLine>[0]
       const encoded = values.map((_, i) =>
         assistantLine(assistant, i, values.length, values[i - 1]?.["uuid"], hint ?? {}, context),
       )
       const at = lines.map(({ at }) => at)
       return sourceOf(at, values, encoded, hint as Fields | undefined)
-    })
-    this.#natives.set(entry, values.at(-1)?.["uuid"])
+    }
+    const entry = this.#add({ type: "message", message }, first, source)
+    this.#index.add(entry, uuidOf(first), uuidOf(lines.at(-1) as JsonLine))
     this.#out.push(entry)
     let tail = entry.id
     for (const result of results) {
@@ -172,13 +172,11 @@ class Reader {
         this.#out.push(part)
       }
     }
-    for (const line of lines) {
+    for (const line of lines) this.#index.addLine(uuidOf(line), entry.id)
+    this.#index.setTail(entry.id, tail)
+    for (const line of results) {
       const uuid = uuidOf(line)
-      if (uuid !== undefined && uuid !== entry.id) this.#homes.set(uuid, entry.id)
-    }
-    for (const line of [...lines, ...results]) {
-      const uuid = uuidOf(line)
-      if (uuid !== undefined && uuid !== tail) this.#tails.set(uuid, tail)
+      if (uuid !== undefined) this.#index.setTail(this.#index.entryOf(uuid), tail)
     }
   }
 
@@ -196,20 +194,20 @@ class Reader {
           ? sourceOf([at], [value], [userLine(results, user, entry, hint ?? {}, context)], hint as Fields | undefined)
           : { at: [at], hint: { part } }
       const entry = this.#add({ type: "message", message }, line, source, place)
-      this.#natives.set(entry, uuid)
+      this.#index.add(entry, part === 0 ? uuid : undefined, uuid)
       entries.push(entry)
     }
-    const tail = entries.at(-1)?.id
-    if (uuid !== undefined && tail !== undefined && tail !== uuid) this.#tails.set(uuid, tail)
+    const [first] = entries
+    if (first !== undefined && entries.length > 1) this.#index.setTail(first.id, entries.at(-1)?.id ?? first.id)
     return entries
   }
 
   #compaction(boundary: JsonLine, summary: JsonLine): void {
     const { value } = boundary
     const logical = stringOf(value["logicalParentUuid"])
-    const left = logical === undefined ? this.#log.leafId : this.#entryAfter(logical)
+    const left = logical === undefined ? this.#log.leafId : this.#index.entryAfter(logical)
     const oldLeaf = left !== null && this.#log.has(left) ? left : this.#log.leafId
-    const kept = keptOf(value, this.#log, oldLeaf, (uuid) => this.#homes.get(uuid) ?? uuid)
+    const kept = keptOf(value, this.#log, oldLeaf, (uuid) => this.#index.entryOf(uuid))
     const text = textOf(blocksOf((summary.value["message"] as Fields)["content"]))
     const preTokens = numberOf(fieldsOf(value["compactMetadata"])["preTokens"]) ?? 0
     const lastKept = kept.from.findLast(({ isKept }) => isKept)?.id
@@ -229,7 +227,8 @@ class Reader {
       return sourceOf([boundary.at, summary.at], [value, summary.value], compactionLines(entry, text, o))
     }
     const entry = this.#add(payload, boundary, source, { parentId: isPrefix ? lastKept : oldLeaf })
-    this.#natives.set(entry, uuidOf(summary))
+    this.#index.add(entry, uuidOf(boundary), uuidOf(summary))
+    this.#index.addLine(uuidOf(summary), entry.id)
     this.#out.push(entry)
     let tail = entry.id
     if (!isPrefix) {
@@ -237,17 +236,12 @@ class Reader {
         if (isKept) continue
         const edit = { type: "context_edit", targetId: id, replacement: null }
         const edited = this.#log.add(edit, { parentId: tail, timestamp: entry.timestamp, source: { at: [] } })
-        this.#natives.set(edited, undefined)
+        this.#index.add(edited, undefined, undefined)
         tail = edited.id
         this.#out.push(edited)
       }
     }
-    for (const line of [boundary, summary]) {
-      const uuid = uuidOf(line)
-      if (uuid !== undefined && uuid !== tail) this.#tails.set(uuid, tail)
-    }
-    const uuid = uuidOf(summary)
-    if (uuid !== undefined) this.#homes.set(uuid, entry.id)
+    this.#index.setTail(entry.id, tail)
   }
 
   /** A line that is an entry of its own. */
@@ -262,7 +256,7 @@ class Reader {
     const { sessionId } = this.#repeated
     const source = () => sourceOf([line.at], [line.value], [titleLine(found.title, found.source, sessionId)])
     const entry = this.#add({ type: "title_change", ...found }, line, source)
-    this.#natives.set(entry, undefined)
+    this.#index.add(entry, uuidOf(line), undefined)
     return entry
   }
 
@@ -270,14 +264,14 @@ class Reader {
     const { at, value } = line
     const customType = `${FORMAT_NAME}/${typeof value["type"] === "string" ? value["type"] : "line"}`
     const entry = this.#add({ type: "custom", customType, data: value }, line, () => ({ at: [at] }))
-    this.#natives.set(entry, value["uuid"])
+    this.#index.add(entry, uuidOf(line), uuidOf(line))
     return entry
   }
 
   /** Whether no line names this one, or another line of its entry, as its parent. */
   #isTip(uuid: string): boolean {
-    const tail = this.#entryAfter(uuid)
-    return this.#natives.of(tail) === uuid && !this.#log.isContinued(tail)
+    const tail = this.#index.entryAfter(uuid)
+    return this.#index.nativeOf(tail) === uuid && !this.#log.isContinued(tail)
   }
 
   /** A line whose `uuid` an earlier one has: the agent reads it as the same. */
@@ -286,7 +280,7 @@ class Reader {
     this.#note({ code: "duplicate_id", entryId: uuid, message: `Line ${at} has the uuid of an earlier line, ${uuid}.` })
     const payload = { type: "custom", customType: DUPLICATE, data: value }
     const entry = this.#log.add(payload, { timestamp: timestampOf(value["timestamp"]), source: { at: [at] } })
-    this.#natives.set(entry, undefined)
+    this.#index.add(entry, undefined, undefined)
     return entry
   }
 
@@ -301,18 +295,13 @@ class Reader {
       id: place.id ?? stringOf(value["uuid"]),
       parentId: place.parentId === undefined ? this.#parentOf(value) : place.parentId,
       timestamp: timestampOf(value["timestamp"]),
-      source: (entry) => source(entry, { repeated: this.#repeated, parentUuid: this.#natives.of(entry.parentId) }),
+      source: (entry) => source(entry, { repeated: this.#repeated, parentUuid: this.#index.nativeOf(entry.parentId) }),
     })
   }
 
   /** Undefined: the entry continues the one before it. */
   #parentOf({ parentUuid }: Fields): string | null | undefined {
     if (parentUuid === null) return null
-    return typeof parentUuid === "string" ? this.#entryAfter(parentUuid) : undefined
-  }
-
-  /** The entry that continues a line. */
-  #entryAfter(uuid: string): string {
-    return this.#tails.get(uuid) ?? uuid
+    return typeof parentUuid === "string" ? this.#index.entryAfter(parentUuid) : undefined
   }
 }
