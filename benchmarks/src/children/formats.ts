@@ -1,5 +1,5 @@
 /** Imports a session file of Claude Code: ours and the raw loop alternately, or ours once if `rounds` is 0. */
-import { closeSync, createReadStream, openSync, readSync, rmSync } from "node:fs"
+import { closeSync, openSync, readSync, rmSync } from "node:fs"
 import { createSessions } from "@sessions/core"
 import { claudeCode } from "@sessions/formats/claude-code"
 import { holdInFile } from "@sessions/fs"
@@ -35,13 +35,28 @@ async function timedOurs(round: number): Promise<number> {
 
 async function readAll(): Promise<void> {
   entries = -1
-  const main = createReadStream(file, { encoding: "utf8" })
+  const main = textOf(pieces())
   for await (const _ of claudeCode.read({ main, beside: () => undefined }, { note: () => undefined })) entries++
+}
+
+async function* textOf(chunks: Iterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder()
+  for (const chunk of chunks) yield decoder.decode(chunk, { stream: true })
+}
+
+/** As the command reads a file. */
+function* pieces(): Generator<Uint8Array, void, undefined> {
+  const buffer = new Uint8Array(65_536)
+  const fd = openSync(file, "r")
+  for (let read = readSync(fd, buffer); read > 0; read = readSync(fd, buffer)) yield buffer.subarray(0, read)
+  closeSync(fd)
 }
 
 async function importAll(): Promise<void> {
   const sessions = createSessions({ storage: createStorage({ root: `${file}.store`, maxSessionBytes: 4e9 }) })
-  const source = (): AsyncIterable<Uint8Array> => createReadStream(file)
+  const source = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    yield* pieces()
+  }
   const held = holdInFile()
   const result = await sessions.import(source, { from: { ...claudeCode, hold: held.hold } })
   held[Symbol.dispose]()

@@ -1,5 +1,5 @@
 /** Reads and writes files outside the store, for import and export. Errors name the file and the reason. */
-import { createReadStream } from "node:fs"
+import { closeSync, createReadStream, openSync, readSync } from "node:fs"
 import { link, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises"
 import { randomUUID } from "node:crypto"
 import { dirname, join, resolve } from "node:path"
@@ -13,7 +13,7 @@ export async function openFile(file: string, cwd: string): Promise<Chunks | (() 
   const path = resolve(cwd, file)
   const found = await withFileError(file, "read", () => stat(path))
   if (found.isDirectory()) throw new CommandError(`cannot read ${file}: it is a folder; name a file.`)
-  return found.isFile() ? () => chunksOf(file, path) : chunksOf(file, path)
+  return found.isFile() ? () => chunksOf(file, path, true) : chunksOf(file, path, false)
 }
 
 /**
@@ -116,12 +116,24 @@ export function removePath(path: string, cwd: string): Promise<void> {
   return withFileError(path, "remove", () => rm(resolve(cwd, path), { recursive: true, force: true }))
 }
 
-async function* chunksOf(file: string, path: string): Chunks {
-  const stream = createReadStream(path)
+async function* chunksOf(file: string, path: string, isFile: boolean): Chunks {
   try {
-    yield* isZstd(path) ? decompressed(file, stream) : (stream as AsyncIterable<Uint8Array>)
+    if (isZstd(path)) yield* decompressed(file, createReadStream(path))
+    else if (isFile) yield* piecesOf(path)
+    else yield* createReadStream(path) as AsyncIterable<Uint8Array>
   } catch (error) {
     throw toFileError(file, "read", error)
+  }
+}
+
+/** The bytes of a file, in one buffer: a stream of Node takes half as long as it takes to parse them. */
+function* piecesOf(path: string): Generator<Uint8Array, void, undefined> {
+  const buffer = new Uint8Array(65_536)
+  const fd = openSync(path, "r")
+  try {
+    for (let read = readSync(fd, buffer); read > 0; read = readSync(fd, buffer)) yield buffer.subarray(0, read)
+  } finally {
+    closeSync(fd)
   }
 }
 

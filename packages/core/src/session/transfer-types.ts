@@ -44,8 +44,9 @@ export interface Importer {
     o: CallOptions & { readonly note: (diagnostic: Diagnostic) => void },
   ): AsyncIterable<Header | Entry>
   /**
-   * Called if the log is more than one batch. Its lines are then put there when they are counted, instead of reading and converting the file
-   * again to write them; not those of a log with large values, which move to the blob store. Default: the file is read twice.
+   * Called if the log has more than 500 KB. Its lines are then put there when they are counted, so that a log of any length takes little
+   * memory, and the file is not read and converted again to write them. Only a log of more than 8 MB with large values, which move to the
+   * blob store, is read twice all the same. Default: a log of up to 8 MB is held in memory, the file of a longer one is read twice.
    */
   readonly hold?: () => LineHold
 }

@@ -1,3 +1,4 @@
+import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { codeOf, linesIn, smallBatches } from "../../test/transfer.ts"
 import { parseLine } from "../format/line.ts"
@@ -5,7 +6,7 @@ import { projectEntry, startProjection } from "../info/projection.ts"
 import { parseProjection } from "../info/projection-text.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import type { SessionStorage } from "../storage/contract.ts"
-import type { LogToWrite } from "./log-to-write.ts"
+import type { LineToWrite, LogToWrite } from "./log-to-write.ts"
 import { writeLog } from "./write-log.ts"
 
 const timestamp = "2026-01-31T09:30:00.000Z"
@@ -93,6 +94,29 @@ test("lines that were lost or added where they were held are a conflict, and no 
     expect(await codeOf(writeLog(storage, LOG, { hold: () => changed }))).toBe("conflict")
     expect((await storage.head("s"))?.next ?? 0).toBeLessThan(COUNT + 1)
   }
+})
+
+test("lines from the first one with a blob on stay in memory, in their places behind the held ones", async () => {
+  let readings = 0
+  const done: number[] = []
+  const all = [...(LOG.lines() as readonly LineToWrite[])].map(({ line }, index) => ({
+    line: line.replace(`text ${index + 1}"`, `${"x".repeat(40_000)}"`),
+    ...(index === 20 && { putBlobs: async () => void done.push(index) }),
+  }))
+  const lines = (): readonly LineToWrite[] => {
+    readings++
+    return all
+  }
+  const held = hold()
+  let pushed = 0
+  const push = (line: string): void => {
+    pushed++
+    held.push(line)
+  }
+  const storage = createMemoryStorage()
+  await writeLog(storage, { ...LOG, lines }, { hold: () => ({ ...held, push }) })
+  expect((await linesIn(storage, "s")).slice(1)).toEqual(all.map(({ line }) => line))
+  expect([readings, pushed, done]).toEqual([1, 20, [20]])
 })
 
 async function* changedLines(

@@ -61,7 +61,7 @@ export class HeldLog {
     this.#lines.push(putBlobs === undefined ? line : { line, putBlobs })
   }
 
-  /** Puts the lines there. False if that cannot be: a closure that stores blobs keeps them in memory. */
+  /** Puts the lines there. False if that cannot be: lines from the first one with blobs on stay in memory, as these do. */
   spill(hold: Importer["hold"]): boolean {
     if (this.#hasBlobs) return false
     this.#hold ??= hold?.()
@@ -86,7 +86,7 @@ export class HeldLog {
     const batch = new BatchBuilder()
     batch.add(header, this.#header)
     let step = 0
-    for await (const lines of this.#hold?.lines() ?? [this.#lines]) {
+    for await (const lines of this.#groups()) {
       for (const held of lines) {
         const end = inner[step]
         if (batch.next === end?.to) {
@@ -99,6 +99,11 @@ export class HeldLog {
     }
     if (batch.next !== count) throw changed(batch.next)
     yield batch.take(this.#total - excess, this.#projector?.projection())
+  }
+
+  async *#groups(): AsyncGenerator<readonly (string | Pick<LineToWrite, "line" | "putBlobs">)[], void, undefined> {
+    if (this.#hold !== undefined) yield* this.#hold.lines()
+    yield this.#lines
   }
 
   #projectLast(): void {

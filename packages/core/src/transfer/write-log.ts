@@ -49,10 +49,11 @@ export interface WrittenLog {
 /** The largest log that is created by one append. */
 const BATCH_BYTES = 8_000_000
 /**
- * A batch of a larger log. Bounds memory, since the texts of a batch outlive its collection of young objects, and the time until an abort
- * takes effect; large enough that the number of appends costs little.
+ * A batch of a larger log, and the largest log that is in memory if it can be elsewhere. Texts of this size outlive their collection of
+ * young objects; with twice as much, V8 makes the space for young objects twice as large. It also bounds the time until an abort takes
+ * effect, and is large enough that the number of appends costs little.
  */
-const STEP_BYTES = 1_000_000
+const STEP_BYTES = 500_000
 
 /**
  * Resolves when every line is acknowledged. Errors: `too_large` for a line or the log, before anything is written; `exists` if
@@ -126,7 +127,7 @@ async function measure(
     const size = made.bytes ?? utf8Length(made.line)
     count(size)
     held?.add(made, size)
-    if (bytes > holdBytes && held?.spill(o.hold) === false) held = undefined
+    if (bytes > stepBytes && held?.spill(o.hold) === false && bytes > holdBytes) held = undefined
   }
   if (bytes <= limit + FULL_SESSION_SLACK_BYTES) return { lines, bytes, held }
   const of = limit < maxSessionBytes ? "createSessions" : "the storage"
