@@ -118,11 +118,14 @@ export class Projector {
 /** Gives a projection the numbers of lines of another header. Its last line must be before the one at which these settle branches. */
 export function withNumbersOf(header: string): (projection: InfoProjection) => InfoProjection {
   const { lines, settled } = begun(header)
-  return ({ lines: _, settled: open, ...rest }) => ({
-    ...rest,
-    ...(lines === undefined ? {} : { lines }),
-    ...(open === undefined || settled === undefined ? {} : { settled }),
-  })
+  return (projection) => {
+    const { lines: _, settled: open, ...rest } = projection
+    return {
+      ...rest,
+      ...(lines === undefined ? {} : { lines }),
+      ...(open === undefined || settled === undefined ? {} : { settled }),
+    }
+  }
 }
 
 /** The storage assigns the identity of the log, so it is not known before the first append. */
