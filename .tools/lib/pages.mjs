@@ -18,21 +18,25 @@ export const USERS = [
 
 /** The pages that each package has in its folder `docs`, where whoever uses it finds them without a network. */
 export const PACKED = {
-  "@sessions/core": [...USERS, "compaction", "merge", "retention"],
+  "@sessions/core": [...USERS, "compaction", "context", "contract", "format", "cache", "merge", "retention"],
   "@sessions/ai-sdk": ["ai-sdk"],
   "@sessions/checkpoints": ["checkpoints"],
   "@sessions/claude-agent": ["claude-agent"],
   "@sessions/conformance": ["writing-an-adapter", "contract"],
   "@sessions/formats": ["formats"],
+  "@sessions/fs": ["adapters"],
   "@sessions/history": ["history"],
   "@sessions/http": ["http"],
+  "@sessions/idb": ["adapters"],
   "@sessions/inspector": ["inspector"],
   "@sessions/langgraph": ["langgraph"],
   "@sessions/openai-agents": ["openai-agents"],
   "@sessions/postgres": ["postgres"],
   "@sessions/providers": ["providers"],
   "@sessions/recall": ["recall"],
+  "@sessions/s3": ["adapters", "serverless"],
   "@sessions/search": ["search"],
+  "@sessions/sqlite": ["adapters"],
 }
 
 /** Writes the pages into the folders of the packages. */

@@ -39,6 +39,7 @@ export {
   type Namespaced,
   type UnknownBlock,
 } from "./message.ts"
+export { textOf } from "./message-text.ts"
 
 // Lines: framing, parsing, encoding.
 export {

@@ -125,7 +125,10 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
    * `diverged` while the log has open branches.
    */
   context(o?: ContextOptions): Promise<SessionContext>
-  /** A page of the messages on the current path, compacted ones included, deleted ones not. The first page has the newest. */
+  /**
+   * A page of the messages on the current path as they were appended: compacted ones included, deleted ones not, and without the changes of
+   * {@link edit}, which are for contexts. The first page has the newest.
+   */
   messages(o?: MessagesOptions): Promise<MessagesPage>
   /**
    * A page of the entries on the current path, whatever their type, with their blobs inlined; deleted ones are left out. The first page
@@ -172,7 +175,10 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   label(id: string, label: string | null, o?: EntryOptions): Promise<AppendResult>
   /** Soft delete: the entry stays in the log, and is left out of the context and of messages. */
   tombstone(id: string, o?: EntryOptions): Promise<AppendResult>
-  /** Replaces the content of an entry in later contexts; null leaves the entry out. `invalid` for a compaction. */
+  /**
+   * Replaces the content of an entry in contexts; null leaves the entry out. `invalid` for a compaction. An edit is part of its path: a
+   * branch from an entry before the edit has the content from before. To hide an entry on every branch, use {@link tombstone}.
+   */
   edit(
     id: string,
     replacement: null | { readonly content: string | readonly ContentBlock[] },
