@@ -20,6 +20,9 @@ export interface PageQuery {
   readonly pageBytes: number
 }
 
+/** UTF-16 units of a part, unless it is one longer line. */
+const PART_UNITS = 32_768
+
 interface Page {
   readonly from: number
   readonly lines: number
@@ -52,10 +55,11 @@ async function collect(storage: SessionStorage, session: string, range: ReadRang
   try {
     for await (const chunk of storage.read(session, range)) {
       if (lines === 0) from = chunk.from
-      const part = toUtf8(`${chunk.lines.join("\n")}\n`)
-      parts.push(part)
+      for (const part of encoded(chunk.lines)) {
+        parts.push(part)
+        bytes += part.length
+      }
       lines += chunk.lines.length
-      bytes += part.length
       if (bytes >= pageBytes) break
     }
   } catch (error) {
@@ -63,6 +67,22 @@ async function collect(storage: SessionStorage, session: string, range: ReadRang
     if (lines === 0 || !hasStorageCode(error, "corrupt")) throw error
   }
   return { from, lines, parts }
+}
+
+/**
+ * The lines as bytes, in parts of which neither text nor bytes are large to the engine: each of those gets memory of its own from the system,
+ * and that took half of the time of a read.
+ */
+function* encoded(lines: readonly string[]): Generator<Uint8Array> {
+  let from = 0
+  let units = 0
+  for (const [index, line] of lines.entries()) {
+    units += line.length + 1
+    if (units < PART_UNITS && index < lines.length - 1) continue
+    yield toUtf8(`${lines.slice(from, index + 1).join("\n")}\n`)
+    from = index + 1
+    units = 0
+  }
 }
 
 /** A stream of the parts as they are: one array would copy them, and a Blob reads them in a thread of its own. */
