@@ -70,7 +70,10 @@ export interface ListOptions<Metadata extends object = AnyMetadata> extends Call
   readonly idPrefix?: string
   /** Only sessions of this kind; null: only those without a kind. Default: all. */
   readonly kind?: string | null
-  /** Only sessions whose metadata has these keys with equal values; the order of keys inside a value does not count. Default: all. */
+  /**
+   * Only sessions whose metadata has these keys with equal values; the order of keys inside a value does not count. Default: all. As every
+   * filter, it is answered from what is kept beside the logs; a log is read only if its information is not current.
+   */
   readonly metadata?: Readonly<Partial<Metadata>>
   /** Only sessions with exactly this cwd. Default: all. */
   readonly cwd?: string

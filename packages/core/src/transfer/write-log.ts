@@ -229,7 +229,7 @@ function checkAborted(signal: AbortSignal | undefined, id: string, written: Head
 }
 
 function idTaken(storage: SessionStorage, id: string): SessionError {
-  const message = `Another session in ${storage.description} has the id ${id}; it was not changed. Choose another id.`
+  const message = `${storage.description} has a session ${id} with other entries; it was not changed. If it is the same session and went on there, merge the two; otherwise choose another id.`
   return new SessionError("exists", message, { session: id, storage: storage.description })
 }
 
