@@ -31,8 +31,9 @@ export const openaiMessages: Format = defineListFormat({
   write: (messages, losses) => messages.map(({ message }) => recordOf(message, losses)),
 })
 
-function isMessage({ role, content, tool_calls: calls }: Fields): boolean {
-  return ROLES.has(role) && (typeof content === "string" || Array.isArray(content) || Array.isArray(calls))
+function isMessage({ role, content, tool_calls: calls, function_call: older }: Fields): boolean {
+  const isSaid = typeof content === "string" || Array.isArray(content)
+  return ROLES.has(role) && (isSaid || Array.isArray(calls) || isObject(older))
 }
 
 const ROLES: ReadonlySet<unknown> = new Set(["system", "developer", "user", "assistant", "tool", "function"])
