@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { Message } from "./message.ts"
-import { estimateMessage, estimateMessages, reportedTokens } from "./tokens.ts"
+import { estimateMessage, estimateMessages } from "./tokens.ts"
 
 const message = (...content: readonly object[]): Message => ({ role: "user", content }) as unknown as Message
 
@@ -23,14 +23,6 @@ test("calls count with name and arguments as JSON, commands with their output", 
   )
   expect(estimateMessage({ role: "bashExecution", command: "abcd", output: "efgh" })).toBe(2)
   expect(estimateMessage({ role: "pythonExecution", code: "abcd", output: "" })).toBe(1)
-})
-
-test("the tokens that a provider reported are its total, else the sum of its counts in either spelling", () => {
-  const reported = (usage: object): number | undefined => reportedTokens({ role: "assistant", content: [], usage })
-  expect(reported({ input: 1, output: 2, cacheRead: 3, cacheWrite: 4 })).toBe(10)
-  expect(reported({ inputTokens: 1, outputTokens: 2, cacheRead: 3 })).toBe(6)
-  expect(reported({ inputTokens: 1, totalTokens: 5 })).toBe(5)
-  expect(reported({ inputTokens: "1" })).toBeUndefined()
 })
 
 test("unknown blocks count nothing", () => {

@@ -3,10 +3,8 @@
  * per image, which is the cost of a large image with current vision models.
  */
 import { SessionError } from "./errors.ts"
-import type { AssistantMessage, ContentBlock, Message } from "./message.ts"
-import { isObject } from "./shape.ts"
+import type { ContentBlock, Message } from "./message.ts"
 import { toJson } from "./stored-text.ts"
-import { type UsageCount, usageCount } from "./usage.ts"
 
 const UNITS_PER_TOKEN = 4
 const TOKENS_PER_IMAGE = 1_200
@@ -36,18 +34,6 @@ export function estimateMessage(message: Message): number {
   const { command, code, output, summaryText } = message as Readonly<Record<string, unknown>>
   const others = lengthOf(command) + lengthOf(code) + lengthOf(output) + lengthOf(summaryText)
   return Math.ceil((contentUnits(message.content) + others) / UNITS_PER_TOKEN)
-}
-
-/**
- * The provider's token count of the context up to and including an assistant message. Undefined for other messages, for failed or aborted
- * answers, and without a report.
- */
-export function reportedTokens(message: unknown): number | undefined {
-  const { role, stopReason, usage } = (isObject(message) ? message : {}) as Partial<AssistantMessage>
-  if (role !== "assistant" || stopReason === "aborted" || stopReason === "error" || !isObject(usage)) return undefined
-  const count = (name: UsageCount): number => usageCount(usage, name) ?? 0
-  const total = count("totalTokens") || count("input") + count("output") + count("cacheRead") + count("cacheWrite")
-  return total > 0 ? total : undefined
 }
 
 /** The size of a message's content in UTF-16 units. An image counts as the units of its tokens. */

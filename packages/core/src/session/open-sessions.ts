@@ -9,7 +9,7 @@ import { rejectOnAbort } from "../storage/signals.ts"
 import type { StorageError } from "../storage/errors.ts"
 import { SessionHandle } from "./session.ts"
 import { fitsBesideHead, storeInfo } from "../info/store.ts"
-import { abortedWait, taken } from "../write/errors.ts"
+import { taken, waitAborted } from "../write/errors.ts"
 import { transferFeature } from "./features.ts"
 import type { ReleaseReason } from "./hooks.ts"
 import type { LiveSession } from "./live-session.ts"
@@ -229,7 +229,7 @@ export class OpenSessions {
 }
 
 function aborted(session: string): (cause: unknown) => StorageError {
-  return abortedWait(session, `Waiting for ${session} to open was aborted.`)
+  return (cause) => waitAborted(session, `Waiting for ${session} to open was aborted.`, cause)
 }
 
 async function succeeded(opening: Promise<unknown>): Promise<boolean> {

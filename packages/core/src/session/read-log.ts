@@ -20,7 +20,7 @@ import {
 } from "../info/projection.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import { abortedWait } from "../write/errors.ts"
+import { waitAborted } from "../write/errors.ts"
 import { findEntry, selectAt } from "./read-path.ts"
 import type { LiveSession } from "./live-session.ts"
 import type { SessionPart } from "./types.ts"
@@ -78,8 +78,8 @@ export async function readEntry(live: LiveSession, id: string, o: CallOptions = 
 export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<SessionInfo> {
   const { state, storage, id } = live
   if (state.infoAt(state.pendingCount)?.tips === undefined && live.readingTips !== undefined) {
-    const toError = abortedWait(id, `Reading the information of ${id} was aborted.`)
-    await rejectOnAbort(live.readingTips, o.signal, toError)
+    const message = `Reading the information of ${id} was aborted.`
+    await rejectOnAbort(live.readingTips, o.signal, (cause) => waitAborted(id, message, cause))
   }
   const stored = state.head === undefined ? undefined : await storage.head(id, o)
   if (state.head !== undefined && stored === undefined) throw deleted(live)

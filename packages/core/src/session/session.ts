@@ -29,7 +29,7 @@ import { readEntry, readEntryRuns, readInfo, readParts } from "./read-log.ts"
 import { compactionFeature, transferFeature } from "./features.ts"
 import type { LiveSession } from "./live-session.ts"
 import { BRANCH_TARGET, type BranchTarget } from "../write/assign.ts"
-import { abortedWait } from "../write/errors.ts"
+import { waitAborted } from "../write/errors.ts"
 import { nestedTurn, runTurn } from "./turn.ts"
 import type {
   ContextOptions,
@@ -273,8 +273,8 @@ export class SessionHandle implements Session {
 
   async refresh(o: CallOptions = {}): Promise<Head> {
     const live = this.#open(o, "refresh")
-    const toError = abortedWait(this.id, `Reading what other writers appended to ${this.id} was aborted.`)
-    return rejectOnAbort(live.refresh(), o.signal, toError)
+    const message = `Reading what other writers appended to ${this.id} was aborted.`
+    return rejectOnAbort(live.refresh(), o.signal, (cause) => waitAborted(this.id, message, cause))
   }
 
   async follow(o: CallOptions = {}): Promise<void> {
@@ -286,8 +286,8 @@ export class SessionHandle implements Session {
   async flush(o: CallOptions = {}): Promise<void> {
     const live = this.#open(o, "flush")
     const { storage, state } = live
-    const toError = abortedWait(this.id, `Waiting for the writes to ${this.id} was aborted; the writes continue.`)
-    await rejectOnAbort(live.drain(), o.signal, toError)
+    const message = `Waiting for the writes to ${this.id} was aborted; the writes continue.`
+    await rejectOnAbort(live.drain(), o.signal, (cause) => waitAborted(this.id, message, cause))
     if (state.head !== undefined && storage.capabilities.sync) await storage.sync?.(this.id, o)
   }
 

@@ -5,7 +5,7 @@
 import { SessionError } from "../format/errors.ts"
 import { rejectOnAbort } from "../storage/signals.ts"
 import type { CallOptions } from "../storage/contract.ts"
-import { abortedWait } from "../write/errors.ts"
+import { waitAborted } from "../write/errors.ts"
 import type { RunningTurn } from "../write/types.ts"
 import type { ReadableSession } from "./live.ts"
 import type { TurnContext } from "./types.ts"
@@ -56,7 +56,7 @@ export class TurnLock {
     const scope: Scope = { ended: false }
     try {
       // An aborted turn keeps its position in the queue: the next one still waits for the turn before it.
-      await rejectOnAbort(before, signal, turnAborted(this.#session))
+      await rejectOnAbort(before, signal, (reason) => turnAborted(this.#session, reason))
       return await (scopes === undefined ? fn() : scopes.run(scope, fn))
     } finally {
       this.#calls--
@@ -79,7 +79,7 @@ export function runTurn<T>(
   const run = async (): Promise<T> => {
     for (let attempt = 0; ; attempt++) {
       if (signal?.aborted !== true) await between()
-      if (signal?.aborted === true) throw turnAborted(live.id)(signal.reason)
+      if (signal?.aborted === true) throw turnAborted(live.id, signal.reason)
       const running: RunningTurn = { phase: "unopened", stale: false, conflicted: false }
       live.turns.running = running
       const [outcome] = await Promise.allSettled([(async () => fn({ attempt }))()])
@@ -103,8 +103,8 @@ export function nestedTurn(session: string): SessionError {
   return new SessionError("invalid", message, { session })
 }
 
-function turnAborted(session: string): (reason: unknown) => Error {
-  return abortedWait(session, `The turn on ${session} was aborted before it began.`)
+function turnAborted(session: string, reason: unknown): Error {
+  return waitAborted(session, `The turn on ${session} was aborted before it began.`, reason)
 }
 
 function tooManyConflicts(session: string): SessionError {

@@ -3,7 +3,7 @@ import { renderMessages } from "../../context/render.ts"
 import { selectContext, type Selection } from "../../context/select.ts"
 import type { Entry } from "../../format/entry.ts"
 import { EntryLog } from "../../log/entry-log.ts"
-import { shouldCompact, usageAnchor } from "./trigger.ts"
+import { reportedTokens, shouldCompact, usageAnchor } from "./trigger.ts"
 
 test("the reserve: a compaction is due strictly above the window minus the reserve", () => {
   expect(shouldCompact(200_000 - 16_384, 200_000)).toBe(false)
@@ -21,6 +21,14 @@ test("a number of tokens or a share of the window: a compaction is due as soon a
 
 test("if it is disabled a compaction is never due", () => {
   expect(shouldCompact(1e9, 10, { enabled: false })).toBe(false)
+})
+
+test("the tokens that a provider reported are its total, else the sum of its counts in either spelling", () => {
+  const reported = (usage: object): number | undefined => reportedTokens({ role: "assistant", content: [], usage })
+  expect(reported({ input: 1, output: 2, cacheRead: 3, cacheWrite: 4 })).toBe(10)
+  expect(reported({ inputTokens: 1, outputTokens: 2, cacheRead: 3 })).toBe(6)
+  expect(reported({ inputTokens: 1, totalTokens: 5 })).toBe(5)
+  expect(reported({ inputTokens: "1" })).toBeUndefined()
 })
 
 test("the last report counts for the request it was made for, and later messages are estimated", () => {

@@ -7,7 +7,9 @@ import type { Seq } from "../../storage/contract.ts"
 import { COMPACTION_OPTIONS } from "../settings/layers.ts"
 import { inWindow, resolveSettings, type SettingsInWindow } from "../settings/settings.ts"
 import type { CompactionSettings } from "../types.ts"
-import { reportedTokens } from "../../format/tokens.ts"
+import type { AssistantMessage } from "../../format/message.ts"
+import { isObject } from "../../format/shape.ts"
+import { type UsageCount, usageCount } from "../../format/usage.ts"
 
 /**
  * Whether a context with this number of tokens should be compacted before the next turn, under these settings and for a model with this
@@ -44,6 +46,18 @@ export function usageAnchor(
     if (tokens !== undefined) return isStale(log, selection, seq) ? undefined : { index, tokens }
   }
   return undefined
+}
+
+/**
+ * The provider's token count of the context up to and including an assistant message. Undefined for other messages, for failed or aborted
+ * answers, and without a report.
+ */
+export function reportedTokens(message: unknown): number | undefined {
+  const { role, stopReason, usage } = (isObject(message) ? message : {}) as Partial<AssistantMessage>
+  if (role !== "assistant" || stopReason === "aborted" || stopReason === "error" || !isObject(usage)) return undefined
+  const count = (name: UsageCount): number => usageCount(usage, name) ?? 0
+  const total = count("totalTokens") || count("input") + count("output") + count("cacheRead") + count("cacheWrite")
+  return total > 0 ? total : undefined
 }
 
 function isStale(log: EntryLog, selection: Selection, anchor: Seq): boolean {
