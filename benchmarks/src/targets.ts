@@ -161,7 +161,7 @@ export const targets: readonly Target[] = [
     options: "files, maxSessionBytes: 4e9, hold: holdInFile()",
     checks: [most("peakMB", 200, "MB at most")],
     bound:
-      "The log is written twice and parsed again for its session information: nothing is stored before its size is known.",
+      "Nothing is stored before its size is known, so the log is written twice and read once between. Parsing each line, encoding it and writing it in this way, without any conversion, has 0.38 of the speed of the loop.",
   },
   {
     id: "history.search",

@@ -31,7 +31,7 @@ export interface ImportSettings {
 }
 
 /**
- * Writes the session under this id; reads a large file twice. Errors: `not_a_session` and `newer_version` for a file that cannot be
+ * Writes the session under this id; reads a large file twice, unless its importer holds the lines. Errors: `not_a_session` and `newer_version` for a file that cannot be
  * imported, `too_large` before anything is written, `exists` if another session has the id. The same call completes an import that
  * was interrupted. `append` hooks see each entry; if one throws, nothing is written.
  */
