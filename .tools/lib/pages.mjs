@@ -18,7 +18,7 @@ export const USERS = [
 
 /** The pages that each package has in its folder `docs`, where whoever uses it finds them without a network. */
 export const PACKED = {
-  "@sessions/core": [...USERS, "compaction", "context", "contract", "format", "cache", "merge", "retention"],
+  "@sessions/core": [...USERS, "compaction", "cache", "merge", "retention"],
   "@sessions/ai-sdk": ["ai-sdk"],
   "@sessions/checkpoints": ["checkpoints"],
   "@sessions/claude-agent": ["claude-agent"],
