@@ -12,7 +12,7 @@ import {
 import { readSource } from "./base/codec.ts"
 import type { Format } from "./base/format.ts"
 import { sessionIdOf } from "./base/ids.ts"
-import { START_UNITS } from "./base/start.ts"
+import { START_UNITS, startOf } from "./base/start.ts"
 import { identify, notASession } from "./identify.ts"
 
 type Chunk = Uint8Array | string
@@ -40,9 +40,10 @@ export async function importFile(
   { from, hold, ...o }: ImportFileOptions,
 ): Promise<ImportedFile> {
   const formats: readonly Format[] = Array.isArray(from) ? (from as readonly Format[]) : [from as Format]
-  const found = identify(await startOfText(source), formats)
-  if (found.format === undefined) throw notASession(found.rejected)
-  const { format } = found
+  const start = await startOfText(source)
+  const found = identify(start, formats)
+  if (found.format === undefined && !mayBeGiven(formats, start)) throw notASession(found.rejected)
+  const format: Format = found.format ?? { ...(formats[0] as Format), identify: () => true }
   const origin = await originOf(format, source, o)
   const id = o.id ?? (origin.id === undefined ? undefined : await sessionIdOf(format.format, origin.id))
   try {
@@ -56,6 +57,16 @@ export async function importFile(
     if (!hasCode(error, "exists") || id === undefined) throw error
     return await importedBefore(sessions, id, format, origin, error)
   }
+}
+
+/**
+ * Whether the only format that was asked for reads the file although its beginning does not show it: a document that begins with a long
+ * text has its first message behind what is looked at. The reader refuses a document of another shape.
+ */
+function mayBeGiven(formats: readonly Format[], start: string): boolean {
+  return (
+    formats.length === 1 && start.length >= START_UNITS && startOf(start.replace(/^\uFEFF/, "")).document !== undefined
+  )
 }
 
 /** The session that an earlier import made of the file. Rejects if the session is another one, or has not all entries of the file. */

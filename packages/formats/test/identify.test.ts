@@ -4,6 +4,7 @@ import type { Format } from "../src/base/format.ts"
 import { formats } from "../src/formats.ts"
 import { identify } from "../src/identify.ts"
 import { SessionError } from "@sessions/core"
+import { anthropic } from "../src/anthropic/index.ts"
 import { claudeCode } from "../src/claude-code/index.ts"
 import { gemini } from "../src/gemini/index.ts"
 import { opencode } from "../src/opencode/index.ts"
@@ -48,6 +49,28 @@ test("a file whose first lines are longer than what is looked at is identified b
   const typed = `${JSON.stringify({ ...first, uuid: "u", sessionId: "s" })}\n`
   expect(identify(typed, formats).format?.format).toBe("claude-code")
   expect(identify(line({ says: "hello", data }), formats).format).toBeUndefined()
+})
+
+test("a document whose first message is longer than what is looked at is of the same format as with a short one", () => {
+  const documents = (content: string) => [
+    [{ role: "user", content }],
+    { system: "Be brief.", messages: [{ role: "user", content }] },
+    [{ id: "m", role: "user", parts: [{ type: "text", text: content }] }],
+    [{ type: "message", role: "user", content: [{ type: "input_text", text: content }] }],
+  ]
+  const found = (content: string) =>
+    documents(content).map((document) => identify(JSON.stringify(document), formats).format?.format)
+  expect(found(`${"A".repeat(100_000)}"`)).toEqual(found("A"))
+  expect(found("A")).not.toContain(undefined)
+})
+
+test("a format that was asked for reads a document whose beginning does not show it, and refuses one of another shape", async () => {
+  const system = "A".repeat(100_000)
+  const read = (document: object) => importText(anthropic, { text: JSON.stringify(document) })
+  const { session } = await read({ system, messages: [{ role: "user", content: "hi" }] })
+  expect((await session.context()).messages).toHaveLength(2)
+  await expect(read({ system, other: [] })).rejects.toMatchObject({ code: "not_a_session" })
+  await expect(read({ other: 1 })).rejects.toMatchObject({ code: "not_a_session" })
 })
 
 test.each(["codex/tools.jsonl", "openai-messages/chat.json", "openai-responses/items.json"])(

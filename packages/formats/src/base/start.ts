@@ -30,12 +30,12 @@ export function startOf(text: string): FileStart {
   let values = 0
   for (const [i, line] of lines.slice(0, LINES).entries()) {
     const isCut = i === lines.length - 1 && text.length >= START_UNITS
-    const value = parsed(line) ?? (isCut ? parsed(completed(line)) : undefined)
+    const value = parsed(line) ?? (isCut ? parsedBeginning(line) : undefined)
     if (value === undefined) continue
     values++
     if (isObject(value)) records.push(value)
   }
-  const value = parsed(text) ?? (text.length >= START_UNITS ? parsed(completed(text)) : undefined)
+  const value = parsed(text) ?? (text.length >= START_UNITS ? parsedBeginning(text) : undefined)
   const document = value !== undefined || values <= 1 ? documentOf(text, value) : undefined
   return { text, records, ...(document === undefined ? {} : { document }) }
 }
@@ -53,21 +53,23 @@ function parsed(line: string): unknown {
   }
 }
 
-/** The beginning of a line of JSON up to the last complete field or element, with the brackets that it leaves open closed. */
-function completed(line: string): string {
+/**
+ * The beginning of a JSON value, with the brackets that it leaves open closed: up to the end of the text if that is within the string of a
+ * field, else up to the last complete field or element.
+ */
+function parsedBeginning(text: string): unknown {
   let closing = ""
-  let end = 0
-  let endClosing = ""
-  for (const { 0: token, index } of line.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"?|[[\]{},]/g)) {
+  let whole = ""
+  let withString = ""
+  for (const { 0: token, 1: quote, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*("?)|[[\]{},]/g)) {
     if (token === "{") closing = `}${closing}`
     else if (token === "[") closing = `]${closing}`
     else if (token === "}" || token === "]") closing = closing.slice(1)
-    else if (token === ",") {
-      end = index
-      endClosing = closing
-    }
+    else if (token === ",") whole = text.slice(0, index) + closing
+    else if (quote === "" && text.slice(0, index).trimEnd().endsWith(":"))
+      withString = `${text.slice(0, index)}${token}"${closing}`
   }
-  return line.slice(0, end) + endClosing
+  return parsed(withString) ?? parsed(whole)
 }
 
 /** The text may end anywhere in the document, so its names are found without parsing it. */
