@@ -11,6 +11,7 @@ import { fuzz, fuzzPostgres } from "./fuzz.mjs"
 import { linear, planted } from "./linear.mjs"
 import { matrix } from "./matrix.mjs"
 import { mutants } from "./mutants.mjs"
+import { packedDocs } from "./packed-docs.mjs"
 import { packedExamples } from "./packed-examples.mjs"
 import { onPostgres, postgresCrash } from "./postgres.mjs"
 import { onServer, simulation } from "./s3.mjs"
@@ -52,6 +53,9 @@ export const steps = [
   browserCrash(),
   browserAgent,
   packedExamples,
+  packedDocs("node", absent.node),
+  packedDocs("bun", absent.bun),
+  packedDocs("deno", absent.deno),
   exam,
   createAdapter,
   entries("node", absent.node),

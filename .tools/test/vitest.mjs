@@ -22,8 +22,8 @@ export function vitest(runtime, absent) {
     // It has a worker for each core.
     alone: true,
     absent,
-    async run({ filters }) {
-      const file = join(root, ".reports", `vitest-${runtime}.json`)
+    async run({ filters, env = {}, report = "vitest" }) {
+      const file = join(root, ".reports", `${report}-${runtime}.json`)
       rmSync(file, { force: true })
       const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`]
       const [command, args] = commands[runtime]([
@@ -33,7 +33,7 @@ export function vitest(runtime, absent) {
         ...reporters,
         ...filters,
       ])
-      const result = await run(command, args)
+      const result = await run(command, args, { env })
       return outcomeOf(countsOf(file), result)
     },
   }

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
+import { FLAGS, HERE } from "./here.ts"
 
 const text = readFileSync(new URL("../../docs/http.md", import.meta.url), "utf8")
 const section = text.slice(text.indexOf("## The session API"))
@@ -16,10 +16,7 @@ const hosts = [...section.matchAll(/^```js\n\/\/ (\w+)\.js\n([^]*?)^```$/gm)].ma
 }))
 
 const isDeno = "Deno" in globalThis
-const FLAGS = isDeno ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
 const here = isDeno ? ["deno"] : "Bun" in globalThis ? ["bun"] : ["node", "hono"]
-/** The programs run in this package to find its dependencies. */
-const HERE = fileURLToPath(new URL(".", import.meta.url))
 const { NODE_OPTIONS: _, ...env } = process.env
 
 test("the page has a server for Node, Hono, Bun, Deno, Lambda and workers", () => {

@@ -7,6 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, expect, test } from "vitest"
+import { FLAGS, HERE } from "./here.ts"
 
 const PAGES = [
   "docs/getting-started.md",
@@ -28,17 +29,13 @@ const PAGES = [
 /** Blocks that need a server: the tests of `@sessions/s3` run them. */
 const ELSEWHERE = /from "@aws-sdk\/client-s3"/
 
-/** The blocks run in this package to find its dependencies. */
-const HERE = fileURLToPath(new URL(".", import.meta.url))
-const FLAGS =
-  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
-
 const blocks = PAGES.flatMap((path) => {
   const text = readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
   return [...text.matchAll(/^```ts\n([^]*?)^```$/gm)]
     .map(({ 1: code = "", index }) => ({ place: `${path}:${text.slice(0, index).split("\n").length}`, code }))
     .filter(({ code }) => !ELSEWHERE.test(code))
 })
+const RUN_BLOCKS = fileURLToPath(new URL("run-blocks.ts", import.meta.url))
 const folder = mkdtempSync(join(HERE, ".run-"))
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -53,7 +50,7 @@ function runAll(): readonly { readonly printed: readonly string[]; readonly erro
   const list = join(folder, "files.json")
   writeFileSync(list, JSON.stringify(files))
   const { NODE_OPTIONS: _, ...env } = process.env
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...FLAGS, join(HERE, "run-blocks.ts"), list], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...FLAGS, RUN_BLOCKS, list], {
     cwd: HERE,
     env,
     encoding: "utf8",

@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
+import { FLAGS, HERE } from "./here.ts"
 
 const TEXTS = [
   "README.md",
@@ -15,10 +15,6 @@ const TEXTS = [
   "docs/recall.md",
   "packages/recall/README.md",
 ].map((path) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8"))
-/** The examples run in this package to find its dependencies. */
-const HERE = fileURLToPath(new URL(".", import.meta.url))
-const FLAGS =
-  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
 
 /** The output of each example, by its heading. */
 const PRINTS: Readonly<Record<string, RegExp>> = {
