@@ -145,6 +145,24 @@ test("a boundary at the end, before its summary is written, leaves the conversat
   expect(await context(await importText(claudeCode, file(...lines, user(4, 3, "q4"))))).toEqual(["user q4"])
 })
 
+test("many sidechains that are held at once take linear time", async () => {
+  const MANY = 60_000
+  const lines = Array.from({ length: MANY }, (_, n) => {
+    const message = { id: `m${n}`, role: "assistant", content: "a" }
+    return { ...user(n, MANY + n, ""), type: "assistant", isSidechain: true, message }
+  })
+  async function* main() {
+    yield file(...lines).text
+  }
+  const types = new Map<string, number>()
+  const start = process.cpuUsage()
+  for await (const { type } of claudeCode.read({ main: main(), beside: () => undefined }, { note: () => undefined }))
+    types.set(type, (types.get(type) ?? 0) + 1)
+  expect(types.get("message")).toBe(MANY)
+  // In microseconds; a search in every sidechain takes more than two minutes.
+  expect(process.cpuUsage(start).user).toBeLessThan(20_000_000)
+})
+
 test("a file that begins with the lines of a sidechain is a session of its own, whatever the pieces", async () => {
   const agent = { isSidechain: true, agentId: "a1" }
   const lines = [

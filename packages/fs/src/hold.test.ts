@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { StorageError } from "@sessions/core/storage"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { holdInFile } from "./index.ts"
 
@@ -33,4 +34,12 @@ test("the file is made when it is needed, only its user may read it, and the dis
   }
   file[Symbol.dispose]()
   expect(existsSync(join(folder, name))).toBe(false)
+})
+
+test("a folder in which no file can be made is an error with a code and the folder", () => {
+  const missing = join(folder, "missing")
+  const file = holdInFile(missing)
+  expect(() => file.hold()).toThrow(StorageError)
+  expect(() => file.hold()).toThrow(missing)
+  file[Symbol.dispose]()
 })

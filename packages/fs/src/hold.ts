@@ -20,8 +20,8 @@ export function holdInFile(folder: string = tmpdir()): LineFile {
   const made: { readonly folder: string; readonly fd: number }[] = []
   return {
     hold() {
-      const own = fs.mkdtempSync(join(folder, "sessions-hold-"))
-      const fd = fs.openSync(join(own, "lines"), "wx+", 0o600)
+      const own = placed(folder, () => fs.mkdtempSync(join(folder, "sessions-hold-")))
+      const fd = placed(own, () => fs.openSync(join(own, "lines"), "wx+", 0o600))
       made.push({ folder: own, fd })
       return linesIn(fd, own)
     },
@@ -38,13 +38,7 @@ function linesIn(fd: number, at: string): ReturnType<Hold> {
   // One buffer for all lines: many would be freed later than they are made.
   const buffer = Buffer.allocUnsafeSlow(PIECE_BYTES)
   let used = 0
-  const write = (bytes: Uint8Array): void => {
-    try {
-      fs.writeFileSync(fd, bytes)
-    } catch (error) {
-      throw toStorageError(error, "hold the lines of the import in a temporary file", { at })
-    }
-  }
+  const write = (bytes: Uint8Array): void => placed(at, () => fs.writeFileSync(fd, bytes))
   const flush = (): void => {
     write(buffer.subarray(0, used))
     used = 0
@@ -61,18 +55,18 @@ function linesIn(fd: number, at: string): ReturnType<Hold> {
     },
     async *lines() {
       flush()
-      yield* readLines(fd)
+      yield* readLines(fd, at)
     },
   }
 }
 
 /** The lines of a piece at a time: a step of an async iterator for each would cost as much as reading it. */
-function* readLines(fd: number): Generator<readonly string[], void, undefined> {
+function* readLines(fd: number, path: string): Generator<readonly string[], void, undefined> {
   const bytes = new Uint8Array(PIECE_BYTES)
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
   let open = ""
   for (let at = 0; ; ) {
-    const count = fs.readSync(fd, bytes, 0, bytes.length, at)
+    const count = placed(path, () => fs.readSync(fd, bytes, 0, bytes.length, at))
     if (count === 0) return
     at += count
     const lines = decoder.decode(bytes.subarray(0, count), { stream: true }).split("\n")
@@ -80,6 +74,14 @@ function* readLines(fd: number): Generator<readonly string[], void, undefined> {
     lines[0] = open + (lines[0] ?? "")
     open = lines.pop() ?? ""
     if (lines.length > 0) yield lines
+  }
+}
+
+function placed<T>(at: string, run: () => T): T {
+  try {
+    return run()
+  } catch (error) {
+    throw toStorageError(error, "hold the lines of the import in a temporary file", { at })
   }
 }
 

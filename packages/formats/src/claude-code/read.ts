@@ -56,6 +56,8 @@ class Reader {
   readonly #isSubagent: boolean
   /** By chain. */
   readonly #held = new Map<string, Held>()
+  /** The chain of each held line, by its `uuid`: a file may have any number of sidechains that are held at once. */
+  readonly #heldIn = new Map<string, string>()
   /** The chain of each line of a sidechain without an agent's id. */
   readonly #sidechains = new Map<string, string>()
   #leafUuid: string | undefined
@@ -84,7 +86,7 @@ class Reader {
       return
     }
     const uuid = uuidOf(line)
-    const isKnown = uuid !== undefined && (this.#index.has(uuid) || this.#isHeld(uuid))
+    const isKnown = uuid !== undefined && (this.#index.has(uuid) || this.#heldIn.has(uuid))
     const chain = this.#chainOf(line, uuid)
     const mayBeLeaf = (chain === MAIN || this.#isSubagent) && isLeaf(line)
     if (mayBeLeaf && !isKnown) this.#leafUuid = uuid
@@ -92,6 +94,7 @@ class Reader {
     const held = this.#held.get(chain)
     if (held !== undefined) {
       if (!isKnown && hold(held, line)) {
+        if (uuid !== undefined) this.#heldIn.set(uuid, chain)
         if (held.others.length >= MAX_OTHERS) this.#release(chain)
         return
       }
@@ -102,8 +105,10 @@ class Reader {
       // The agent goes on at the last line that no other continues, also if it is a repeated one.
       if (mayBeLeaf && this.#isTip(uuid)) this.#leafUuid = uuid
       this.#out.push(this.#duplicate(line, uuid))
-    } else if (isAssistant(line) || isBoundary(line)) this.#held.set(chain, heldOf(line, uuid))
-    else this.#single(line)
+    } else if (isAssistant(line) || isBoundary(line)) {
+      this.#held.set(chain, heldOf(line, uuid))
+      if (uuid !== undefined) this.#heldIn.set(uuid, chain)
+    } else this.#single(line)
   }
 
   end(): void {
@@ -112,11 +117,6 @@ class Reader {
     const leafId = leafUuid === undefined ? null : this.#index.entryAfter(leafUuid)
     const end = leafId === null ? undefined : this.#log.end(leafId)
     if (end !== undefined) this.#out.push(end)
-  }
-
-  #isHeld(uuid: string): boolean {
-    for (const { uuids } of this.#held.values()) if (uuids.has(uuid)) return true
-    return false
   }
 
   #chainOf({ value }: JsonLine, uuid: string | undefined): string {
@@ -131,16 +131,16 @@ class Reader {
 
   /** A line that continues a held one of another chain needs its entry. */
   #releaseParent({ value }: JsonLine, chain: string): void {
-    if (this.#held.size < (this.#held.has(chain) ? 2 : 1)) return
     const parent = stringOf(value["parentUuid"])
-    if (parent === undefined) return
-    for (const [other, { uuids }] of this.#held) if (other !== chain && uuids.has(parent)) this.#release(other)
+    const other = parent === undefined ? undefined : this.#heldIn.get(parent)
+    if (other !== undefined && other !== chain) this.#release(other)
   }
 
   #release(chain: string, summary?: JsonLine): void {
     const held = this.#held.get(chain)
     this.#held.delete(chain)
     if (held === undefined) return
+    for (const uuid of held.uuids) this.#heldIn.delete(uuid)
     if (!held.isBoundary) this.#assistant(held)
     else if (summary === undefined) this.#single(held.lines[0] as JsonLine)
     else this.#compaction(held.lines[0] as JsonLine, summary)
