@@ -98,9 +98,10 @@ export function createClaudeStore(options: ClaudeStoreOptions): ClaudeStore {
     }))
   }
 
-  async function subpaths({ projectKey, sessionId }: SessionKey): Promise<string[]> {
+  async function subpaths(main: SessionKey): Promise<string[]> {
+    checkKey(main)
+    const { projectKey, sessionId } = main
     const key = { projectKey, sessionId }
-    checkKey(key)
     const found: string[] = []
     for await (const { metadata } of rows(`${await sessionIdOf(key)}.`, key)) {
       const { subpath } = metadata
@@ -192,10 +193,13 @@ function toSummary({ sessionId, mtime, summary }: MainRow): SessionSummaryEntry[
   return [{ sessionId, mtime, data: summary as Record<string, unknown> }]
 }
 
-/** A line that is no object could not be told from the text of a long one when it is read. */
+/** A line that is no object, or none as JSON, could not be told from the text of a long one when it is read. */
 function checkLines(entries: readonly unknown[]): void {
-  const isLine = (line: unknown): boolean => typeof line === "object" && line !== null && !Array.isArray(line)
-  if (Array.isArray(entries) && entries.every(isLine)) return
+  // Without the prototype, which differs for an object of another realm. `Array.from`: also the holes.
+  const isLine = (line: unknown): boolean =>
+    Object.prototype.toString.call(line) === "[object Object]" &&
+    typeof (line as { readonly toJSON?: unknown }).toJSON !== "function"
+  if (Array.isArray(entries) && Array.from(entries).every(isLine)) return
   throw new SessionError("invalid", "append takes an array of lines, each an object. Nothing was written.")
 }
 

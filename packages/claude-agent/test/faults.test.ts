@@ -110,7 +110,11 @@ test("a repository that waits for the first message is refused, because it would
 test("lines that are no objects are refused, and the transcript is loaded as before", async () => {
   const store = open()
   await store.append(MAIN, messages(1, 1))
-  for (const lines of [["text"], [null], [[message(2)]], [message(2), 5], "text", undefined])
+  const asText = { ...message(2), toJSON: () => "text" }
+  const hole: unknown[] = []
+  hole[1] = message(2)
+  const others = [["text"], [null], [[message(2)]], [message(2), 5], [new Date(0)], [new Map()], [asText], hole]
+  for (const lines of [...others, "text", undefined])
     await expect(store.append(MAIN, lines as never)).rejects.toMatchObject({ code: "invalid" })
   expect(await store.load(MAIN)).toEqual(messages(1, 1))
 })
@@ -127,6 +131,7 @@ test("keys that are none are refused, and calls after close", async () => {
   const store = open()
   await expect(store.append({ ...MAIN, subpath: "" }, messages(1, 1))).rejects.toMatchObject({ code: "invalid" })
   await expect(store.load({ sessionId: "a" } as never)).rejects.toMatchObject({ code: "invalid" })
+  await expect(store.listSubkeys(undefined as never)).rejects.toMatchObject({ code: "invalid" })
   await store.close()
   await expect(store.append(MAIN, messages(1, 1))).rejects.toMatchObject({ code: "closed" })
 })
