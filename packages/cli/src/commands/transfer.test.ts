@@ -20,10 +20,29 @@ test("import reads a file or standard input and prints only the new id", async (
   const cli = createCli({ cwd })
   writeFileSync(join(cwd, "pi.jsonl"), `${PI}\n`)
   const fromFile = await cli("import", "pi.jsonl")
-  expect(fromFile).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^[0-9A-Z]{26}\n$/) })
+  expect(fromFile).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^pi\.[0-9a-f]{32}\n$/) })
   const fromInput = await cli.with({ stdin: PI }, "import", "-", "--id", "mine", "--from", "pi")
   expect(fromInput.stdout).toBe("mine\n")
   expect(await cli.json("import", "pi.jsonl")).toMatchObject({ from: { format: "pi", version: 3 }, diagnostics: [] })
+})
+
+test("a log of pi that is imported again is found, and refused if it has changed", async () => {
+  const cli = createCli({ cwd })
+  const more = PI.replaceAll("aa", "bb").split("\n")[1]?.replace('"parentId":null', '"parentId":"aa"')
+  writeFileSync(join(cwd, "pi.jsonl"), `${PI}\nno JSON\n`)
+  const { stdout } = await cli("import", "pi.jsonl")
+  for (const again of [await cli("import", "pi.jsonl"), await cli("import", "pi.jsonl", "--from", "pi")]) {
+    expect(again).toMatchObject({ exit: 0, stdout })
+    expect(again.stderr).toContain("imported before, nothing was written")
+  }
+  await cli.use(async (sessions) => {
+    await (await sessions.open(stdout.trim())).append({ type: "message", message: { role: "user", content: "more" } })
+  })
+  expect(await cli("import", "pi.jsonl")).toMatchObject({ exit: 0, stdout })
+  writeFileSync(join(cwd, "pi.jsonl"), `${PI}\nno JSON\n${more}\n`)
+  expect(await cli("import", "pi.jsonl")).toMatchObject({ exit: 1, stderr: expect.stringMatching(/has changed since/) })
+  expect((await cli.json("list")) as object).toMatchObject({ sessions: [{ id: stdout.trim() }] })
+  expect((await cli("import", "pi.jsonl", "--id", "another")).exit).toBe(0)
 })
 
 test("a file that is not a session, or not of the --from format, is refused and creates nothing", async () => {

@@ -4,6 +4,7 @@ import { identifyLog } from "@sessions/core/format"
 import { formats, identify, importFile } from "@sessions/formats"
 import { holdInFile, type LineFile } from "@sessions/fs"
 import { UsageError, withDetails } from "../errors.ts"
+import { importOlder } from "./import-older.ts"
 import type { Chunks } from "./read-write.ts"
 
 /** The formats that core reads itself. */
@@ -42,14 +43,19 @@ async function importFrom(
   from: string,
   { beside, hold, ...o }: Omit<ImportOptions, "from"> & { readonly beside?: Beside; readonly hold: LineFile["hold"] },
 ): Promise<ImportedOne> {
-  if (from !== "auto" && isCoreFormat(from)) return added(await sessions.import(source, { ...o, from }))
+  if (from === "sessions") return added(await sessions.import(source, { ...o, from }))
   const again = typeof source === "function" ? source : await kept(source)
+  if (isCoreFormat(from)) {
+    if (o.id !== undefined) return added(await sessions.import(again, { ...o, from }))
+    return await importOlder(sessions, again, await startOf(again), { ...o, from })
+  }
   const wanted = from === "auto" ? formats : formats.filter(({ format }) => format === from)
   if (wanted.length === 0)
     throw new UsageError(`--from must be one of ${IMPORT_FORMATS.join(", ")}, not ${JSON.stringify(from)}.`)
   if (from === "auto") {
     const start = await startOf(again)
     const identity = identifyLog(start.split("\n"))
+    if (identity.kind === "older" && o.id === undefined) return await importOlder(sessions, again, start, o)
     if (identity.kind !== "foreign") return added(await sessions.import(again, o))
     const found = identify(start, wanted)
     if (found.format === undefined) {
