@@ -13,7 +13,9 @@ export interface ClientOptions {
 
 export type Headers = Readonly<Record<string, string>>
 
-/** An answer that sends the client elsewhere; pages are not told its status. */
-export function isRedirect({ status, type }: Response): boolean {
-  return type === "opaqueredirect" || (status >= 300 && status < 400)
+/** Drops an answer that sends the client elsewhere: a body that nobody reads keeps its connection. Pages are not told the status. */
+export async function dropRedirect({ status, type, body }: Response): Promise<boolean> {
+  const isRedirect = type === "opaqueredirect" || (status >= 300 && status < 400)
+  if (isRedirect) await body?.cancel().catch(() => undefined)
+  return isRedirect
 }

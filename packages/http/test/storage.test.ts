@@ -296,8 +296,10 @@ test("headers may be a function, which is asked for each request", async () => {
 
 test("a redirect is followed by no call: a read is `unavailable`, a write `indeterminate`, and both say so", async () => {
   const on = await wire()
+  let dropped = 0
+  const body = () => new ReadableStream({ cancel: () => void dropped++ })
   const answers = [
-    () => new Response(null, { status: 307, headers: { location: "http://elsewhere/" } }),
+    () => new Response(body(), { status: 307, headers: { location: "http://elsewhere/" } }),
     // What a page gets.
     () => Object.defineProperty(Response.error(), "type", { value: "opaqueredirect" }),
   ]
@@ -311,6 +313,8 @@ test("a redirect is followed by no call: a read is `unavailable`, a write `indet
     const append = on.storage.append("a", ["1"], { expect: 0 })
     await expect(append).rejects.toMatchObject({ code: "indeterminate", message: expect.stringMatching(error) })
   }
+  // Else they keep their connections.
+  expect(dropped).toBe(2)
 })
 
 test("blobs may be kept by the browser, but are asked for each time: a deleted one is gone", async () => {

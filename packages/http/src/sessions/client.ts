@@ -1,7 +1,7 @@
 /** `createSessionClient`: the session API as functions, for pages and programs. Repeats only what has the same effect once or twice. */
 import { createIds } from "@sessions/core/format"
 import type { Entry, SessionContext, SessionInfo } from "@sessions/core"
-import { type ClientOptions, isRedirect } from "../client-options.ts"
+import { type ClientOptions, dropRedirect } from "../client-options.ts"
 import { readEvents } from "../read-events.ts"
 import type {
   AnsweredError,
@@ -228,7 +228,7 @@ async function* parsed(
 
 async function refusalOf(answer: Response): Promise<SessionApiError> {
   const { status } = answer
-  if (isRedirect(answer))
+  if (await dropRedirect(answer))
     return new SessionApiError(NOT_THE_HANDLER, "The server redirects to another address; check `url`.", { status })
   const body = (await answer.json().catch(() => undefined)) as { readonly error?: AnsweredError } | undefined
   const { code = NOT_THE_HANDLER, message = `The server answered ${status}.` } = body?.error ?? {}

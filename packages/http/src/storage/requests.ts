@@ -1,6 +1,6 @@
 /** Sends requests to a storage handler, and turns whatever comes back instead of its answer into the error that is true of the call. */
 import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
-import { type ClientOptions, isRedirect } from "../client-options.ts"
+import { type ClientOptions, dropRedirect } from "../client-options.ts"
 import { WRITE_ID } from "./protocol.ts"
 
 export interface Ask {
@@ -116,7 +116,7 @@ function reasonOf(cause: unknown): string {
 /** The error of an answer that is no success. Only the handler's own words say that a write was not done, or that it is refused. */
 async function refusal(ask: Ask, response: Response): Promise<StorageError> {
   const { status } = response
-  if (isRedirect(response)) return lost(ask, new Error("it redirects to another address; check `url`"))
+  if (await dropRedirect(response)) return lost(ask, new Error("it redirects to another address; check `url`"))
   const error = await errorIn(response)
   if (error !== undefined && KEPT.has(error.code))
     return new StorageError(error.code as StorageErrorCode, error.message)

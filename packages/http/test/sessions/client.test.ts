@@ -70,11 +70,13 @@ test("refusals are not repeated, and have the code and the status of the answer"
 
 test("a redirect is not followed and not repeated, and the error says so; no credentials are asked for that were not given", async () => {
   const sent: RequestInit[] = []
+  let dropped = 0
   const client = createSessionClient({
     url: "http://host",
     async fetch(_, init) {
       sent.push(init)
-      return new Response(null, { status: 302, headers: { location: "http://elsewhere/" } })
+      const body = new ReadableStream({ cancel: () => void dropped++ })
+      return new Response(body, { status: 302, headers: { location: "http://elsewhere/" } })
     },
   })
   const error = { code: "failed", status: 302, message: "The server redirects to another address; check `url`." }
@@ -85,6 +87,7 @@ test("a redirect is not followed and not repeated, and the error says so; no cre
     ["manual", false],
     ["manual", false],
   ])
+  expect(dropped).toBe(2)
 })
 
 test("a signal ends a call and its repetitions with `aborted`", async () => {
