@@ -21,11 +21,11 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
   const { header } = session
   const index = await indexLog(session)
   const isOwn = header.origin?.format === FORMAT
-  const { isEdited, continues } = await stateOf(session, index)
+  const { isEdited, continues, keeps } = await stateOf(session, index)
   const all = isOwn && o.branches !== "path" && !isEdited && continues
   const losses = new Losses()
   if (!all) losses.add("branches", index.messagesOffPath, (n) => `${n} messages on other branches are not in the file.`)
-  const writer = new RolloutWriter(index, losses, { isOwn, restores: isOwn && !isEdited, all })
+  const writer = new RolloutWriter(index, losses, { isOwn, restores: isOwn && !isEdited, all, keeps })
   const id = o.id ?? (await codexIdOf(header))
   const lines: Written[] = isOwn ? [] : [{ at: 0, record: metaOf(header, id, o.cwd ?? header.cwd ?? "/") }]
   for await (const entry of session.entries()) {
@@ -76,18 +76,41 @@ function metaOf({ timestamp }: Header, id: string, cwd: string): Fields {
   return { timestamp, type: "session_meta", payload }
 }
 
-/** Whether entries were deleted or edited, and whether the current path goes on from the end of the file that the session came from. */
-async function stateOf(
-  session: SessionToWrite,
-  index: LogIndex,
-): Promise<{ readonly isEdited: boolean; readonly continues: boolean }> {
+interface LogState {
+  /** Entries were deleted or edited. */
+  readonly isEdited: boolean
+  /** The current path goes on from the end of the file that the session came from. */
+  readonly continues: boolean
+  readonly keeps: readonly Keep[]
+}
+
+/** A compaction of the path. */
+interface Keep {
+  readonly seq: number
+  /** The first entry that it or a later one keeps; infinity: none. */
+  readonly from: number
+}
+
+async function stateOf(session: SessionToWrite, index: LogIndex): Promise<LogState> {
   let isEdited = false
+  const keeps: { readonly seq: number; from: number }[] = []
   let last: Entry | undefined
   for await (const entry of session.entries()) {
     if (index.isDeleted(entry.seq) || index.editOf(entry.seq) !== undefined) isEdited = true
     if (readSource(entry) !== undefined) last = entry
+    if (entry.type === "compaction" && index.isWritten(entry.seq))
+      keeps.push({ seq: entry.seq, from: firstKeptBy(entry, index) })
   }
-  return { isEdited, continues: last === undefined || index.isWritten(last.seq) }
+  let from = Number.POSITIVE_INFINITY
+  for (const keep of keeps.toReversed()) keep.from = from = Math.min(from, keep.from)
+  return { isEdited, continues: last === undefined || index.isWritten(last.seq), keeps }
+}
+
+/** Infinity: it keeps none. */
+function firstKeptBy({ id, firstKeptEntryId, seq }: Entry & { readonly type: "compaction" }, index: LogIndex): number {
+  const first = firstKeptEntryId === id ? undefined : index.find(firstKeptEntryId, seq)
+  // On another branch: core keeps nothing then.
+  return first !== undefined && index.isOnPath(first) ? first : Number.POSITIVE_INFINITY
 }
 
 interface PathPart {
@@ -103,19 +126,23 @@ class RolloutWriter {
   readonly #all: boolean
   /** Numbers of the lines that are written: all entries of a compaction name its line. */
   readonly #done = new Set<number>()
-  /** The messages of the path: a compaction repeats those that it keeps, whatever an earlier one kept. */
+  readonly #keeps: readonly Keep[]
+  /** How many of {@link #keeps} are before the current entry. */
+  #passed = 0
+  /** The messages of the path that a later compaction keeps, whatever an earlier one kept: it repeats them. */
   #parts: PathPart[] = []
 
   constructor(
     index: LogIndex,
     losses: Losses,
-    o: { readonly isOwn: boolean; readonly restores: boolean; readonly all: boolean },
+    o: { readonly isOwn: boolean; readonly restores: boolean; readonly all: boolean; readonly keeps: readonly Keep[] },
   ) {
     this.#index = index
     this.#losses = losses
     this.#isOwn = o.isOwn
     this.#restores = o.restores
     this.#all = o.all
+    this.#keeps = o.keeps
   }
 
   linesOf(entry: Entry): readonly Written[] {
@@ -124,7 +151,7 @@ class RolloutWriter {
     if (!isOnPath && !(this.#all && source !== undefined)) return []
     if (isOnPath && source === undefined) this.#countAside(entry)
     const items = isOnPath ? this.#itemsOf(entry, source) : []
-    if (items.length > 0 && entry.type !== "compaction") this.#parts.push({ seq: entry.seq, items })
+    if (items.length > 0 && entry.type !== "compaction") this.#keep({ seq: entry.seq, items })
     if (source !== undefined && this.#restores) return this.#restored(entry, source)
     const at = source?.at[0] ?? APPENDED
     return this.#encoded(entry, items).map((record) => ({ at, record, isNew: true }))
@@ -160,11 +187,17 @@ class RolloutWriter {
     ]
   }
 
-  #keptBy({ id, firstKeptEntryId, seq }: Entry & { readonly type: "compaction" }): readonly Fields[] {
-    const first = firstKeptEntryId === id ? undefined : this.#index.find(firstKeptEntryId, seq)
-    // On another branch: core keeps nothing then.
-    if (first === undefined || !this.#index.isOnPath(first)) return []
-    return this.#parts.filter((part) => part.seq >= first).flatMap((part) => part.items)
+  #keep(part: PathPart): void {
+    const before = this.#passed
+    while ((this.#keeps[this.#passed]?.seq ?? Number.POSITIVE_INFINITY) < part.seq) this.#passed++
+    const from = this.#keeps[this.#passed]?.from ?? Number.POSITIVE_INFINITY
+    if (this.#passed > before) this.#parts = this.#parts.filter(({ seq }) => seq >= from)
+    if (part.seq >= from) this.#parts.push(part)
+  }
+
+  #keptBy(compaction: Entry & { readonly type: "compaction" }): readonly Fields[] {
+    const first = firstKeptBy(compaction, this.#index)
+    return this.#parts.filter(({ seq }) => seq >= first).flatMap(({ items }) => items)
   }
 
   /** The items of an entry alone: those that it was read from, if it was not edited. */
