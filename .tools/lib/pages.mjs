@@ -54,11 +54,13 @@ export function writePackedPages() {
   }
 }
 
-/** A page without what is not beside it in the package: a link becomes its text, and a picture its description. */
+/** A page without what is not beside it in the package: a link becomes its text, which says where an example is, and a picture its description. */
 export function packedPage(text, names) {
   return text
     .replaceAll(/<img [^>]*alt="([^"]*)"[^>]*>/g, "$1")
     .replaceAll(/\[([^\]]*)\]\((?!#|https?:)([^)#]*)[^)]*\)/g, (link, shown, target) =>
-      names.some((name) => target === `${name}.md`) ? link : shown,
+      names.some((name) => target === `${name}.md`)
+        ? link
+        : shown + (target.startsWith("../examples/") ? " (in the repository)" : ""),
     )
 }

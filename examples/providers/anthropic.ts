@@ -34,6 +34,7 @@ await session.turn(async (turn) => {
         if (event.type === "content_block_delta" && event.delta.type === "text_delta") console.log(event.delta.text)
       },
     })
+    if (answer.stopReason === "aborted") throw new Error("The connection was lost; the log has what arrived.")
     const calls = toolCalls(answer)
     for (const call of calls) await turn.append(toolResult(call, await run(call.name, call.arguments)))
     if (calls.length === 0) break

@@ -18,6 +18,7 @@ const PAGES = [
   "docs/events.md",
   "docs/options.md",
   "docs/faq.md",
+  "docs/merge.md",
   "docs/migration.md",
   "packages/core/README.md",
   "packages/core/AGENTS.md",

@@ -1,0 +1,47 @@
+/** The route handler of README.md and of docs/ai-sdk.md, as it stands there, with a scripted model behind its name. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { createSessions } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
+import { customProvider, simulateReadableStream, type UIMessage } from "ai"
+import { MockLanguageModelV4 } from "ai/test"
+import { afterAll, expect, test } from "vitest"
+import { createChatStore } from "../src/index.ts"
+import { step, text, user } from "./model.ts"
+
+const folder = mkdtempSync(join(fileURLToPath(new URL(".", import.meta.url)), ".route-"))
+afterAll(() => {
+  rmSync(folder, { recursive: true })
+  globalThis.AI_SDK_DEFAULT_PROVIDER = undefined
+})
+
+function routeOf(page: string): string {
+  const blocks = readFileSync(new URL(page, import.meta.url), "utf8").matchAll(/^```ts\n([^]*?)^```$/gm)
+  return [...blocks].map(([, code = ""]) => code).find((code) => code.includes("function POST")) ?? ""
+}
+
+test("the README and the page have the same route", () => {
+  expect(routeOf("../README.md")).toBe(routeOf("../../../docs/ai-sdk.md"))
+})
+
+test("the route begins a chat with its first message, and saves the whole answer if the page goes away", async () => {
+  const file = join(folder, "route.ts")
+  const storage = createMemoryStorage()
+  writeFileSync(file, routeOf("../README.md").replace("createMemoryStorage()", "globalThis.storageOfRoute"))
+  Object.assign(globalThis, { storageOfRoute: storage })
+  const { POST } = (await import(file)) as { POST: (request: Request) => Promise<Response> }
+  const model = new MockLanguageModelV4({
+    doStream: async () => ({ stream: simulateReadableStream({ chunks: step(text("a long answer")) }) }),
+  })
+  globalThis.AI_SDK_DEFAULT_PROVIDER = customProvider({ languageModels: { "openai/gpt-5": model } })
+
+  const body = JSON.stringify({ id: "c", message: user("u", "hi") })
+  const page = (await POST(new Request("https://example.com", { method: "POST", body }))).body?.getReader()
+  await page?.read()
+  await page?.cancel()
+  const store = createChatStore<UIMessage>(createSessions({ storage }))
+  await expect
+    .poll(async () => JSON.stringify(await store.loadChat("c")), { timeout: 30_000 })
+    .toContain("a long answer")
+})
