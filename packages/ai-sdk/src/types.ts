@@ -112,6 +112,9 @@ export interface ChatStore<Message extends ChatMessage = ChatMessage> {
   listChats(o?: ListChatsOptions): Promise<ChatPage>
   /** Deletes the chat with its whole log. Resolves if there is none. A later `saveChat` creates it again. */
   deleteChat(id: string): Promise<void>
-  /** Options of a stream that save the chat after each step and at the end. */
+  /**
+   * Options of a stream that save the chat after each step and at the end. A page that goes away ends the stream, and only what it had got is
+   * saved; with `consumeSseStream: consumeStream` of `createUIMessageStreamResponse` all of it is.
+   */
   persist(o: PersistOptions<Message>): PersistCallbacks<Message>
 }

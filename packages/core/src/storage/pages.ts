@@ -35,7 +35,8 @@ export function readPages(
 
 /**
  * The lines from `from` to `to` (exclusive), in log order or newest first, one loaded after the other; none if the session no longer has
- * this log. A line that cannot be decoded throws `corrupt`.
+ * this log. A line that cannot be decoded throws `corrupt`. Called once for each chunk and window with the whole rest of the range, and left
+ * when there is enough, so lines must be loaded as they are asked for.
  */
 export type LineRows = (
   session: string,
@@ -165,7 +166,7 @@ export function toListRow(id: string, head: () => HeadInfo): AdapterListRow {
   }
 }
 
-/** The `list` of a store that keeps its sessions by id. `page` returns at most `limit` sessions after `after`, in ascending order. */
+/** The `list` of a store that keeps its sessions by id. `page` returns at most `limit` sessions after `after`, in ascending order; it is called until it returns none. */
 export function listPages(
   page: (after: string, limit: number) => MaybePromise<readonly AdapterListRow[]>,
 ): StorageAdapter["list"] {

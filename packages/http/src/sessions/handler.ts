@@ -68,7 +68,10 @@ export interface SessionHandler<P> {
    * server runs them or the storage did not answer.
    */
   runQueued(session: string, principal: P): Promise<{ readonly left: number }>
-  /** Ends the event streams and takes no further prompts; resolves when the running turns have ended. What is queued stays queued. */
+  /**
+   * Ends the event streams and takes no further prompts; resolves when the running turns have ended, however long that takes. No turn gets
+   * its signal by it. What is queued stays queued.
+   */
   close(): Promise<void>
 }
 
