@@ -166,7 +166,10 @@ export function toListRow(id: string, head: () => HeadInfo): AdapterListRow {
   }
 }
 
-/** The `list` of a store that keeps its sessions by id. `page` returns at most `limit` sessions after `after`, in ascending order; it is called until it returns none. */
+/**
+ * The `list` of a store that keeps its sessions by id. `page` returns at most `limit` sessions after `after`, in ascending order; it is called
+ * until it returns none.
+ */
 export function listPages(
   page: (after: string, limit: number) => MaybePromise<readonly AdapterListRow[]>,
 ): StorageAdapter["list"] {
