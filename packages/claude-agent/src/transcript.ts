@@ -205,9 +205,11 @@ export class Transcript {
     try {
       await ended.append([{ type: "metadata", key: ENDED, value: true }])
     } catch (error) {
-      if (isChanged(error)) await this.#o.sessions.delete(part)
-      // It may be full to the last byte, and takes no line of another process then either.
-      if (!hasCode(error, "too_large")) throw error
+      // With any other error the lines are written: a repeat of the call would write those without a uuid twice. A session that is full to
+      // the last byte takes no line of another process either.
+      if (!isChanged(error)) return
+      await this.#o.sessions.delete(part)
+      throw error
     } finally {
       await ended.close().catch(() => undefined)
     }

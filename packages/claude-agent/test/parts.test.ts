@@ -158,6 +158,29 @@ test("a further session that a crash leaves of a deleted transcript is no part o
   expect(await store.ids()).toEqual([])
 })
 
+test("lines that are in a further session are acknowledged, also if the last one cannot be marked as ended", async () => {
+  const location = createMemoryLocation()
+  const storage = createMemoryStorage({ location })
+  let isAway = false
+  const append: SessionStorage["append"] = async (session, ...rest) => {
+    if (isAway && !isPart(session)) throw new StorageError("unavailable", "injected")
+    isAway ||= isPart(session)
+    return storage.append(session, ...rest)
+  }
+  const store = open(
+    new Proxy(storage, { get: (target, name) => (name === "append" ? append : Reflect.get(target, name)) }),
+  )
+  // Without a uuid, so that a repeat of a rejected call would be written twice.
+  const lines: SessionStoreEntry[] = []
+  while (!isAway) {
+    lines.push(tag(`${lines.length}`.padEnd(50_000, "x")))
+    await store.append(MAIN, lines.slice(-1))
+  }
+  expect(await inMemory(location).load(MAIN)).toEqual(lines)
+  await inMemory(location).append(MAIN, [tag("end")])
+  expect(await inMemory(location).load(MAIN)).toEqual([...lines, tag("end")])
+})
+
 /** Appends single lines until one does not fit; that one is returned. `full`: not even the mark that the session has ended. */
 async function fill(store: ReturnType<typeof open>, how: string): Promise<SessionStoreEntry> {
   let before = 0

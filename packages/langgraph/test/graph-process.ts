@@ -19,7 +19,8 @@ if (command === "start") {
   writeSync(1, `${JSON.stringify(result)}\n`)
   // Nothing is written to it.
   await text(process.stdin)
+} else {
+  writeSync(1, `${JSON.stringify(await graph.invoke(new Command({ resume: answer }), CONFIG))}\n`)
 }
-writeSync(1, `${JSON.stringify(await graph.invoke(new Command({ resume: answer }), CONFIG))}\n`)
 await checkpointer.close()
 await sessions.close()
