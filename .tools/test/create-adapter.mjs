@@ -1,12 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { packAll } from "../checks/packed.mjs"
 import { link, unpackAll } from "../lib/packed-project.mjs"
 import { run } from "../lib/run.mjs"
 import { absent } from "../lib/runtimes.mjs"
 import { root } from "../lib/workspace.mjs"
-import { build } from "./build.mjs"
+import { withPacked } from "./packed-step.mjs"
 
 /** The generator, and what the manifest of its project names. */
 const NAMES = ["@sessions/create-adapter", "@sessions/core", "@sessions/conformance", "@sessions/memory"]
@@ -17,12 +14,7 @@ export const createAdapter = {
   name: "create-adapter",
   absent: async () => (await absent.node()) ?? (await absent.bun()) ?? absent.deno(),
   async run() {
-    const built = await build()
-    if (built.code !== 0) return { passed: 0, failed: 1, skipped: 0, output: built.output }
-    const { tarballs, failure } = await packAll()
-    if (failure !== undefined) return { passed: 0, failed: 1, skipped: 0, output: failure }
-    const folder = mkdtempSync(join(tmpdir(), "sessions-create-"))
-    try {
+    return withPacked(async (tarballs, folder) => {
       await unpackAll(
         tarballs.filter(({ name }) => NAMES.includes(name)),
         folder,
@@ -39,8 +31,6 @@ export const createAdapter = {
         skipped: 0,
         output: failed.map(({ output }) => output).join("\n"),
       }
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    })
   },
 }

@@ -1,24 +1,17 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { grade, pathOf } from "../../exam/lib/grade.mjs"
 import { mistakes } from "../../exam/lib/mistakes.mjs"
 import { linkProject, tasks } from "../../exam/lib/project.mjs"
-import { packAll } from "../checks/packed.mjs"
 import { absent } from "../lib/runtimes.mjs"
-import { build } from "./build.mjs"
+import { withPacked } from "./packed-step.mjs"
 
 /** The graders of the exam, with the packages as npm gets them: each takes its reference solution, and neither one with a mistake nor an empty folder. */
 export const exam = {
   name: "exam:graders",
   absent: absent.node,
   async run() {
-    const built = await build()
-    if (built.code !== 0) return { passed: 0, failed: 1, skipped: 0, output: built.output }
-    const { tarballs, failure } = await packAll()
-    if (failure !== undefined) return { passed: 0, failed: 1, skipped: 0, output: failure }
-    const folder = mkdtempSync(join(tmpdir(), "sessions-exam-"))
-    try {
+    return withPacked(async (tarballs, folder) => {
       await linkProject(tarballs, folder)
       const problems = (await Promise.all([rightOnes(folder), wrongOnes(folder)])).flat()
       return {
@@ -27,9 +20,7 @@ export const exam = {
         skipped: 0,
         output: problems.join("\n"),
       }
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    })
   },
 }
 

@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { packAll } from "../checks/packed.mjs"
 import { link, unpackAll } from "../lib/packed-project.mjs"
 import { packages } from "../lib/workspace.mjs"
-import { build } from "./build.mjs"
+import { withPacked } from "./packed-step.mjs"
 import { vitest } from "./vitest.mjs"
 
 /** Those of `examples/readme` that run code as it stands in a page. */
@@ -17,12 +15,7 @@ export function packedDocs(runtime, absent) {
     name: `docs-packed:${runtime}`,
     absent,
     async run() {
-      const built = await build()
-      if (built.code !== 0) return { passed: 0, failed: 1, skipped: 0, output: built.output }
-      const { tarballs, failure } = await packAll()
-      if (failure !== undefined) return { passed: 0, failed: 1, skipped: 0, output: failure }
-      const folder = mkdtempSync(join(tmpdir(), "sessions-docs-"))
-      try {
+      return withPacked(async (tarballs, folder) => {
         await unpackAll(tarballs, folder)
         const { dir, manifest } = packages().find(({ manifest: { name } }) => name === "@sessions/example-readme")
         for (const name of Object.keys(manifest.devDependencies))
@@ -30,9 +23,7 @@ export function packedDocs(runtime, absent) {
         writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }))
         writeFileSync(join(folder, "deno.json"), JSON.stringify({ nodeModulesDir: "manual" }))
         return await inWorkspace.run({ filters: TESTS, env: { PACKED_PROJECT: folder }, report: "docs-packed" })
-      } finally {
-        rmSync(folder, { recursive: true, force: true })
-      }
+      })
     },
   }
 }

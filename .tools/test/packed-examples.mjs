@@ -1,12 +1,10 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { packAll } from "../checks/packed.mjs"
 import { linkDependencies, unpackAll } from "../lib/packed-project.mjs"
 import { run } from "../lib/run.mjs"
 import { absent, newestNode } from "../lib/runtimes.mjs"
 import { packages, root } from "../lib/workspace.mjs"
-import { build } from "./build.mjs"
+import { withPacked } from "./packed-step.mjs"
 
 /** The examples of the agent SDKs and the providers. Each prints the same in every run. */
 const NAMES = ["ai-sdk-chat", "claude-agent", "langgraph", "openai-agents", "providers"]
@@ -16,12 +14,7 @@ export const packedExamples = {
   name: "example:packed",
   absent: absent.node,
   async run() {
-    const built = await build()
-    if (built.code !== 0) return { passed: 0, failed: 1, skipped: 0, output: built.output }
-    const { tarballs, failure } = await packAll()
-    if (failure !== undefined) return { passed: 0, failed: 1, skipped: 0, output: failure }
-    const folder = mkdtempSync(join(tmpdir(), "sessions-packed-"))
-    try {
+    return withPacked(async (tarballs, folder) => {
       await install(tarballs, folder)
       let [failed, output] = [0, ""]
       for (const name of NAMES) {
@@ -36,9 +29,7 @@ export const packedExamples = {
         output += `a page, compiled with the packed types as Vite's template does:\n${page.output}\n`
       }
       return { passed: NAMES.length + 1 - failed, failed, skipped: 0, output }
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    })
   },
 }
 
