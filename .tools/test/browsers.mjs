@@ -16,8 +16,8 @@ export function browser(engine) {
     async run({ filters }) {
       const file = join(root, ".reports", `browser-${engine}.json`)
       rmSync(file, { force: true })
-      // The profile of an earlier run must not influence this one.
-      rmSync(join(root, ".reports", "chromium-profile"), { recursive: true, force: true })
+      // The profile of an earlier run must not influence this one. Another engine's step may run beside Chromium.
+      if (engine === "chromium") rmSync(join(root, ".reports", "chromium-profile"), { recursive: true, force: true })
       const result = await run(newestNode(), [
         program,
         "run",

@@ -6,7 +6,10 @@ export async function report(step, { filters, ci }) {
     return { passed: 0, failed: ci ? 1 : 0, skipped: 0 }
   }
   const started = performance.now()
-  const outcome = await step.run({ filters })
+  const outcome = await step.run({ filters }).catch((error) => {
+    // A defect of the step itself is one failure, and the other steps go on.
+    return { passed: 0, failed: 1, skipped: 0, output: String(error?.stack ?? error) }
+  })
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   if (outcome.failed > 0) console.log(`\n${outcome.output.trim()}\n`)
   console.log(
