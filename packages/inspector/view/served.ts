@@ -5,6 +5,7 @@ import type { FoundEntry } from "../src/serve/inspector.ts"
 import type { Listed } from "../src/serve/list.ts"
 import type { Whole } from "../src/serve/outline.ts"
 import type { Rights } from "../src/html.ts"
+import { FindsFirst } from "./finds-first.ts"
 import type { Changes, Opened, SessionData, Source } from "./source.ts"
 
 /** The server has refused the token. */
@@ -118,10 +119,14 @@ async function readSession(
   const end = (await (await ask(`sessions/${id}`, signal)).json()) as End
   if (end.head === wholeAt) return wholeAt
   // With the whole on the screen its end alone would be less.
+  const order = new FindsFirst()
   if (wholeAt === undefined)
-    known({ data: sessionData(id, ask, end.summary, undefined, end.rows, new Map(end.entries)) })
-  const { summary, rows, head } = (await (await ask(`sessions/${id}/whole`, signal)).json()) as Whole
-  known({ data: sessionData(id, ask, summary, summary, rows, new Map()) })
+    known({ data: sessionData(id, ask, order, end.summary, undefined, end.rows, new Map(end.entries)) })
+  const { summary, rows, head } = await order.read(
+    async (signal) => (await (await ask(`sessions/${id}/whole`, signal)).json()) as Whole,
+    signal,
+  )
+  known({ data: sessionData(id, ask, order, summary, summary, rows, new Map()) })
   return head
 }
 
@@ -129,6 +134,7 @@ async function readSession(
 function sessionData(
   id: string,
   ask: Ask,
+  order: FindsFirst,
   summary: SessionData["summary"],
   whole: Summary | undefined,
   rows: readonly Row[],
@@ -155,20 +161,26 @@ function sessionData(
       }
       return found
     },
-    async find(words, found, signal) {
-      const stop = new AbortController()
-      const { body } = await ask(
-        `sessions/${id}/find?${new URLSearchParams({ words }).toString()}`,
-        AbortSignal.any([signal, stop.signal]),
-      )
-      let rest = ""
-      const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
-      for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
-        const lines = (rest + part.value).split("\n")
-        rest = lines.pop() ?? ""
-        for (const line of lines) if (!found(JSON.parse(line) as Row)) return stop.abort()
-      }
-    },
+    find: (words, found, signal) => order.find(() => findWords(id, ask, words, found, signal)),
+  }
+}
+
+async function findWords(
+  id: string,
+  ask: Ask,
+  words: string,
+  found: (row: Row) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const stop = new AbortController()
+  const path = `sessions/${id}/find?${new URLSearchParams({ words }).toString()}`
+  const { body } = await ask(path, AbortSignal.any([signal, stop.signal]))
+  let rest = ""
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
+    const lines = (rest + part.value).split("\n")
+    rest = lines.pop() ?? ""
+    for (const line of lines) if (!found(JSON.parse(line) as Row)) return stop.abort()
   }
 }
 
