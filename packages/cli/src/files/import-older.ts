@@ -2,17 +2,12 @@
  * Imports a log of pi or oh-my-pi under an id that follows from its own, so that a second import finds the first, as for the files of other
  * agents. A log without an id gets a new one each time.
  */
-import { hasCode, type ImportOptions, type ImportResult, SessionError, type Sessions } from "@sessions/core"
+import { hasCode, type ImportOptions, SessionError, type Sessions } from "@sessions/core"
 import type { Origin } from "@sessions/core/format"
 import { isRawLine, migrateLines } from "@sessions/core/migrations"
-import { sessionIdOf } from "@sessions/formats"
+import { type ImportedFile, sessionIdOf } from "@sessions/formats"
 
 type Source = () => AsyncIterable<Uint8Array | string>
-
-export interface ImportedOlder extends ImportResult {
-  /** False: the session had been imported before, and nothing was written. */
-  readonly added: boolean
-}
 
 /** `start`: the beginning of the log. */
 export async function importOlder(
@@ -20,7 +15,7 @@ export async function importOlder(
   source: Source,
   start: string,
   o: ImportOptions,
-): Promise<ImportedOlder> {
+): Promise<ImportedFile> {
   const origin = originOf(start)
   if (origin?.id === undefined) return { ...(await sessions.import(source, o)), added: true }
   const id = await sessionIdOf(origin.format, origin.id)
@@ -43,7 +38,7 @@ function originOf(start: string): Origin | undefined {
 }
 
 /** The session that an earlier import made of the log. Rejects if the session is another one, or has not all entries of the log. */
-async function importedBefore(sessions: Sessions, id: string, source: Source, error: unknown): Promise<ImportedOlder> {
+async function importedBefore(sessions: Sessions, id: string, source: Source, error: unknown): Promise<ImportedFile> {
   const log = migrateLines((await textOf(source)).split("\n"), { id })
   const session = await sessions.open(id)
   try {

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { makeFolder, writeNewFile } from "./read-write.ts"
+import { makeFolder, openFile, writeNewFile } from "./read-write.ts"
 
 let folder = ""
 beforeEach(() => {
@@ -50,4 +50,22 @@ test("folders are made with those above them", async () => {
   expect(await makeFolder(join("a", "b", "c"), folder)).toBe(join(folder, "a"))
   expect(await makeFolder(join("a", "b"), folder)).toBeUndefined()
   expect(existsSync(join(folder, "a", "b", "c"))).toBe(true)
+})
+
+test("other work has its turn while a large file is read", async () => {
+  writeFileSync(join(folder, "large"), new Uint8Array(20_000_000))
+  const source = await openFile("large", folder)
+  if (typeof source !== "function") throw new Error("A file can be read again.")
+  let turns = 0
+  let isReading = true
+  const count = (): void => {
+    turns++
+    if (isReading) setImmediate(count)
+  }
+  setImmediate(count)
+  let bytes = 0
+  for await (const piece of source()) bytes += piece.length
+  isReading = false
+  expect(bytes).toBe(20_000_000)
+  expect(turns).toBeGreaterThan(1)
 })
