@@ -121,11 +121,41 @@ test("a creation without an answer belongs to the log that shows its lines", () 
   expect(judge([...calls, read([52, 54], ["a0", "a1"])])).not.toEqual([])
 })
 
+test("lines that only heads have counted are nobody's if several appends without an answer may have written them", () => {
+  // The first one wrote a2 to a4: behind 4 there never was a head, and the second one was too late.
+  const calls = [unanswered("A", 12, 2, ["a2", "a3", "a4"]), unanswered("A", 14, 2, ["x0"])]
+  const never = unanswered("A", 13, 4, ["x1", "x2"])
+  expect(judge([...ALL, ...calls, never, look([16, 17], 5, "A")])).toEqual([])
+})
+
+test("an append without an answer that is the only one behind a head wrote the lines that follow it", () => {
+  const grown = unanswered("A", 12, 2, ["a2", "a3"])
+  expect(judge([...ALL, grown, look([14, 15], 4, "A")])).toEqual([])
+  expect(judge([...ALL, { ...grown, start: 16 }, look([14, 15], 4, "A")])).toEqual([
+    expect.stringMatching(/comes before head .* of 4 lines, which had ended when it began/),
+  ])
+  expect(judge([...ALL, grown, look([14, 15], 3, "A")])).toEqual([expect.stringMatching(/in the middle of the append/)])
+})
+
+test("a conflict at the last head that was seen is right if an append without an answer may have come between", () => {
+  const refused: Append = { ...append("A", [15, 16], 2, ["a5"]), answer: { code: "conflict" } }
+  const unknown = [unanswered("A", 12, 2, ["a2"]), unanswered("A", 13, 2, ["a3", "a4"])]
+  expect(judge([...ALL, unknown[0] as Append, refused])).toEqual([])
+  expect(judge([...ALL, ...unknown, refused])).toEqual([])
+  expect(judge([...ALL, unanswered("A", 17, 2, ["a2"]), refused])).not.toEqual([])
+  expect(judge([...ALL, refused])).not.toEqual([])
+})
+
 type Time = readonly [start: number, end: number]
 
 function append(log: string, [start, end]: Time, expect: number, lines: readonly string[]): Append {
   const answer = { next: expect + lines.length, log }
   return { kind: "append", by: "c", start, end, expect, ...(expect > 0 && { log }), lines, answer }
+}
+
+/** Of a client that was killed. */
+function unanswered(log: string, start: number, expect: number, lines: readonly string[]): Append {
+  return { kind: "append", by: "killed", start, end: Number.POSITIVE_INFINITY, expect, log, lines }
 }
 
 function remove([start, end]: Time): Delete {

@@ -78,7 +78,6 @@ export function checkLogs({ atomicBatch, log, operations, resets }: LogsHistory)
 
   const ordered = [...lives.values()].sort((a, b) => a.by - b.by)
   for (const life of ordered) {
-    const own = life.identity === log.identity ? log : putTogether(life, atomicBatch)
     // A delete or a replace can have ended the log by then.
     const isExcused = ({ expect, end }: Append): boolean =>
       expect === 0 ||
@@ -89,6 +88,7 @@ export function checkLogs({ atomicBatch, log, operations, resets }: LogsHistory)
       const isOpen = isConflict && life.identity !== log.identity && isExcused(append)
       return isOpen ? { ...append, answer: { code: "indeterminate" } } : append
     })
+    const own = life.identity === log.identity ? log : putTogether({ ...life, appends }, atomicBatch)
     const calls = [...appends, ...gapsOf(own, life), ...life.sights]
     for (const violation of checkLog({ atomicBatch, log: own, operations: calls, isExcused }))
       found.push(`log ${life.identity}: ${violation}`)
@@ -194,10 +194,40 @@ function putTogether({ identity, appends, sights }: Life, atomicBatch: LogsHisto
     const open = (free < 0 ? length : free) - seq
     // Every append behind a head names it, so the only one that may have been applied was.
     const able = appends.filter(({ expect, answer }) => expect === seq && seq > 0 && isUnknown(answer))
-    const lines = able.length === 1 ? (able[0] as Append).lines.slice(0, open) : []
-    place(seq, lines.length > 0 ? lines : [unknownLine(identity, seq)])
+    const lines = able.length === 1 && isState(seq) ? (able[0] as Append).lines : [unknownLine(identity, seq)]
+    place(seq, atomicBatch === "all" ? lines : lines.slice(0, open))
+  }
+  // A conflict at the last head that anybody saw, after it was seen, tells of an append that nobody saw.
+  for (let end = ids.length; end > 0 && appends.some(isLeft(end)); end = ids.length) {
+    const able = appends.filter(({ expect, answer }) => expect === end && isUnknown(answer))
+    if (able.length === 0 || !isState(end)) break
+    const [{ lines }] = able as [Append]
+    place(end, able.length > 1 ? [unknownLine(identity, end)] : atomicBatch === "all" ? lines : lines.slice(0, 1))
   }
   return { identity, lines: ids.map((id) => ({ id: id as string })) }
+
+  /** Whether the call found that the log had left the state. */
+  function isLeft(state: number): (call: Append) => boolean {
+    const isShown = ({ answer, end }: LogOperation, before: number): boolean =>
+      end < before && answer !== undefined && !isFailed(answer) && stateIn(answer) === state
+    return ({ expect, answer, start }) =>
+      expect === state &&
+      isFailed(answer) &&
+      answer.code === "conflict" &&
+      [...sights, ...appends].some((call) => isShown(call, start))
+  }
+
+  /** Whether an append that expects this head can have been applied. Behind a line of an unknown append only heads tell. */
+  function isState(seq: number): boolean {
+    return ids[seq - 1] !== unknownLine(identity, seq - 1) || counted.includes(seq)
+  }
+}
+
+/** The number of lines that an answer shows. */
+function stateIn(
+  answer: { readonly next: number } | { readonly from: number; readonly lines: readonly string[] },
+): number {
+  return "next" in answer ? answer.next : answer.from + answer.lines.length
 }
 
 function unknownLine(identity: string, seq: number): string {
