@@ -1,8 +1,8 @@
 // `npm test [-- --only STEP[,STEP…]] [vitest filters…]`: runs all tests of the repository on every installed runtime.
-// Ends with one line, `N passed, N failed`. With CI=true a missing runtime is a failure.
+// Its last line is `N passed, N failed`; those before it name what failed. With CI=true a missing runtime is a failure.
 import { availableParallelism } from "node:os"
 import { install } from "./lib/install.mjs"
-import { report, total } from "./test/report.mjs"
+import { ending, report, total } from "./test/report.mjs"
 import { runInLanes } from "./test/lanes.mjs"
 import { select, steps } from "./test/steps.mjs"
 
@@ -21,12 +21,11 @@ if (await install()) {
   const options = { filters, ci: process.env.CI === "true" }
   outcomes.push(...(await runInLanes(selected, LANES, (step) => report(step, options))))
 } else {
-  outcomes.push({ passed: 0, failed: 1, skipped: 0 })
+  outcomes.push({ name: "installation", passed: 0, failed: 1, skipped: 0 })
 }
 
-const sum = total(outcomes)
-process.exitCode = sum.failed > 0 ? 1 : 0
-console.log(`${sum.passed} passed, ${sum.failed} failed${sum.skipped > 0 ? `, ${sum.skipped} skipped` : ""}`)
+process.exitCode = total(outcomes).failed > 0 ? 1 : 0
+console.log(ending(outcomes))
 
 function parse(args) {
   const only = []

@@ -1,17 +1,25 @@
+import { failure } from "./failures.mjs"
+
 const ATTRIBUTES = `(?:[^<>"']|"[^"]*"|'[^']*')*`
+const MESSAGE = new RegExp(`<(?:failure|error)\\b${ATTRIBUTES}?\\bmessage="([^"]*)"`)
 const TEST_CASE = new RegExp(`<testcase\\b(${ATTRIBUTES}?)(?:/>|>([\\s\\S]*?)</testcase>)`, "g")
 
-/** The test cases of a JUnit report as `{ title, verdict }`. Only the cases count, since the attributes of suites differ between runners. */
+/** The test cases of a JUnit report as `{ title, verdict, reason }`, the reason of a failure. Only the cases count, since the attributes of suites differ between runners. */
 export function junitCases(xml) {
   return Array.from(xml.matchAll(TEST_CASE), ([, attributes = "", body = ""]) => ({
     title: unescaped(/\bname="([^"]*)"/.exec(attributes)?.[1] ?? ""),
     verdict: verdict(body),
+    reason: unescaped(MESSAGE.exec(body)?.[1] ?? ""),
   }))
 }
 
+/** The counts of a JUnit report, and its failures as lines. */
 export function junitCounts(xml) {
-  const counts = { passed: 0, failed: 0, skipped: 0 }
-  for (const { verdict } of junitCases(xml)) counts[verdict]++
+  const counts = { passed: 0, failed: 0, skipped: 0, failures: [] }
+  for (const { title, verdict, reason } of junitCases(xml)) {
+    counts[verdict]++
+    if (verdict === "failed") counts.failures.push(failure([title], reason))
+  }
   return counts
 }
 
@@ -21,6 +29,6 @@ function verdict(body) {
 }
 
 function unescaped(text) {
-  const named = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" }
-  return text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name) => named[name])
+  const named = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&", "#10": "\n" }
+  return text.replace(/&(lt|gt|quot|apos|amp|#10);/g, (_, name) => named[name])
 }

@@ -9,14 +9,21 @@ test("cases are counted by their content, whatever their attributes contain", ()
     <testcase name="gone"><error/></testcase>
     <testcase name="later"><skipped/></testcase>
   </testsuite></testsuites>`
-  expect(junitCounts(xml)).toEqual({ passed: 2, failed: 2, skipped: 1 })
+  const failures = ["broken <failure/>: no", "gone"]
+  expect(junitCounts(xml)).toEqual({ passed: 2, failed: 2, skipped: 1, failures })
 })
 
 test("a report without cases counts nothing", () => {
-  expect(junitCounts(`<testsuites tests="0"></testsuites>`)).toEqual({ passed: 0, failed: 0, skipped: 0 })
+  expect(junitCounts(`<testsuites tests="0"></testsuites>`)).toEqual({ passed: 0, failed: 0, skipped: 0, failures: [] })
+})
+
+test("a failure is one line, the test and the first line of its error", () => {
+  const node = `<testcase name="a" failure="x"><failure type="t" message="1 > 2 &amp;&#10;more">stack</failure></testcase>`
+  const deno = `<testcase name="b"><failure message="Uncaught Error: first\nsecond">stack</failure></testcase>`
+  expect(junitCounts(node + deno).failures).toEqual(["a: 1 > 2 &", "b: Uncaught Error: first"])
 })
 
 test("a title is unescaped", () => {
   const xml = `<testcase classname="x" name="fs &quot;a&quot; &lt; &amp;amp; b" time="1"/>`
-  expect(junitCases(xml)).toEqual([{ title: 'fs "a" < &amp; b', verdict: "passed" }])
+  expect(junitCases(xml)).toEqual([{ title: 'fs "a" < &amp; b', verdict: "passed", reason: "" }])
 })

@@ -1,9 +1,11 @@
-/** Runs a step and prints a line, and its whole output if it failed. */
+import { failureLines } from "./failures.mjs"
+
+/** Runs a step and prints a line, and its whole output if it failed. Returns its outcome with its name. */
 export async function report(step, { filters, ci }) {
   const reason = await step.absent?.()
   if (reason !== undefined) {
     console.log(`${ci ? "FAIL" : "skipped"}  ${step.name}: ${reason}`)
-    return { passed: 0, failed: ci ? 1 : 0, skipped: 0 }
+    return { name: step.name, passed: 0, failed: ci ? 1 : 0, skipped: 0, output: reason }
   }
   const started = performance.now()
   const outcome = await step.run({ filters }).catch((error) => {
@@ -16,7 +18,14 @@ export async function report(step, { filters, ci }) {
     `${outcome.failed > 0 ? "FAIL" : "ok  "}  ${step.name.padEnd(18)} ${counts(outcome).padEnd(26)} ${seconds} s`,
   )
   for (const line of outcome.measured ?? []) console.log(`      ${line}`)
-  return outcome
+  return { ...outcome, name: step.name }
+}
+
+/** The end of a run: each failed step with its failed tests, since a long output may be cut, and the counts in the last line. */
+export function ending(outcomes) {
+  const sum = total(outcomes)
+  const skipped = sum.skipped > 0 ? `, ${sum.skipped} skipped` : ""
+  return [...failureLines(outcomes), `${sum.passed} passed, ${sum.failed} failed${skipped}`].join("\n")
 }
 
 export function total(outcomes) {
@@ -26,7 +35,7 @@ export function total(outcomes) {
 }
 
 /**
- * The outcome of a runner, from the counts of its report and its exit code. A run that found no tests, or that failed outside of a test,
+ * The outcome of a runner, from the counts and the failures of its report and its exit code. A run that found no tests, or that failed outside of a test,
  * counts as one failure.
  */
 export function outcomeOf(counted, { code, output }) {

@@ -22,7 +22,8 @@ import { vitest, writeSimulation } from "./vitest.mjs"
  * - `name`: `group:name`; `--only` takes the group or the whole name;
  * - `alone`: whether nothing may run beside it;
  * - `absent()`: the reason why it cannot run on this machine, or undefined; without it the step runs everywhere;
- * - `run({ filters })`: its outcome, `{ passed, failed, skipped, output }`, and optionally `measured`, lines to print.
+ * - `run({ filters })`: its outcome, `{ passed, failed, skipped, output }`, and optionally `measured`, lines to print, and `failures`, a line
+ *   for each failed test.
  */
 export const steps = [
   scriptCheck("format", "format:check"),

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, rmSync } from "node:fs"
-import { join } from "node:path"
+import { join, relative } from "node:path"
 import { newestNode } from "../lib/runtimes.mjs"
 import { run } from "../lib/run.mjs"
 import { root } from "../lib/workspace.mjs"
+import { vitestFailures } from "./failures.mjs"
 import { outcomeOf } from "./report.mjs"
 
 /** Vitest's program. */
@@ -59,7 +60,7 @@ export function writeSimulation(absent) {
   }
 }
 
-/** The counts of the JSON report of a run; undefined if there is none. */
+/** The counts and the failures of the JSON report of a run; undefined if there is none. */
 export function countsOf(file) {
   if (!existsSync(file)) return undefined
   const report = JSON.parse(readFileSync(file, "utf8"))
@@ -67,5 +68,6 @@ export function countsOf(file) {
     passed: report.numPassedTests,
     failed: report.numFailedTests,
     skipped: report.numPendingTests + report.numTodoTests,
+    failures: vitestFailures(report, (file) => relative(root, file)),
   }
 }
