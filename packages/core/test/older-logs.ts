@@ -26,6 +26,12 @@ export function message(id: string, parentId: string | null, text = id, role = "
   return entry("message", id, parentId, { message: { role, content: [{ type: "text", text }] } })
 }
 
+/** A log of oh-my-pi: a title in a slot of its own before the header, and a reset at the end. */
+export function titleSlotLines(): string[] {
+  const slot = { type: "title", v: 1, title: "Letters", source: "user", updatedAt: AT, pad: " ".repeat(150) }
+  return lines(slot, header(3, { title: "First title" }), message("a", null), entry("reset_boundary", "b", "a"))
+}
+
 /** The lines that a migrated log is stored as. */
 export function stored(log: CurrentLog): string[] {
   return [encodeHeader(log.header), ...log.records.map((record) => storedRecord(record))]

@@ -1,18 +1,13 @@
-import { existsSync, readFileSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { damagedLines } from "../../test/older-logs.ts"
+import { CONTEXT_MESSAGES, firstVersionLines, LINES } from "../../test/first-version.ts"
+import { damagedLines, titleSlotLines } from "../../test/older-logs.ts"
 import { holdsAsync } from "../../test/property.ts"
 import { bytesOf, linesIn, sessionsIn, smallBatches } from "../../test/transfer.ts"
 import { headerProblem } from "../format/header.ts"
 import { entryProblem } from "../format/entry.ts"
 import { parseLine } from "../format/line.ts"
-
-const folder = fileURLToPath(new URL("../../../../../shared/fixtures/", import.meta.url))
-const present = existsSync(folder)
-if (!present) console.info("Skipped: there is no ../shared/fixtures beside the project.")
 
 const AT = "2025-01-01T00:00:00.000Z"
 const HEADER = JSON.stringify({
@@ -30,32 +25,26 @@ function entry(id: string, parentId: string | null, content: unknown): string {
   return JSON.stringify({ type: "message", id, parentId, timestamp: AT, message: { role: "user", content } })
 }
 
-test.skipIf(!present)(
-  "a real version 1 log has the context that its own program builds, and an entry for every message",
-  async () => {
-    const sessions = sessionsIn()
-    const result = await sessions.import(readFileSync(`${folder}pi/v1-two-compactions.jsonl`))
-    expect(result).toMatchObject({ lines: 1_003, from: { format: "pi", version: 1 }, diagnostics: [] })
-    const session = await sessions.open(result.id)
-    const { messages, model } = await session.context({ repair: "none" })
-    expect(messages).toHaveLength(446)
-    expect(messages.every(({ entryId }) => typeof entryId === "string" && entryId !== "")).toBe(true)
-    expect(model).toEqual({ provider: "anthropic", model: "claude-opus-4-5" })
-    expect(session.header.origin).toMatchObject({ format: "pi", version: 1, lines: 1_003 })
-    expect(await sessions.verify(result.id)).toMatchObject({ diagnostics: [], damaged: false })
-  },
-)
+test("a long version 1 log has the context that its own program builds, and an entry for every message", async () => {
+  const sessions = sessionsIn()
+  const result = await sessions.import(bytesOf(firstVersionLines().join("\n")))
+  expect(result).toMatchObject({ lines: LINES, from: { format: "pi", version: 1 }, diagnostics: [] })
+  const session = await sessions.open(result.id)
+  const { messages, model } = await session.context({ repair: "none" })
+  expect(messages).toHaveLength(CONTEXT_MESSAGES)
+  expect(messages.every(({ entryId }) => typeof entryId === "string" && entryId !== "")).toBe(true)
+  expect(model).toEqual({ provider: "anthropic", model: "claude-opus-4-5" })
+  expect(session.header.origin).toMatchObject({ format: "pi", version: 1, lines: LINES })
+  expect(await sessions.verify(result.id)).toMatchObject({ diagnostics: [], damaged: false })
+})
 
-test.skipIf(!present)(
-  "a log that ends in a reset boundary has an empty context, and the title of its title slot",
-  async () => {
-    const sessions = sessionsIn()
-    const { id, from } = await sessions.import(readFileSync(`${folder}oh-my-pi/title-slot-v3.jsonl`))
-    expect(from).toEqual({ format: "oh-my-pi", version: 3 })
-    expect((await (await sessions.open(id)).context()).messages).toEqual([])
-    expect((await sessions.info(id)).title).toBe("Refactor auth module")
-  },
-)
+test("a log that ends in a reset boundary has an empty context, and the title of its title slot", async () => {
+  const sessions = sessionsIn()
+  const { id, from } = await sessions.import(bytesOf(titleSlotLines().join("\n")))
+  expect(from).toEqual({ format: "oh-my-pi", version: 3 })
+  expect((await (await sessions.open(id)).context()).messages).toEqual([])
+  expect((await sessions.info(id)).title).toBe("Letters")
+})
 
 test("an older log becomes complete entries under a header that names its origin", async () => {
   const storage = createMemoryStorage()
