@@ -12,6 +12,7 @@ const CREATE = `INSERT INTO session (id, log, next, bytes, updated_at, info, inf
 const GROW = `UPDATE session SET next = ?, bytes = bytes + ?, updated_at = max(updated_at, ?), info = coalesce(?, info),
   info_next = coalesce(?, info_next) WHERE id = ? AND log = ? AND next = ? AND bytes >= 2 * next RETURNING n`
 const BATCH = "INSERT INTO batch (n, seq, lines, bytes, append, body) VALUES (?, ?, ?, ?, ?, ?)"
+const LAST_NUMBER = "SELECT seq FROM sqlite_sequence WHERE name = 'session'"
 const STORED = "SELECT 1 FROM batch WHERE n = ? AND seq = ? AND append = ?"
 
 export function createAppend(db: Database, changed: (session: string) => void): StorageAdapter["append"] {
@@ -27,6 +28,7 @@ export function createAppend(db: Database, changed: (session: string) => void): 
     const log = expect === 0 ? newLog() : expect.log
     const next = from + lines.length
     const [newInfo, infoNext] = info === undefined ? [null, null] : [toBlob(toUtf8(info)), next]
+    let number = 0
     const head = await db.write<Head>(
       (tx) => {
         const now = Date.now()
@@ -35,15 +37,18 @@ export function createAppend(db: Database, changed: (session: string) => void): 
             ? tx.query<{ n: number }>(CREATE).get(session, log, next, bytes, now, newInfo, infoNext)
             : tx.query<{ n: number }>(GROW).get(next, bytes, now, newInfo, infoNext, session, log, from)
         if (grown === undefined) throw refusal(tx, session, expect)
-        insertRows(tx, grown.n, from, append, rows)
+        number = grown.n
+        insertRows(tx, number, from, append, rows)
         return { next, log }
       },
       {
         signal,
         isStored(tx) {
-          const stored = headOf(tx, session)
-          const n = stored && numberOf(tx, session, stored.log)
-          return n !== undefined && tx.query(STORED).get(n, from, append) !== undefined
+          const n = numberOf(tx, session, log)
+          if (n !== undefined) return tx.query(STORED).get(n, from, append) !== undefined
+          // The log is gone, and the lines that it may have had with it. A log that never was has left its number free.
+          const last = tx.query<{ seq: number }>(LAST_NUMBER).get()?.seq ?? 0
+          return last < number ? false : undefined
         },
       },
     )

@@ -23,8 +23,11 @@ export interface ReadOptions {
 }
 
 export interface WriteOptions extends ReadOptions {
-  /** Whether the change is stored. Asked after a COMMIT whose outcome is unknown; every other writer's change counts as missing. */
-  readonly isStored: (db: Connection) => boolean
+  /**
+   * Whether the change is stored; undefined if it may have been, and another writer has undone it since. Asked after a COMMIT whose outcome
+   * is unknown; every other writer's change counts as missing.
+   */
+  readonly isStored: (db: Connection) => boolean | undefined
   /** The commit waits for the disk, also with durability `"os"`. The WAL is one file, so this covers all commits before it. */
   readonly synchronous?: boolean
 }
@@ -146,7 +149,7 @@ function configure(db: Connection, durability: "disk" | "os"): void {
   if (!isCurrent(db)) upgrade(db)
 }
 
-function inTransaction<T>(db: Connection, work: (db: Connection) => T, isStored: (db: Connection) => boolean): T {
+function inTransaction<T>(db: Connection, work: (db: Connection) => T, isStored: WriteOptions["isStored"]): T {
   let result: T
   db.run("BEGIN IMMEDIATE")
   try {
@@ -162,12 +165,13 @@ function inTransaction<T>(db: Connection, work: (db: Connection) => T, isStored:
     const code = resultCode(cause)
     // Neither has written the last page of the transaction, without which SQLite ignores the others.
     if (code === BUSY || code === FULL || code === READONLY) throw cause
-    if (!isSettled(db)) {
+    const stored = isSettled(db) ? isStored(db) : undefined
+    if (stored === false) throw cause
+    if (stored === undefined) {
       const message =
-        "SQLite failed to commit, and the disk fails. The change may be stored or not: read it again later."
+        "SQLite failed to commit, because of the disk. The change may have been stored or not: read what is there now."
       throw new StorageError("indeterminate", message, { cause })
     }
-    if (!isStored(db)) throw cause
   }
   return result
 }

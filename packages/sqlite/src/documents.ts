@@ -19,7 +19,10 @@ export function createDocs(db: Database): DocumentAdapter {
     compareAndSet: (key, from, to, { signal }) =>
       db.write((tx) => changeDoc(tx, key, from, to) > 0, {
         signal,
-        isStored: (tx) => (textOf(tx, key) ?? null) === to,
+        isStored(tx) {
+          const current = textOf(tx, key) ?? null
+          return current === to || (current === from && from !== null ? false : undefined)
+        },
       }),
 
     async *list(prefix, o) {

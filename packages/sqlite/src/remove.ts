@@ -5,7 +5,8 @@ import type { Database } from "./database.ts"
 import { keysOf } from "./documents.ts"
 import { headOf } from "./heads.ts"
 
-const DETACH = "UPDATE session SET id = NULL, info = NULL, info_next = NULL WHERE id = ? RETURNING bytes"
+const DETACH = "UPDATE session SET id = NULL, info = NULL, info_next = NULL WHERE id = ? RETURNING n, bytes"
+const NUMBER = "SELECT n FROM session WHERE id = ?"
 const DOCS = "DELETE FROM doc WHERE key >= ? AND key < ?"
 
 /**
@@ -14,13 +15,22 @@ const DOCS = "DELETE FROM doc WHERE key >= ? AND key < ?"
  */
 export function createDelete(db: Database, changed: (session: string) => void): StorageAdapter["delete"] {
   return async (session, { signal, expect }) => {
+    let number: number | undefined
     const bytes = await db.write(
       (tx) => {
         if (expect !== undefined) checkExpect(headOf(tx, session), expect)
         tx.run(DOCS, ...keysOf(`sessions/${session}/`))
-        return tx.query<{ bytes: number }>(DETACH).get(session)?.bytes
+        const detached = tx.query<{ n: number; bytes: number }>(DETACH).get(session)
+        number = detached?.n
+        return detached?.bytes
       },
-      { signal, isStored: (tx) => !exists(tx, session) },
+      {
+        signal,
+        isStored(tx) {
+          const current = tx.query<{ n: number }>(NUMBER).get(session)?.n
+          return current === undefined || (current === number ? false : undefined)
+        },
+      },
     )
     changed(session)
     const purged = await removeLogs(db).then(
@@ -30,10 +40,6 @@ export function createDelete(db: Database, changed: (session: string) => void): 
     )
     return { bytes: bytes ?? 0, parts: bytes === undefined ? 0 : 1, purged }
   }
-}
-
-function exists(tx: Connection, session: string): boolean {
-  return tx.query("SELECT 1 FROM session WHERE id = ?").get(session) !== undefined
 }
 
 /** A replace that runs for longer has certainly been interrupted. */

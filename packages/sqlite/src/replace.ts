@@ -10,7 +10,7 @@ import {
 import { insertRows } from "./append.ts"
 import type { Connection } from "./driver/connection.ts"
 import type { Database } from "./database.ts"
-import { headOf, numberOf } from "./heads.ts"
+import { headOf } from "./heads.ts"
 import { type Row, toRows } from "./lines.ts"
 import { removeLogs } from "./remove.ts"
 
@@ -46,7 +46,13 @@ export function createReplace(
           const updatedAt = Math.max(stored?.updatedAt ?? 0, Date.now())
           if (tx.run(ATTACH, session, next, bytes, updatedAt, n) === 0) throw tookTooLong()
         },
-        { signal, isStored: (tx) => numberOf(tx, session, log) !== undefined },
+        {
+          signal,
+          isStored(tx) {
+            const current = headOf(tx, session)
+            return current?.log === log || (current?.log === expect.log ? false : undefined)
+          },
+        },
       )
       changed(session)
       return { next, log }

@@ -1,6 +1,7 @@
-/** Commits that fail: the outcome is found out, and unknown only if the disk fails altogether. */
+/** Commits that fail: the outcome is found out, and unknown only if the disk fails altogether or another writer has undone the change. */
+import type { Chunk, SessionStorage } from "@sessions/core/storage"
 import type { SqliteDatabase } from "@sessions/sqlite"
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { openDatabase } from "../src/driver/library.ts"
 import { fill, linesOf, linesTo, newPath, openAt } from "./helpers.ts"
 
@@ -58,6 +59,77 @@ test("an append whose commit fails with an I/O error is found out: not stored, n
   expect(await linesOf(storage, "a")).toEqual(linesTo(2))
   await storage.append("a", ["y"], { expect: head })
   expect(await linesOf(storage, "a")).toEqual([...linesTo(2), "y"])
+})
+
+test("a creation whose commit fails with an I/O error is found out: not stored", async () => {
+  const faults: Fault[] = []
+  const storage = openAt(newPath(), { open: withFaults(faults) })
+  await fill(storage, "other", 1)
+  faults.push(fail)
+  await expect(storage.append("a", ["x"], { expect: 0 })).rejects.toMatchObject({ code: "unavailable" })
+  expect(await storage.head("a")).toBeUndefined()
+})
+
+describe("a change whose commit fails with an I/O error is `indeterminate` if another writer has undone it since", () => {
+  const DELETED = "UPDATE session SET id = NULL WHERE id = 'a'"
+  const CREATED = "INSERT INTO session (id, log, next, bytes, updated_at) VALUES ('a', 'x', 1, 2, 0)"
+  const indeterminate = { code: "indeterminate" }
+
+  test("a creation and an append, by the end of the log", async () => {
+    const { storage, undo } = await withOther()
+    undo(DELETED)
+    await expect(storage.append("a", ["x"], { expect: 0 })).rejects.toMatchObject(indeterminate)
+    const head = await fill(storage, "a", 2)
+    undo(`${DELETED}; ${CREATED}`)
+    await expect(storage.append("a", ["x"], { expect: head })).rejects.toMatchObject(indeterminate)
+  })
+
+  test("a replace, by the end of the new log", async () => {
+    const { storage, undo } = await withOther()
+    const head = await fill(storage, "a", 2)
+    undo(DELETED, { after: 2 })
+    const lines = async function* (): AsyncGenerator<Chunk> {
+      yield { from: 0, lines: ["x"] }
+    }
+    await expect(storage.replace?.("a", lines(), { expect: head })).rejects.toMatchObject(indeterminate)
+  })
+
+  test("a delete, by a creation", async () => {
+    const { storage, undo } = await withOther()
+    await fill(storage, "a", 2)
+    undo(CREATED)
+    await expect(storage.delete("a")).rejects.toMatchObject(indeterminate)
+  })
+
+  test("a put of a document, by another put", async () => {
+    const { storage, undo } = await withOther()
+    undo("UPDATE doc SET body = x'5b5d'")
+    await expect(storage.docs.put("x", "{}", { expect: null })).rejects.toMatchObject(indeterminate)
+    expect((await storage.docs.get("x"))?.text).toBe("[]")
+  })
+
+  /** `undo`: another writer's statement comes between a commit, the next one or a later one, and the question whether it is stored. */
+  async function withOther(): Promise<{
+    storage: SessionStorage
+    undo: (sql: string, o?: { after: number }) => void
+  }> {
+    const path = newPath()
+    const faults: Fault[] = []
+    const storage = openAt(path, { open: withFaults(faults) })
+    // The first call makes the tables, which is a commit too.
+    await storage.head("a")
+    const undo = (sql: string, { after } = { after: 0 }): void => {
+      faults.push(...Array.from({ length: after }, (): Fault => (commit) => commit()))
+      faults.push((commit) => {
+        commit()
+        const other = openDatabase(path)
+        other.exec(sql)
+        other.close()
+        return fail()
+      })
+    }
+    return { storage, undo }
+  }
 })
 
 test("an append whose commit fails, like the one after it, is `indeterminate`", async () => {
