@@ -1,4 +1,5 @@
-// `npm test [-- --only STEP[,STEP…]] [vitest filters…]`: runs all tests of the repository on every installed runtime.
+// `npm test [-- --only STEP[,STEP…]] [vitest filters…]`: runs all tests of the repository on every installed runtime. `--list` prints the
+// steps and runs nothing.
 // Its last line is `N passed, N failed`; those before it name what failed. With CI=true a missing runtime is a failure.
 import { availableParallelism } from "node:os"
 import { install } from "./lib/install.mjs"
@@ -11,6 +12,10 @@ const LANES = Math.min(2, availableParallelism())
 
 const { only, filters } = parse(process.argv.slice(2))
 const selected = select(steps, only)
+if (filters.includes("--list")) {
+  console.log(selected.map((step) => step.name).join("\n"))
+  process.exit(0)
+}
 if (selected.length === 0) {
   console.error(`There is no step ${only.join(", ")}. Steps: ${steps.map((step) => step.name).join(", ")}`)
   process.exit(2)
