@@ -1,4 +1,5 @@
 import { type Diagnostic, hasCode, SessionError } from "@sessions/core"
+import type { ImportedFile } from "@sessions/formats"
 import { readdir, stat } from "node:fs/promises"
 import { basename, join, resolve } from "node:path"
 import { filesBelow } from "../agents/files-below.ts"
@@ -9,7 +10,7 @@ import { AGENTS, systemOf } from "../agents/table.ts"
 import { choiceOption, sizeOption } from "../option-values.ts"
 import { blobFolderOf, readBlobs } from "../files/blob-folder.ts"
 import { besideFile } from "../files/beside.ts"
-import { IMPORT_FORMATS, type ImportedOne, importOne } from "../files/import-one.ts"
+import { IMPORT_FORMATS, importOne } from "../files/import-one.ts"
 import { type Command, type CommandResult, defineCommand, type Invocation } from "../command.ts"
 import { CommandError, UsageError, withDetails } from "../errors.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"
@@ -116,7 +117,7 @@ const TOO_LARGE_ADVICE =
   "On the command line: run the import again with a larger --max-size, for example --max-size 2GB."
 
 /** Says the format of an agent's file, and whether its session was there already. */
-function notesOf({ from, added }: ImportedOne): Line[] {
+function notesOf({ from, added }: ImportedFile): Line[] {
   const isAgent = AGENTS.some(({ format }) => format.format === from.format)
   if (!isAgent && added) return []
   return [styled("dim", `format: ${from.format}${added ? "" : "; imported before, nothing was written"}`)]
@@ -132,7 +133,7 @@ type SourceFile = Pick<FoundSession, "file" | "read">
 
 type Done = Imported | Failed
 
-interface Imported extends ImportedOne {
+interface Imported extends ImportedFile {
   readonly file: string
 }
 
@@ -274,7 +275,7 @@ function failedLine({ file, error }: Failed): Line {
 }
 
 /** The sessions of the subagents of an imported file, which are in files of their own. */
-async function importSubagents(invocation: Import, file: string, { from }: ImportedOne): Promise<readonly Done[]> {
+async function importSubagents(invocation: Import, file: string, { from }: ImportedFile): Promise<readonly Done[]> {
   const agent = AGENTS.find(({ format }) => format.format === from.format)
   const folder = agent?.subagents?.(file)
   if (folder === undefined || folder === file) return []

@@ -1,7 +1,7 @@
 /** Imports one file of any format: logs that core reads, and the files of agents. */
 import { type ImportFormat, type ImportOptions, type ImportResult, SessionError, type Sessions } from "@sessions/core"
 import { identifyLog } from "@sessions/core/format"
-import { formats, identify, importFile } from "@sessions/formats"
+import { formats, identify, type ImportedFile, importFile } from "@sessions/formats"
 import { holdInFile, type LineFile } from "@sessions/fs"
 import { UsageError, withDetails } from "../errors.ts"
 import { importOlder } from "./import-older.ts"
@@ -11,11 +11,6 @@ import type { Chunks } from "./read-write.ts"
 const CORE_FORMATS: readonly ImportFormat[] = ["sessions", "pi", "oh-my-pi"]
 
 export const IMPORT_FORMATS: readonly string[] = ["auto", ...CORE_FORMATS, ...formats.map(({ format }) => format)]
-
-export interface ImportedOne extends ImportResult {
-  /** False: the session had been imported before, and nothing was written. */
-  readonly added: boolean
-}
 
 type Source = AsyncIterable<Uint8Array | string> | (() => AsyncIterable<Uint8Array | string>)
 
@@ -28,7 +23,7 @@ export async function importOne(
   source: Source,
   from: string,
   o: Omit<ImportOptions, "from"> & { readonly beside?: Beside },
-): Promise<ImportedOne> {
+): Promise<ImportedFile> {
   const lines = holdInFile()
   try {
     return await importFrom(sessions, source, from, { ...o, hold: lines.hold })
@@ -42,7 +37,7 @@ async function importFrom(
   source: Source,
   from: string,
   { beside, hold, ...o }: Omit<ImportOptions, "from"> & { readonly beside?: Beside; readonly hold: LineFile["hold"] },
-): Promise<ImportedOne> {
+): Promise<ImportedFile> {
   if (from === "sessions") return added(await sessions.import(source, { ...o, from }))
   const again = typeof source === "function" ? source : await kept(source)
   if (isCoreFormat(from)) {
@@ -79,7 +74,7 @@ function isCoreFormat(name: string): name is ImportFormat {
   return CORE_FORMATS.includes(name as ImportFormat)
 }
 
-function added(result: ImportResult): ImportedOne {
+function added(result: ImportResult): ImportedFile {
   return { ...result, added: true }
 }
 
