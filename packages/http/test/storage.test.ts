@@ -294,27 +294,38 @@ test("headers may be a function, which is asked for each request", async () => {
   ])
 })
 
-test("a redirect is followed by no call: a read is `unavailable`, a write `indeterminate`, and both say so", async () => {
+test("a redirect is followed by no call: a read is `unavailable`, a write `indeterminate`, and both say where to and what to do", async () => {
   const on = await wire()
   let dropped = 0
   const body = () => new ReadableStream({ cancel: () => void dropped++ })
-  const answers = [
-    () => new Response(body(), { status: 307, headers: { location: "http://elsewhere/" } }),
-    // What a page gets.
-    () => Object.defineProperty(Response.error(), "type", { value: "opaqueredirect" }),
+  // A login page, the same route elsewhere, the same address with another query, no address, and what a page gets.
+  const answers: readonly { readonly at?: (asked: string) => string; readonly said: (path: string) => string }[] = [
+    { at: () => "http://elsewhere/login?for=me", said: () => " (307) to http://elsewhere/login, {check}" },
+    {
+      at: (asked) => `${asked.replace(URL_OF_STORAGE, "https://user:secret@elsewhere/on")}?token=x`,
+      said: (path) =>
+        ` (307) to https://elsewhere/on${path}, which is not followed; use https://elsewhere/on as \`url\`.`,
+    },
+    { at: () => "?again", said: (path) => ` (307) to ${URL_OF_STORAGE}${path}, {check}` },
+    { at: () => "http://[", said: () => " (307), {check}" },
+    { said: () => ", {check}" },
   ]
-  for (const answer of answers) {
-    on.fetch = async (_, { redirect }) => (redirect === "manual" ? answer() : Promise.reject(new TypeError("followed")))
-    const error = /redirects to another address; check `url`/
-    await expect(on.storage.head("a")).rejects.toMatchObject({
-      code: "unavailable",
-      message: expect.stringMatching(error),
-    })
-    const append = on.storage.append("a", ["1"], { expect: 0 })
-    await expect(append).rejects.toMatchObject({ code: "indeterminate", message: expect.stringMatching(error) })
+  for (const { at, said } of answers) {
+    on.fetch = async (asked, { redirect }) => {
+      if (redirect !== "manual") throw new TypeError("followed")
+      if (at === undefined) return Object.defineProperty(Response.error(), "type", { value: "opaqueredirect" })
+      return new Response(body(), { status: 307, headers: { location: at(asked) } })
+    }
+    const message = (path: string): string =>
+      `The server answered with a redirect${said(path).replace("{check}", "which is not followed; check `url`.")}`
+    const read = { code: "unavailable", message: message("/sessions/a/head") }
+    await expect(on.storage.head("a")).rejects.toMatchObject(read)
+    const unknown = "The write may have happened; read there what is there."
+    const write = { code: "indeterminate", message: `${message("/sessions/a")} ${unknown}` }
+    await expect(on.storage.delete("a")).rejects.toMatchObject(write)
   }
   // Else they keep their connections.
-  expect(dropped).toBe(2)
+  expect(dropped).toBe(8)
 })
 
 test("blobs may be kept by the browser, but are asked for each time: a deleted one is gone", async () => {

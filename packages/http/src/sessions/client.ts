@@ -77,7 +77,8 @@ const WAIT_S = 25
 
 export function createSessionClient(options: ClientOptions): SessionClient {
   const { url, fetch = globalThis.fetch.bind(globalThis), headers = {}, credentials } = options
-  const base = `${url.replace(/\/$/, "")}/sessions`
+  const handler = url.replace(/\/$/, "")
+  const base = `${handler}/sessions`
   const newId = createIds()
 
   async function request(method: string, path: string, o: Request = {}): Promise<Response> {
@@ -95,6 +96,8 @@ export function createSessionClient(options: ClientOptions): SessionClient {
     })
   }
 
+  const at = (path: string) => ({ asked: `${base}${path}`, url: handler })
+
   /** Once, or with `repeats` until there is an answer. */
   async function call<T>(method: string, path: string, o: Request & { readonly repeats: boolean }): Promise<T> {
     for (let attempt = 1; ; attempt++) {
@@ -102,7 +105,7 @@ export function createSessionClient(options: ClientOptions): SessionClient {
       try {
         const answer = await request(method, path, o)
         if (answer.ok) return (await answer.json()) as T
-        failure = { error: await refusalOf(answer), retryAfter: answer.headers.get("retry-after") }
+        failure = { error: await refusalOf(answer, at(path)), retryAfter: answer.headers.get("retry-after") }
       } catch (cause) {
         if (o.signal?.aborted === true) throw new SessionApiError("aborted", "The call was aborted.", { cause })
         const code = o.repeats ? "unavailable" : "indeterminate"
@@ -153,7 +156,7 @@ export function createSessionClient(options: ClientOptions): SessionClient {
       ...(signal !== undefined && { signal }),
       ...(stream && { accept: "text/event-stream" }),
     })
-    if (!answer.ok) throw await refusalOf(answer)
+    if (!answer.ok) throw await refusalOf(answer, at(path))
     if (stream && answer.body !== null) return answer.body
     return ((await answer.json()) as EventPage).events
   }
@@ -226,10 +229,13 @@ async function* parsed(
   }
 }
 
-async function refusalOf(answer: Response): Promise<SessionApiError> {
+async function refusalOf(
+  answer: Response,
+  at: { readonly asked: string; readonly url: string },
+): Promise<SessionApiError> {
   const { status } = answer
-  if (await dropRedirect(answer))
-    return new SessionApiError(NOT_THE_HANDLER, "The server redirects to another address; check `url`.", { status })
+  const redirect = await dropRedirect(answer, at)
+  if (redirect !== undefined) return new SessionApiError(NOT_THE_HANDLER, redirect, { status })
   const body = (await answer.json().catch(() => undefined)) as { readonly error?: AnsweredError } | undefined
   const { code = NOT_THE_HANDLER, message = `The server answered ${status}.` } = body?.error ?? {}
   return new SessionApiError(code, message, { status })

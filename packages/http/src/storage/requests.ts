@@ -44,10 +44,11 @@ export function createRequests(
 ): Requests {
   const newWriteId = createWriteIds()
 
-  async function open({ method = "GET", path, query = {}, body, type }: Ask, signal: AbortSignal): Promise<Response> {
+  async function open(ask: Ask, signal: AbortSignal): Promise<Response> {
+    const { method = "GET", body, type } = ask
     const own = typeof headers === "function" ? await headers() : headers
     const writes = method !== "GET"
-    return fetch(`${url}${path}${searchOf(query)}`, {
+    return fetch(urlOf(ask), {
       method,
       headers: {
         ...own,
@@ -62,13 +63,17 @@ export function createRequests(
     })
   }
 
+  function urlOf({ path, query = {} }: Ask): string {
+    return `${url}${path}${searchOf(query)}`
+  }
+
   async function within<T>(ask: Ask, read: (response: Response) => Promise<T>): Promise<T> {
     const limit = new AbortController()
     const timer = setTimeout(() => limit.abort(new Error(`There was no answer within ${timeout} ms.`)), timeout)
     const signal = ask.signal === undefined ? limit.signal : AbortSignal.any([ask.signal, limit.signal])
     try {
       const response = await open(ask, signal)
-      if (!response.ok && response.status !== ask.allow) throw await refusal(ask, response)
+      if (!response.ok && response.status !== ask.allow) throw await refusal(ask, response, { asked: urlOf(ask), url })
       return await read(response)
     } catch (error) {
       if (error instanceof StorageError) throw error
@@ -114,9 +119,17 @@ function reasonOf(cause: unknown): string {
 }
 
 /** The error of an answer that is no success. Only the handler's own words say that a write was not done, or that it is refused. */
-async function refusal(ask: Ask, response: Response): Promise<StorageError> {
+async function refusal(
+  ask: Ask,
+  response: Response,
+  at: { readonly asked: string; readonly url: string },
+): Promise<StorageError> {
   const { status } = response
-  if (await dropRedirect(response)) return lost(ask, new Error("it redirects to another address; check `url`"))
+  const redirect = await dropRedirect(response, at)
+  if (redirect !== undefined)
+    return isWrite(ask)
+      ? new StorageError("indeterminate", `${redirect} The write may have happened; read there what is there.`)
+      : new StorageError("unavailable", redirect)
   const error = await errorIn(response)
   if (error !== undefined && KEPT.has(error.code))
     return new StorageError(error.code as StorageErrorCode, error.message)

@@ -68,6 +68,8 @@ test("refusals are not repeated, and have the code and the status of the answer"
   }).rejects.toMatchObject({ code: "not_found" })
 })
 
+const REDIRECTED = "The server answered with a redirect (302) to"
+
 test("a redirect is not followed and not repeated, and the error says so; no credentials are asked for that were not given", async () => {
   const sent: RequestInit[] = []
   let dropped = 0
@@ -76,10 +78,14 @@ test("a redirect is not followed and not repeated, and the error says so; no cre
     async fetch(_, init) {
       sent.push(init)
       const body = new ReadableStream({ cancel: () => void dropped++ })
-      return new Response(body, { status: 302, headers: { location: "http://elsewhere/" } })
+      return new Response(body, { status: 302, headers: { location: "http://elsewhere/?token=x" } })
     },
   })
-  const error = { code: "failed", status: 302, message: "The server redirects to another address; check `url`." }
+  const error = {
+    code: "failed",
+    status: 302,
+    message: `${REDIRECTED} http://elsewhere/, which is not followed; check \`url\`.`,
+  }
   await expect(client.load(newId())).rejects.toMatchObject(error)
   await expect(client.create()).rejects.toMatchObject(error)
   // `redirect: "error"` and any `credentials` are errors in workerd.
@@ -88,6 +94,18 @@ test("a redirect is not followed and not repeated, and the error says so; no cre
     ["manual", false],
   ])
   expect(dropped).toBe(2)
+})
+
+test("the error of a redirect to the same route names the `url` to use", async () => {
+  const client = createSessionClient({
+    url: "http://host/api/",
+    async fetch(url) {
+      const location = url.replace("http://host", "https://elsewhere")
+      return new Response(null, { status: 302, headers: { location } })
+    },
+  })
+  const message = `${REDIRECTED} https://elsewhere/api/sessions/a/context, which is not followed; use https://elsewhere/api as \`url\`.`
+  await expect(client.context("a", { window: 9 })).rejects.toMatchObject({ message })
 })
 
 test("a signal ends a call and its repetitions with `aborted`", async () => {
