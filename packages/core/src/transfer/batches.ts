@@ -56,18 +56,24 @@ export interface Counted {
   readonly header: string
   /** Header included. */
   readonly lines: number
-  /** The error of a log that has another number of lines when it is written. */
-  readonly changed: (lines: number) => Error
+  /** The error of a log that is another one when it is written. `now`: what it has. */
+  readonly changed: (now: string) => Error
+}
+
+/** `single`: the log is one batch, or is not written; else each batch has at most `maxBytes`, but at least one line. */
+export interface BatchSize {
+  readonly single: boolean
+  readonly maxBytes: number
 }
 
 /**
- * Reads the lines and yields as many as fit `maxBytes`, but at least one. Throws `changed` for fewer lines than were counted before it yields
- * the last batch: the header of a log in a single batch holds no expected number of lines.
+ * Reads the lines and yields them in batches. Throws `changed` for fewer lines than were counted before it yields the last batch, and for a
+ * single batch that has become too large: its header holds no expected number of lines, so a part of it would count as a whole log.
  */
 export async function* batchesOf(
   log: LogToWrite,
   { header, lines, changed }: Counted,
-  maxBytes: number,
+  { single, maxBytes }: BatchSize,
   info: boolean,
   report: Report,
 ): AsyncGenerator<Batch, void, undefined> {
@@ -81,6 +87,7 @@ export async function* batchesOf(
     // A file that grew since it was measured is written as it was.
     if (seq === lines) break
     if (total - start + bytes + 1 > maxBytes) {
+      if (single) throw changed(`more than ${maxBytes} bytes`)
       yield batch.take(total, projector?.projection())
       start = total
     }
@@ -88,7 +95,7 @@ export async function* batchesOf(
     total += bytes + 1
     projector?.add(entry ?? parseEntry(line, seq), seq)
   }
-  if (batch.next !== lines) throw changed(batch.next)
+  if (batch.next !== lines) throw changed(`${batch.next}`)
   yield batch.take(total, projector?.projection())
 }
 

@@ -97,7 +97,7 @@ export class HeldLog {
         else batch.add(held.line, held.putBlobs)
       }
     }
-    if (batch.next !== count) throw changed(batch.next)
+    if (batch.next !== count) throw changed(`${batch.next}`)
     yield batch.take(this.#total - excess, this.#projector?.projection())
   }
 

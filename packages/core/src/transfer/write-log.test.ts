@@ -225,6 +225,26 @@ test("if the second reading has fewer lines it is a conflict; additional lines a
   expect(await linesIn(storage, "s")).toEqual(log(3).all)
 })
 
+test("a log in one batch stays in one if its lines are longer at the second reading, up to the limit of a batch", async () => {
+  const longer = (bytes: number): LogToWrite & { readonly written: readonly string[] } => {
+    let reading = 0
+    const [first, second] = [entry(1), entry(2, "x".repeat(bytes))]
+    const lines = () => [first, reading++ === 0 ? entry(2, "x") : second].map((line) => ({ line }))
+    return { ...log(0, { lines }), written: [HEADER, first, second] }
+  }
+  const storage = createFaultyStorage(smallBatches(2_000))
+  const grown = longer(500)
+  expect(await writeLog(storage, grown)).toMatchObject({ lines: 3 })
+  expect(storage.calls.filter(({ operation }) => operation === "append")).toHaveLength(1)
+  expect(await linesIn(storage, "s")).toEqual(grown.written)
+  await storage.delete("s")
+  await expect(writeLog(storage, longer(2_000))).rejects.toMatchObject({
+    code: "conflict",
+    message: expect.stringContaining("has more than 2000 bytes now"),
+  })
+  expect(await storage.head("s")).toBeUndefined()
+})
+
 test("the same call completes the log while a batch of the aborted call is still in progress", async () => {
   for (const aborted of [1, 2, 3]) {
     const storage = smallBatches()

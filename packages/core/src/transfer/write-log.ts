@@ -65,13 +65,14 @@ export async function writeLog(storage: SessionStorage, log: LogToWrite, o: Writ
   const batchBytes = Math.min(BATCH_BYTES, storage.capabilities.maxBatchBytes)
   const stepBytes = Math.min(STEP_BYTES, batchBytes)
   const size = await measure(storage, log, batchBytes, stepBytes, o)
-  const single = size.bytes <= Math.min(o.singleBatchBytes ?? batchBytes, storage.capabilities.maxBatchBytes)
+  const singleBytes = Math.min(o.singleBatchBytes ?? batchBytes, storage.capabilities.maxBatchBytes)
+  const single = size.bytes <= singleBytes
   const header = log.header(single ? undefined : size.lines)
-  const counted = { header, lines: size.lines, changed: (lines: number) => changed(storage, id, size.lines, lines) }
+  const counted = { header, lines: size.lines, changed: (now: string) => changed(storage, id, size.lines, now) }
   const report = o.report ?? ignore
   const batches =
     size.held?.batches(counted, single, report) ??
-    batchesOf(log, counted, single ? size.bytes : stepBytes, o.info !== false, report)
+    batchesOf(log, counted, { single, maxBytes: single ? singleBytes : stepBytes }, o.info !== false, report)
   const there = await storedLines(storage, id, size.lines, o)
   let head: Head | undefined = there?.head
   let projection: InfoProjection | undefined
@@ -238,7 +239,7 @@ function otherWriter(storage: SessionStorage, id: string): SessionError {
   return new SessionError("conflict", message, { session: id, storage: storage.description })
 }
 
-function changed(storage: SessionStorage, id: string, counted: number, lines: number): SessionError {
-  const message = `The source of ${id} changed while it was read: it had ${counted} lines and has ${lines} now. Repeat the call when the source no longer changes.`
+function changed(storage: SessionStorage, id: string, counted: number, now: string): SessionError {
+  const message = `The source of ${id} changed while it was read: it had ${counted} lines and has ${now} now. Repeat the call when the source no longer changes.`
   return new SessionError("conflict", message, { session: id, storage: storage.description })
 }
