@@ -1,6 +1,6 @@
 /** The entries that turn the stored messages of a chat into those that are saved. Pure. */
 import type { Entry, NewEntry } from "@sessions/core"
-import { type Draft, draftsOf, updateEntry, type UpdateData } from "./entries.ts"
+import { type Draft, draftsOf, fieldsOf, updateEntry, type UpdateData } from "./entries.ts"
 import { type Change, changeBetween, type Fields, isEqual } from "./json.ts"
 import { keyOf, readMessages, type StoredMessage } from "./read.ts"
 import type { ChatMessage } from "./types.ts"
@@ -89,10 +89,12 @@ function updateBetween(from: ChatMessage, to: ChatMessage): NewEntry[] | undefin
     if (change.set !== undefined || change.unset !== undefined) parts[String(index)] = change
   }
   const { metadata } = to
+  const fields = changeBetween(fieldsOf(from), fieldsOf(to))
   const update: UpdateData = {
     id: to.id,
     ...(Object.keys(parts).length === 0 ? {} : { parts }),
     ...(isEqual(from.metadata, metadata) ? {} : { metadata: metadata === undefined ? {} : { value: metadata } }),
+    ...(Object.keys(fields).length === 0 ? {} : { fields }),
   }
   return Object.keys(update).length === 1 ? [] : [updateEntry(update)]
 }

@@ -3,10 +3,10 @@
  * entry says which parts of which UI message it has:
  *
  * - `{id, role, from, parts, blocks}`: a step. `from` is the index of its first part; `blocks` maps the places of its parts to blocks of the
- *   content, whose text they have.
+ *   content, whose text they have. The first step has the `metadata` of the message, and in `fields` its other keys.
  * - `{id, of, set, field}`: the result of the tool part with this index, with the fields that the result changes.
  *
- * A `custom` entry `ai-sdk:update` changes fields of parts, and the metadata, that are no content of the conversation.
+ * A `custom` entry `ai-sdk:update` changes fields of parts and of the message, and the metadata, that are no content of the conversation.
  */
 import type { ContentBlock, NewEntry, NewMessage } from "@sessions/core"
 import { type Change, changeBetween, type Fields } from "./json.ts"
@@ -22,6 +22,7 @@ export interface StepFields {
   readonly parts: readonly Part[]
   readonly blocks?: Readonly<Record<string, number>>
   readonly metadata?: unknown
+  readonly fields?: Fields
 }
 
 export interface ResultFields {
@@ -36,6 +37,7 @@ export interface UpdateData {
   readonly parts?: Readonly<Record<string, Change>>
   /** `{}` removes it. */
   readonly metadata?: { readonly value?: unknown }
+  readonly fields?: Change
 }
 
 /** An entry to append, for a step or a result. */
@@ -47,13 +49,24 @@ export interface Draft {
 }
 
 /** The entries of a message that has parts. */
-export function draftsOf({ id, role, metadata, parts }: ChatMessage): Draft[] {
+export function draftsOf(message: ChatMessage): Draft[] {
+  const { id, role, metadata, parts } = message
+  const fields = fieldsOf(message)
+  const whole = {
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(Object.keys(fields).length === 0 ? {} : { fields }),
+  }
   const drafts: Draft[] = []
   for (const { from, parts: step } of stepsOf(parts)) {
-    drafts.push(stepDraft({ id, role, from }, step, from === 0 ? metadata : undefined))
+    drafts.push(stepDraft({ id, role, from, ...(from === 0 ? whole : {}) }, step))
     for (const [index, part] of step.entries()) if (isFinished(part)) drafts.push(resultDraft(id, from + index, part))
   }
   return drafts
+}
+
+/** The keys of a message that the AI SDK does not know. */
+export function fieldsOf({ id: _id, role: _role, metadata: _metadata, parts: _parts, ...fields }: ChatMessage): Fields {
+  return fields
 }
 
 interface Step {
@@ -75,7 +88,7 @@ function stepsOf(parts: readonly Part[]): readonly Step[] {
   return steps
 }
 
-function stepDraft(place: Pick<StepFields, "id" | "role" | "from">, step: readonly Part[], metadata: unknown): Draft {
+function stepDraft(place: Omit<StepFields, "parts" | "blocks">, step: readonly Part[]): Draft {
   const [first] = step
   if (first?.type === "steering-message" && Array.isArray(first["parts"])) {
     const content = contentOf(first["parts"] as Part[]).content
@@ -85,12 +98,7 @@ function stepDraft(place: Pick<StepFields, "id" | "role" | "from">, step: readon
   return {
     type: "message",
     message: { role: place.role, content },
-    ui: {
-      ...place,
-      parts,
-      ...(Object.keys(blocks).length === 0 ? {} : { blocks }),
-      ...(metadata === undefined ? {} : { metadata }),
-    },
+    ui: { ...place, parts, ...(Object.keys(blocks).length === 0 ? {} : { blocks }) },
   }
 }
 

@@ -29,9 +29,9 @@ export function readMessages<E extends Readable>(path: readonly E[]): readonly S
   for (const [start, entry] of path.entries()) {
     const { ui } = entry
     if (entry.type === "message" && isStep(ui) && ui.from === 0) {
-      const { id, role, metadata } = ui
+      const { id, role, metadata, fields } = ui
       const reading = {
-        message: { id, role, ...(metadata === undefined ? {} : { metadata }), parts: partsOf(entry, ui) },
+        message: { ...fields, id, role, ...(metadata === undefined ? {} : { metadata }), parts: partsOf(entry, ui) },
         entries: [entry],
         start,
       }
@@ -40,13 +40,13 @@ export function readMessages<E extends Readable>(path: readonly E[]): readonly S
       continue
     }
     const reading = byId.get(messageId(entry) ?? "")
-    if (reading !== undefined && addTo(reading.message, entry)) reading.entries.push(entry)
+    if (reading !== undefined && addTo(reading, entry)) reading.entries.push(entry)
   }
   return list
 }
 
 interface Reading<E> {
-  readonly message: ChatMessage
+  message: ChatMessage
   readonly entries: E[]
   readonly start: number
 }
@@ -58,19 +58,21 @@ function messageId({ type, ui, ...entry }: Readable): string | undefined {
 }
 
 /** Returns whether the entry belongs to the message as it is so far. */
-function addTo(message: ChatMessage, entry: Readable): boolean {
+function addTo(reading: Reading<unknown>, entry: Readable): boolean {
   const { ui, data } = entry
-  const { parts } = message
+  const { message } = reading
+  const { id, role, parts } = message
   if (isStep(ui)) {
     if (ui.from !== parts.length) return false
     parts.push(...partsOf(entry, ui))
     return true
   }
   if (isResult(ui)) return changePart(parts, ui.of, resultChange(entry, ui))
-  const { parts: changes = {}, metadata } = data as UpdateData
+  const { parts: changes = {}, metadata, fields } = data as UpdateData
   for (const [index, change] of Object.entries(changes)) changePart(parts, Number(index), change)
   if (metadata?.value !== undefined) message.metadata = metadata.value
   else if (metadata !== undefined) delete message.metadata
+  if (fields !== undefined) reading.message = { ...applyChange(message, fields), id, role, parts }
   return true
 }
 
@@ -106,7 +108,8 @@ function isStep(ui: unknown): ui is StepFields {
     (ui["role"] === "user" || ui["role"] === "assistant" || ui["role"] === "system") &&
     Array.isArray(ui["parts"]) &&
     ui["parts"].every((part) => isObject(part) && typeof part["type"] === "string") &&
-    (ui["blocks"] === undefined || isObject(ui["blocks"]))
+    (ui["blocks"] === undefined || isObject(ui["blocks"])) &&
+    (ui["fields"] === undefined || isObject(ui["fields"]))
   )
 }
 
@@ -116,10 +119,11 @@ function isResult(ui: unknown): ui is ResultFields & { readonly field?: ResultFi
 
 function isUpdate(data: unknown): data is UpdateData {
   if (!isObject(data) || typeof data["id"] !== "string") return false
-  const { parts, metadata } = data
+  const { parts, metadata, fields } = data
   return (
     (parts === undefined || (isObject(parts) && Object.values(parts).every(isObject))) &&
-    (metadata === undefined || isObject(metadata))
+    (metadata === undefined || isObject(metadata)) &&
+    (fields === undefined || isObject(fields))
   )
 }
 

@@ -10,7 +10,7 @@ import { draftsOf } from "../src/entries.ts"
 type Part = UIMessage["parts"][number]
 
 interface Change {
-  readonly kind: "append" | "regenerate" | "edit" | "continue" | "finish" | "metadata" | "cut" | "insert"
+  readonly kind: "append" | "regenerate" | "edit" | "continue" | "finish" | "metadata" | "key" | "cut" | "insert"
   readonly place: number
   readonly words: string
   /** Which process saves, and whether an earlier save is repeated late. */
@@ -22,7 +22,7 @@ const words = fc.oneof(
   fc.constantFrom("", '{"a":1}', "\ud83d\ude00", "a\nb", "blob:sha256:"),
 )
 const change: fc.Arbitrary<Change> = fc.record({
-  kind: fc.constantFrom("append", "regenerate", "edit", "continue", "finish", "metadata", "cut", "insert"),
+  kind: fc.constantFrom("append", "regenerate", "edit", "continue", "finish", "metadata", "key", "cut", "insert"),
   place: fc.nat(20),
   words,
   process: fc.nat(1),
@@ -58,6 +58,7 @@ function changed(messages: readonly UIMessage[], { kind, place, words: text }: C
   if (kind === "cut") return list.slice(0, at)
   if (kind === "insert") return [...list.slice(0, at), question, ...list.slice(at)]
   if (kind === "metadata") message.metadata = { text, place }
+  else if (kind === "key") Object.assign(message, { [`key${place % 3}`]: text })
   else if (kind === "edit") message.parts[place % message.parts.length] = { type: "text", text }
   else if (kind === "continue")
     message.parts.push({ type: "step-start" }, { type: "text", text }, ...answer(text, place).parts)

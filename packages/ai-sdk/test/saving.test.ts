@@ -172,6 +172,47 @@ test("every kind of part is loaded as it was saved", async () => {
   expect(await safeValidateUIMessages({ messages: loaded })).toMatchObject({ success: true })
 })
 
+test("every key of a message is loaded as it was saved and changed by one small entry, also `__proto__`, which becomes no prototype", async () => {
+  const { sessions, store } = createWorld()
+  const other = createChatStore<UIMessage>(createSessions({ storage: sessions.storage }))
+  const save = async (keys: string): Promise<void> => {
+    const text = `[{"id":"a","role":"user",${keys}"metadata":{"__proto__":1},"parts":[{"type":"text","__proto__":2,"text":"hi"}]}]`
+    const messages = JSON.parse(text) as UIMessage[]
+    await store.saveChat({ chatId: "c", messages })
+    const loaded = await other.loadChat("c")
+    // `toEqual` does not look at a key `__proto__`.
+    expect(sortedJson(loaded)).toBe(sortedJson(messages))
+    expect(Object.getPrototypeOf(loaded[0])).toBe(Object.prototype)
+    expect((await safeValidateUIMessages({ messages: loaded })).success).toBe(true)
+  }
+  await save(`"__proto__":{"admin":true},"createdAt":"2026-01-31","constructor":{"prototype":{"admin":true}},`)
+  const before = (await logOf(sessions, "c")).length
+  await save(`"__proto__":{"admin":false},"constructor":null,"by":"ada",`)
+  await save("")
+  expect({}).not.toHaveProperty("admin")
+  const added = (await logOf(sessions, "c")).slice(before).trim().split("\n")
+  expect(added.map((line) => (JSON.parse(line) as { type: string }).type)).toEqual(["custom", "custom"])
+})
+
+function sortedJson(value: unknown): string {
+  return JSON.stringify(value, (_, item: unknown) =>
+    typeof item === "object" && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  )
+}
+
+test("an answer that begins with a message of the user in its middle keeps its metadata", async () => {
+  const { store } = createWorld()
+  const steering = {
+    type: "steering-message",
+    parts: [{ type: "text", text: "stop" }],
+  } as unknown as UIMessage["parts"][0]
+  const messages: UIMessage[] = [{ id: "a", role: "assistant", metadata: { by: "ada" }, parts: [steering] }]
+  await store.saveChat({ chatId: "c", messages })
+  expect(await store.loadChat("c")).toEqual(messages)
+})
+
 test("two messages with one id stay two messages", async () => {
   const { store } = createWorld()
   const messages = [user("x", "a"), longAnswer("x", "b"), user("x", "c")]
