@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { pnpm } from "../lib/install.mjs"
-import { PACKED } from "../lib/pages.mjs"
+import { linksOutOf, PACKED } from "../lib/pages.mjs"
 import { run } from "../lib/run.mjs"
 import { publishable, root } from "../lib/workspace.mjs"
 
@@ -33,7 +33,7 @@ const LARGEST = { "@sessions/core": 900_000, "@sessions/fs": 200_000 }
 const LEAN =
   /^package\/(?:dist\/.*\.(?:js|d\.ts)|json\/[\w-]+\.json|openapi[\w-]*\.json|skills\/[\w-]+\/SKILL\.md|docs\/[\w-]+\.md|template\/.+|(?:package\.json|README\.md|LICENSE|AGENTS\.md))$/
 
-/** What a tarball has beside code, types, schemas, its texts and the licence, and whether it is larger than it may be. */
+/** What a tarball has beside code, types, schemas, its texts and the licence, links out of it, and whether it is larger than it may be. */
 export async function contentProblems({ name, file }) {
   const { code, output } = await run("tar", ["-tvzf", file])
   if (code !== 0) return [output]
@@ -42,13 +42,20 @@ export async function contentProblems({ name, file }) {
     .split("\n")
     .map((line) => /\s(\d+)\s+\S+\s+\S+\s+(package\/.*)$/.exec(line) ?? [line, "0", line])
   const bytes = entries.reduce((sum, [, size]) => sum + Number(size), 0)
-  const strange = entries.map(([, , path]) => path).filter((path) => !LEAN.test(path) || path.includes(".test."))
+  const paths = entries.map(([, , path]) => path)
+  const strange = paths.filter((path) => !LEAN.test(path) || path.includes(".test."))
+  const links = []
+  for (const path of paths.filter((one) => one.endsWith(".md"))) {
+    const { output: text } = await run("tar", ["-xOzf", file, path])
+    for (const target of linksOutOf(paths, path, text)) links.push(`${path} links to ${target}, which it has not`)
+  }
   const limit = LARGEST[name] ?? Infinity
   return [
+    ...links,
     ...strange.map((path) => `has ${path}`),
     ...(bytes > limit ? [`has ${bytes} bytes unpacked, more than ${limit}`] : []),
     ...["README.md", "LICENSE", ...(PACKED[name] ?? []).map((page) => `docs/${page}.md`)]
-      .filter((path) => !entries.some(([, , one]) => one === `package/${path}`))
+      .filter((path) => !paths.includes(`package/${path}`))
       .map((path) => `has no ${path}`),
   ]
 }

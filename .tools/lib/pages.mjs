@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, posix } from "node:path"
 import { publishable, root } from "./workspace.mjs"
 
 /** The pages of `docs/` for users, in the order of reading. `llms-full.txt` and the package of core have them in full. */
@@ -31,10 +31,11 @@ export const PACKED = {
   "@sessions/inspector": ["inspector"],
   "@sessions/langgraph": ["langgraph"],
   "@sessions/openai-agents": ["openai-agents"],
-  "@sessions/postgres": ["postgres"],
+  "@sessions/postgres": ["adapters", "postgres"],
   "@sessions/providers": ["providers"],
   "@sessions/recall": ["recall"],
   "@sessions/s3": ["adapters", "serverless"],
+  "@sessions/schema": ["format"],
   "@sessions/search": ["search"],
   "@sessions/sqlite": ["adapters"],
 }
@@ -63,4 +64,14 @@ export function packedPage(text, names) {
         ? link
         : shown + (target.startsWith("../examples/") ? " (in the repository)" : ""),
     )
+}
+
+const CODE = /^(```+)[^]*?^\1|(`+)[^]*?\2/gm
+const TARGET = /\]\(\s*<?([^\s)>]+)|^\[[^\]]+\]:\s*(\S+)|<(?:a|img)\b[^>]*?\b(?:href|src)="([^"]*)"/gm
+
+/** The links of a text of a package that lead to no file of it: on a page of a registry, and in `node_modules`, nothing is there. */
+export function linksOutOf(files, path, text) {
+  return Array.from(text.replaceAll(CODE, "").matchAll(TARGET), (match) => match.slice(1).find(Boolean))
+    .filter((target) => target !== undefined && !/^(#|[a-z][a-z+.-]*:)/i.test(target))
+    .filter((target) => !files.includes(posix.join(posix.dirname(path), target.replace(/[?#].*/, ""))))
 }
