@@ -45,7 +45,7 @@ function readmeProblems(dir) {
   return [
     [/^(?:npm (?:install|create)|npx) /m, "says how to install it"],
     [/^```(?:ts|sh)$/m, "has an example"],
-    [/\]\((?:\.\.\/)+docs\/[\w-]+\.md/, "links to its page of docs/"],
+    [/`docs\/[\w-]+\.md`/, "names its page of docs/"],
   ].flatMap(([pattern, what]) => (pattern.test(text) ? [] : [`README.md: nothing ${what}`]))
 }
 
