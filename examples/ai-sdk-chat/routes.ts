@@ -22,7 +22,9 @@ export function createRoutes(sessions: Sessions, model: LanguageModel): (request
     const { id, messages: sent } = (await request.json()) as { id: string; messages: UIMessage[] }
     // A run that is still active ends first, and what it has said is in the chat.
     await streams.stop(id)
-    const messages = [...(await store.loadChat(id)), ...sent.slice(-1)]
+    const message = sent.at(-1)
+    if (message === undefined) return new Response("no message", { status: 400 })
+    const messages = await store.addMessage({ id, message })
     const run = await streams.start({ chatId: id, messages })
     const result = streamText({ model, messages: await convertToModelMessages(messages), abortSignal: run.signal })
     return createUIMessageStreamResponse({

@@ -3,6 +3,7 @@ export { createChatStore } from "./store.ts"
 export { createChatStreams } from "./streams/streams.ts"
 export type { ChatRun, ChatStreams, ChatStreamsOptions, StartOptions } from "./streams/types.ts"
 export type {
+  AddMessageOptions,
   ChatInfo,
   ChatMessage,
   ChatPage,

@@ -3,9 +3,9 @@ import type { ChatMessage, PersistCallbacks, PersistOptions } from "./types.ts"
 
 export function persistCallbacks<Message extends ChatMessage>(
   { chatId, messages, generateMessageId = newMessageId }: PersistOptions<Message>,
-  saveChat: (o: { readonly chatId: string; readonly messages: readonly Message[] }) => Promise<void>,
+  saveRun: (o: { readonly chatId: string; readonly messages: readonly Message[] }) => Promise<void>,
 ): PersistCallbacks<Message> {
-  const save = async ({ messages }: { readonly messages: Message[] }): Promise<void> => saveChat({ chatId, messages })
+  const save = async ({ messages }: { readonly messages: Message[] }): Promise<void> => saveRun({ chatId, messages })
   // `createAgentUIStream` calls its `onStepEnd` with the step of the model; UI messages go to its `onUIMessageStepEnd`.
   const onStepEnd = async (event: object): Promise<void> => {
     if ("responseMessage" in event && "messages" in event) await save(event as { readonly messages: Message[] })

@@ -1,7 +1,8 @@
 /** The chat store: each chat is a session, each call opens it, reads or appends, and closes it. */
-import { hasCode, type SessionInfo, type Sessions } from "@sessions/core"
+import { hasCode, SessionError, type SessionInfo, type Sessions } from "@sessions/core"
 import { activeStream, endStream, setStream, streamLog, withoutStreams } from "./active-stream.ts"
 import { changeChat, loadMessages, readChat, storable } from "./chat.ts"
+import { withMessage, withRun } from "./concurrent.ts"
 import { draftsOf } from "./entries.ts"
 import { persistCallbacks } from "./persist.ts"
 import { inTurn } from "./queue.ts"
@@ -27,6 +28,19 @@ export function createChatStore<Message extends ChatMessage = ChatMessage>(sessi
   }
   return {
     saveChat,
+    async addMessage(o) {
+      const [message] = storable([o.message])
+      if (message === undefined) throw new SessionError("invalid", "The message has no parts. Nothing was written.")
+      let messages: readonly ChatMessage[] = []
+      await changeChat(sessions, o.chatId ?? o.id, {
+        messages(stored) {
+          const { saved, request } = withMessage(stored, message)
+          messages = request
+          return saved
+        },
+      })
+      return [...messages] as Message[]
+    },
     async createChat({ id, title, metadata, messages = [] } = {}) {
       const session = await sessions.create({
         kind: KIND,
@@ -50,7 +64,11 @@ export function createChatStore<Message extends ChatMessage = ChatMessage>(sessi
       return { chats: found.map(chatInfo), unreadable, ...(next === undefined ? {} : { next }) }
     },
     deleteChat: (id) => inTurn(sessions, id, () => deleteChat(sessions, id)),
-    persist: (o) => persistCallbacks(o, saveChat),
+    persist: (o) =>
+      persistCallbacks(o, ({ chatId, messages }) => {
+        const run = storable(messages)
+        return changeChat(sessions, chatId, { messages: (stored) => withRun(stored, run) })
+      }),
   }
 }
 

@@ -19,10 +19,14 @@ export interface CreateChatOptions<Message extends ChatMessage = ChatMessage> {
 }
 
 /** The chat's id is `chatId` or `id`: the chapters of the AI SDK's documentation differ. */
-export type SaveChatOptions<Message extends ChatMessage = ChatMessage> = (
-  | { readonly chatId: string; readonly id?: never }
-  | { readonly id: string; readonly chatId?: never }
-) & {
+type WithChatId = { readonly chatId: string; readonly id?: never } | { readonly id: string; readonly chatId?: never }
+
+export type AddMessageOptions<Message extends ChatMessage = ChatMessage> = WithChatId & {
+  /** With at least one part. */
+  readonly message: Message
+}
+
+export type SaveChatOptions<Message extends ChatMessage = ChatMessage> = WithChatId & {
   /** All messages of the chat. Default: they stay as they are. */
   readonly messages?: readonly Message[]
   /** The stream that a page can resume; null: none. Default: it stays as it is. */
@@ -107,13 +111,21 @@ export interface ChatStore<Message extends ChatMessage = ChatMessage> {
    * they are more than 1 MB, perhaps only the first of these. The same call completes it. `exists` if the id is that of another session.
    */
   saveChat(o: SaveChatOptions<Message>): Promise<void>
+  /**
+   * Adds the message behind those of the chat, creates the chat if there is none, and returns the messages up to this one: those of a request
+   * to the model. Reading and writing are one step, so of two requests at once the later one has the messages of both. A message with this
+   * id is replaced; what follows it stays behind an answer and behind an equal question, and goes with a changed question. `invalid` for a
+   * message without parts.
+   */
+  addMessage(o: AddMessageOptions<Message>): Promise<Message[]>
   /** Clears the active stream if it is `expected`: a newer stream stays. */
   clearActiveStream(id: string, expected: string): Promise<void>
   listChats(o?: ListChatsOptions): Promise<ChatPage>
   /** Deletes the chat with its whole log. Resolves if there is none. A later `saveChat` creates it again. */
   deleteChat(id: string): Promise<void>
   /**
-   * Options of a stream that save the chat after each step and at the end. A page that goes away ends the stream, and only what it had got is
+   * Options of a stream that save the chat after each step and at the end. What another request has asked meanwhile, behind the question of
+   * this run, stays behind its answer; an answer that is in the place of this one is replaced with what follows it, on a branch. A page that goes away ends the stream, and only what it had got is
    * saved; with `consumeSseStream: consumeStream` of `createUIMessageStreamResponse` all of it is.
    */
   persist(o: PersistOptions<Message>): PersistCallbacks<Message>

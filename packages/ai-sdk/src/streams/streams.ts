@@ -3,6 +3,7 @@ import { hasCode, type Session, SessionError, type Sessions } from "@sessions/co
 import { checkOptions } from "@sessions/core/storage"
 import { activeStream, endStream, setStream, setStreamLog, streamLog } from "../active-stream.ts"
 import { changeChat, readChat, storable } from "../chat.ts"
+import { withRun } from "../concurrent.ts"
 import { deleteIfThere } from "../session.ts"
 import type { ChatMessage } from "../types.ts"
 import { ABORT_CHUNK, type Chunk, DONE_EVENT, eventOf, KEEP_ALIVE_EVENT } from "./chunks.ts"
@@ -78,7 +79,7 @@ export function createChatStreams<Message extends ChatMessage = ChatMessage>(
     if (!isWritten) throw notWritten()
     let before: string | undefined
     await changeChat(sessions, chatId, {
-      messages: () => messages,
+      messages: (stored) => withRun(stored, messages),
       entries: async (chat) => {
         before = await streamLog(chat)
         return [...(await setStream(chat, log.id)), setStreamLog(log.id)]
