@@ -29,6 +29,17 @@ export interface History {
   readonly operations: readonly (Operation & { readonly newer: number })[]
 }
 
+/** Whether an item is a message of the user. */
+export function isQuestion(entry: Entry): boolean {
+  return isItemEntry(entry) && isObject(entry["message"]) && entry["message"]["role"] === "user"
+}
+
+/** Whether the history has a question, and none before the item with this index. */
+export function isFirstQuestionCut({ entries }: History, from: number): boolean {
+  const first = entries.findIndex(isQuestion)
+  return first >= from
+}
+
 /** Pages of the path, at most 1,000 entries. */
 const PAGE = 1_000
 /** The entries that may be items or rewrites. */

@@ -1,6 +1,7 @@
 /** The `Session` of the OpenAI Agents SDK, stored in a session log. */
-export type { AgentSessionInfo, AgentSessionPage } from "./log-id.ts"
-export { deleteAgentSession, listAgentSessions, logIdOf } from "./log-id.ts"
+export type { AgentSessionInfo, AgentSessionPage } from "./list.ts"
+export { listAgentSessions } from "./list.ts"
+export { deleteAgentSession, logIdOf } from "./log-id.ts"
 export type { AgentSessionOptions } from "./session.ts"
 export { createAgentSession } from "./session.ts"
 export type { AgentSession, HistoryMutation, HistoryTransaction, HistoryTransactionArgs } from "./types.ts"

@@ -7,9 +7,18 @@ import { type Entry, hasCode, type NewEntry, type Session, SessionError, type Se
 import { createIds } from "@sessions/core/format"
 import { checkOptions, type OptionNames } from "@sessions/core/storage"
 import { canonical, hashOf } from "./canonical.ts"
-import { findPlace, findStart, type History, type Operation, readHistory, type Rewrite } from "./history.ts"
+import {
+  findPlace,
+  findStart,
+  type History,
+  isFirstQuestionCut,
+  isQuestion,
+  type Operation,
+  readHistory,
+  type Rewrite,
+} from "./history.ts"
 import { isObject, type ItemEntry, toEntry, toItem } from "./items.ts"
-import { KIND, logIdOf, SESSION_ID } from "./log-id.ts"
+import { KIND, logIdOf, REWRITTEN, SESSION_ID } from "./log-id.ts"
 import { type SharedState, sharedState } from "./shared.ts"
 import { checkTransaction, mutate, type Transaction } from "./transactions.ts"
 import type { AgentSession, HistoryMutation, HistoryTransactionArgs } from "./types.ts"
@@ -104,7 +113,9 @@ class LogSession implements AgentSession<object> {
         if (newest === undefined) return undefined
         const before = entries.at(-2)
         const cut = operations.filter(({ newer }) => before === undefined || newer <= 1)
-        await rewrite(session, before?.id, [], { type: "pop", operations: cut.map(named) })
+        const all = isQuestion(newest) ? await readHistory(session, Number.POSITIVE_INFINITY) : undefined
+        const takesFirst = all !== undefined && isFirstQuestionCut(all, all.entries.length - 1)
+        await rewrite(session, before?.id, [], { type: "pop", operations: cut.map(named) }, takesFirst)
         this.#seen = before?.id ?? null
         return toItem(newest)
       }),
@@ -115,7 +126,7 @@ class LogSession implements AgentSession<object> {
     return this.#exclusive(async () => {
       await this.#change(false, async (session) => {
         await session.refresh()
-        await rewrite(session, undefined, [], { type: "clear" })
+        await rewrite(session, undefined, [], { type: "clear" }, true)
       })
       this.#seen = null
     })
@@ -248,7 +259,8 @@ class LogSession implements AgentSession<object> {
   }
 
   async #apply(session: Session, { id, hash }: Operation, transaction: Transaction): Promise<Outcome> {
-    const { entries, operations } = await currentHistory(session, Number.POSITIVE_INFINITY)
+    const history = await currentHistory(session, Number.POSITIVE_INFINITY)
+    const { entries, operations } = history
     const earlier = operations.find((operation) => operation.id === id)
     if (earlier !== undefined) return earlier.hash === hash ? "applied" : "taken"
     const [suffix, added] =
@@ -259,10 +271,8 @@ class LogSession implements AgentSession<object> {
     if (kept < 0 || !suffix.every((item, index) => isSame(item, entries[kept + index] as Entry))) return "differs"
     const cut = operations.filter(({ newer }) => newer <= suffix.length).map(named)
     const before = entries[kept - 1]?.id
-    const ids = await rewrite(session, before, added.map(toEntry), {
-      type: "transaction",
-      operations: [...cut, { id, hash }],
-    })
+    const op: Rewrite = { type: "transaction", operations: [...cut, { id, hash }] }
+    const ids = await rewrite(session, before, added.map(toEntry), op, isFirstQuestionCut(history, kept))
     this.#seen = ids.at(-1) ?? before ?? null
     return "applied"
   }
@@ -301,24 +311,27 @@ const REFUSED = {
 
 /**
  * Replaces what is behind an entry, in one append; undefined is before the first item. Rejects with `conflict`, and writes nothing, if
- * another process has appended. Returns the ids of the entries.
+ * another process has appended. Returns the ids of the entries. `takesFirst`: the first question leaves the history.
  */
 async function rewrite(
   session: Session,
   before: string | null | undefined,
   entries: readonly NewEntry[],
   { type, operations = [] }: Rewrite,
+  takesFirst = false,
 ): Promise<readonly string[]> {
   const at = before === undefined ? await findStart(session) : before
   const op: Rewrite = operations.length === 0 ? { type } : { type, operations }
-  const batch = entries.length === 0 ? {} : { batch: [0, entries.length + 1] }
-  const { ids } = await session.append(inBatch(entries, 1), {
+  const isNew = takesFirst && (await session.info()).metadata[REWRITTEN] !== true
+  const all: readonly NewEntry[] = isNew ? [{ type: "metadata", key: REWRITTEN, value: true }, ...entries] : entries
+  const batch = all.length === 0 ? {} : { batch: [0, all.length + 1] }
+  const { ids } = await session.append(inBatch(all, 1), {
     at,
     leaf: { op, ...batch },
     onConflict: "fail",
     repeats: "end",
   })
-  return ids
+  return ids.slice(all.length - entries.length)
 }
 
 /** The entries with their places in the batch, of which `before` entries are before these. */
