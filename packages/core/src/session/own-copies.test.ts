@@ -51,16 +51,21 @@ function spoil(value: unknown): void {
   if (Array.isArray(value) && !Object.isFrozen(value)) value.push("EVIL")
 }
 
+/** As JSON, without the ids and times that differ between two runs. */
+function nameless(...values: readonly unknown[]): string {
+  return JSON.stringify(values).replaceAll(/[0-9A-HJKMNP-TV-Z]{26}|\d{4}-\d\d-\d\dT[\d:.]+Z/g, "…")
+}
+
+const CALL = { type: "toolCall" as const, id: "c1", name: "read", arguments: { path: { deep: ["a"] } } }
+
 /** A session with a compaction, two branches, calls, a tombstone, an edit, metadata, an unpaired call and an open tip. */
-async function start(reopened: boolean): Promise<Session> {
-  const location = createMemoryLocation()
+async function start(reopened: boolean, location = createMemoryLocation()): Promise<Session> {
   const sessions = createSessions({ storage: createMemoryStorage({ location }) })
   const session = await sessions.create({
     id: "s",
     metadata: { tags: { a: ["x"] } },
     systemPromptOverride: "Be brief.",
   })
-  const call = { type: "toolCall" as const, id: "c1", name: "read", arguments: { path: { deep: ["a"] } } }
   await session.append([
     { type: "message", id: "s1", message: { role: "system", content: "You are A." } },
     user("one ".repeat(300)),
@@ -69,7 +74,7 @@ async function start(reopened: boolean): Promise<Session> {
   await session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 0 })
   await session.append([user("three", "m3"), { type: "mode_change", mode: "plan", data: { steps: ["a"] } }])
   await session.append([
-    { type: "message", message: { role: "assistant", content: [call] } },
+    { type: "message", message: { role: "assistant", content: [CALL] } },
     { type: "message", message: { role: "toolResult", toolCallId: "c1", isError: false, content: "r ".repeat(4_000) } },
     assistant("four"),
     user("five", "m5"),
@@ -107,6 +112,33 @@ test("each of them alone, so that a failure names it", async () => {
     spoil(await read(session))
     expect([name, await answersOf(session)]).toEqual([name, before])
   }
+})
+
+test("nor what is written after it", async () => {
+  const logs: string[] = []
+  for (const spoils of [false, true]) {
+    const location = createMemoryLocation()
+    await (await start(false, location)).close()
+    const session = await createSessions({ storage: createMemoryStorage({ location }) }).open("s")
+    const again = createSessions({ storage: createMemoryStorage({ location }) })
+    for (const read of Object.values(READS)) {
+      const given = await read(session)
+      if (spoils) spoil(given)
+    }
+    await session.append([
+      user("after ".repeat(900), "m9"),
+      { type: "message", message: { role: "assistant", content: [CALL] } },
+    ])
+    // The call has no result yet, so this context is repaired.
+    const repaired = await session.context()
+    if (spoils) spoil(repaired)
+    const prompts: string[] = []
+    const summarize = async ({ prompt }: { readonly prompt: string }) => (prompts.push(prompt), SUMMARY)
+    await session.compact({ summarize, keepRecentTokens: 0 })
+    const reopened = await again.open("s")
+    logs.push(nameless(prompts, await entriesOf(reopened), await session.context(), await reopened.context()))
+  }
+  expect(logs[1]).toBe(logs[0])
 })
 
 test("nor does a listener or a hook that changes what it gets, or a caller who changes the entry after its append", async () => {
