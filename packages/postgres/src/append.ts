@@ -108,13 +108,16 @@ export function createAppend(db: Database, tables: Tables, head: ReadHead): Stor
     const values = [...insertValues(append, contents), id, log, info === undefined ? null : toUtf8(info), lines.length]
     if (expect !== 0) values.push(expect.next)
     const sql = (expect === 0 ? create : extend)[contents.rows.length === 1 ? 0 : 1]
-    const { rows, repeated } = await db.run(sql, values)
+    const { rows, repeated } = await (expect === 0 ? db.make(sql, values) : db.run(sql, values))
     if (rows.length > 0) return after
     if (repeated) {
-      // The repeat has waited for the first attempt if that was under way, and no later one can match the head any more.
+      // A repeat has waited for the first attempt if that was under way, and no later one can match the head any more.
       const [found] = await db.query<Whose>(whose, [id, after.next - lines.length])
-      if (found?.append === append) return after
-      if (found === undefined || (expect !== 0 && found.log !== log)) throw goneMeanwhile()
+      if (found?.append === append) {
+        if (expect === 0) await db.awaitStandby()
+        return after
+      }
+      if (found?.log !== log) throw goneMeanwhile()
     }
     checkExpect(await head(id), expect)
     // Whatever was in the way is gone again.
@@ -124,6 +127,6 @@ export function createAppend(db: Database, tables: Tables, head: ReadHead): Stor
 
 function goneMeanwhile(): StorageError {
   const message =
-    "The answer to the append was lost, and by now the session is deleted or has another log; read it to see whether it has the lines."
+    "The answer to the append was lost, and the session is missing or has another log; read it to see whether it has the lines."
   return new StorageError("indeterminate", message)
 }

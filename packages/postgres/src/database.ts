@@ -1,6 +1,6 @@
 /**
- * Statements and transactions over a pool or a single connection. A statement whose answer was lost is sent again, on another connection
- * if there is a pool.
+ * Statements and transactions over a pool or a single connection. A statement whose answer was lost is sent again if it is safe to repeat, on
+ * another connection if there is a pool.
  */
 import { sha256Hex } from "@sessions/core/storage"
 import {
@@ -30,6 +30,11 @@ export interface Database extends Connection {
    * with {@link Unconfirmed} if the wait for a standby was ended.
    */
   run<Row>(text: string, values?: readonly unknown[]): Promise<Answer<Row>>
+  /**
+   * Runs one statement that makes a row under a name which is free, and is not repeated if its answer was lost: another writer may have met
+   * the row and removed it, and a repeat would bring it back. Then the answer has no rows and is `repeated`.
+   */
+  make<Row>(text: string, values?: readonly unknown[]): Promise<Answer<Row>>
   /**
    * Runs a transaction on one connection; other statements of a single client wait for its end. Any error of `work` rolls it back.
    * Rejects with {@link UnknownOutcome} only if the answer to the commit was lost.
@@ -80,7 +85,7 @@ export function createDatabase(client: PostgresClient, awaitsStandby: boolean): 
     return use((connection) => rowsOf<Row>(connection, text, values))
   }
 
-  async function run<Row>(text: string, values: readonly unknown[] = []): Promise<Answer<Row>> {
+  async function run<Row>(text: string, values: readonly unknown[] = [], { once = false } = {}): Promise<Answer<Row>> {
     let lost: UnknownOutcome | undefined
     for (let attempt = 1; ; attempt++) {
       try {
@@ -92,6 +97,7 @@ export function createDatabase(client: PostgresClient, awaitsStandby: boolean): 
         if (error instanceof Unconfirmed) throw error
         const outcome = outcomeOf(error)
         if (outcome === "unknown") lost ??= error instanceof UnknownOutcome ? error : new UnknownOutcome(error)
+        if (lost !== undefined && once) return { rows: [], repeated: true }
         // A server that answers a repeat with an error says nothing about the first attempt.
         if (attempt === TRIES || (outcome === "refused" && lost === undefined)) throw lost ?? error
         await pause(attempt)
@@ -100,7 +106,8 @@ export function createDatabase(client: PostgresClient, awaitsStandby: boolean): 
   }
 
   return {
-    run,
+    run: (text, values) => run(text, values),
+    make: (text, values) => run(text, values, { once: true }),
     query: async <Row>(text: string, values?: readonly unknown[]) => (await run<Row>(text, values)).rows,
 
     async awaitStandby() {

@@ -34,7 +34,7 @@ export function createDocuments(db: Database, { doc }: Tables): DocumentAdapter 
       const [old, body] = [from === null ? null : toUtf8(from), to === null ? null : toUtf8(to)]
       const change =
         old === null
-          ? db.run(insert, [key, parseDocKey(key).session ?? null, body])
+          ? db.make(insert, [key, parseDocKey(key).session ?? null, body])
           : body === null
             ? db.run(remove, [key, old])
             : db.run(update, [key, old, body])
@@ -42,7 +42,10 @@ export function createDocuments(db: Database, { doc }: Tables): DocumentAdapter 
       if (rows.length > 0) return true
       if (!repeated) return false
       // The lost attempt may have made the change, and another writer may have changed the document since.
-      if (((await get(key)) ?? null) === to) return true
+      if (((await get(key)) ?? null) === to) {
+        if (from === null) await db.awaitStandby()
+        return true
+      }
       throw new StorageError(
         "indeterminate",
         "The answer to the change of the document was lost, and by now it has another text; read it again.",

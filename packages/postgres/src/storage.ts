@@ -86,6 +86,7 @@ export function createPostgresStorage(options: PostgresStorageOptions): Postgres
   })
   const db: Database = {
     run: async (text, values) => (await prepared.get()).run<never>(text, values).catch(denied),
+    make: async (text, values) => (await prepared.get()).make<never>(text, values).catch(denied),
     query: async (text, values) => (await prepared.get()).query<never>(text, values).catch(denied),
     transaction: async (work) => (await prepared.get()).transaction(work).catch(denied),
     awaitStandby: () => database.awaitStandby(),
