@@ -4,7 +4,8 @@ import { expect, test, vi } from "vitest"
 import { createInspector, type InspectorOptions, sessionPage } from "../src/index.ts"
 import type { End } from "../src/serve/end.ts"
 import type { Listed } from "../src/serve/list.ts"
-import type { Whole } from "../src/serve/outline.ts"
+import { readWhole } from "../src/serve/outline.ts"
+import { type Whole, wholeOf } from "../view/lines.ts"
 import { pageOf, textOf } from "./page-data.ts"
 import { sampleSession } from "./sample.ts"
 
@@ -15,6 +16,7 @@ interface Server {
   readonly sessions: Sessions
   readonly send: (path: string, headers?: Record<string, string>, method?: string) => Promise<Response>
   readonly get: <T>(path: string, shape: (value: unknown) => T) => Promise<T>
+  readonly whole: (id: string) => Promise<Whole>
 }
 
 function server(options: Partial<InspectorOptions> = {}): Server {
@@ -26,11 +28,11 @@ function server(options: Partial<InspectorOptions> = {}): Server {
     sessions,
     send,
     get: async (path, shape) => shape(await (await send(path)).json()),
+    whole: async (id) => wholeOf(await send(`/api/sessions/${id}/whole`)),
   }
 }
 
 const asEnd = (value: unknown): End => value as End
-const asWhole = (value: unknown): Whole => value as Whole
 const asList = (value: unknown): Listed => value as Listed
 
 const API = [
@@ -153,15 +155,15 @@ test("a failure of the server is 500 without details, which go to `onError`", as
 })
 
 test("the end of a session has its last entries with their lines; the whole has the rows of the exported page", async () => {
-  const { sessions, get } = server()
+  const { sessions, get, whole: wholeAt } = server()
   const { id, ids } = await sampleSession(sessions)
   const end = await get(`/api/sessions/${id}`, asEnd)
-  const whole = await get(`/api/sessions/${id}/whole`, asWhole)
+  const whole = await wholeAt(id)
   const exported = pageOf(await textOf(sessionPage(sessions, id, { subagents: true })), id)
   expect(end.rows.at(-1)?.id).toBe(ids.last)
   expect(whole.head).toBe(end.head)
   for (const [seq, stored] of end.entries) expect(stored).toEqual(exported.entries.get(seq))
-  expect(whole.rows).toEqual(exported.rows)
+  expect([...whole.rows.values()]).toEqual(exported.rows)
   expect(whole.summary).toEqual({ ...exported.summary, info: whole.summary.info })
   const seqs = exported.rows.map(({ seq }) => seq)
   const { entries } = await get(
@@ -172,9 +174,9 @@ test("the end of a session has its last entries with their lines; the whole has 
 })
 
 test("the end says whether the log is still the one of the whole, so that the page need not read it again", async () => {
-  const { sessions, get } = server()
+  const { sessions, get, whole } = server()
   const { id } = await sampleSession(sessions)
-  const { head } = await get(`/api/sessions/${id}/whole`, asWhole)
+  const { head } = await whole(id)
   expect((await get(`/api/sessions/${id}`, asEnd)).head).toBe(head)
   const session = await sessions.open(id)
   await session.label(session.leafId as string, "later")
@@ -187,7 +189,7 @@ test("the end says whether the log is still the one of the whole, so that the pa
 })
 
 test("lines that are no entries come with the whole, and do not shift the entries around them", async () => {
-  const { sessions, get } = server()
+  const { sessions, get, whole } = server()
   const { id } = await sampleSession(sessions)
   const head = await sessions.storage.head(id)
   const next = head?.next as number
@@ -195,13 +197,74 @@ test("lines that are no entries come with the whole, and do not shift the entrie
   const session = await sessions.open(id)
   const { ids } = await session.append({ type: "message", message: { role: "user", content: "after the damage" } })
   await session.close()
-  expect((await get(`/api/sessions/${id}/whole`, asWhole)).summary.damaged).toEqual([{ seq: next, raw: "{ damaged" }])
+  expect((await whole(id)).summary.damaged).toEqual([{ seq: next, raw: "{ damaged" }])
   const { entries } = await get(
     `/api/sessions/${id}/entries?seqs=${next - 1},${next},${next + 1}`,
     (value) => value as Pick<End, "entries">,
   )
   expect(entries.map(([seq]) => seq)).toEqual([next - 1, next + 1])
   expect(entries.at(-1)?.[1].entry.id).toBe(ids[0])
+})
+
+/** A session with so many messages that its rows come in three parts. */
+async function longSession(sessions: Sessions): Promise<string> {
+  const session = await sessions.create({ id: "long" })
+  await session.append(
+    Array.from({ length: 1_200 }, (_, n) => ({
+      type: "message" as const,
+      message: { role: "user" as const, content: `message ${n}` },
+    })),
+  )
+  await session.close()
+  return session.id
+}
+
+test("the rows of a long session come in parts, and other requests have their turn before each", async () => {
+  const { sessions, whole } = server()
+  const id = await longSession(sessions)
+  expect((await whole(id)).rows.size).toBe(1_200)
+  const session = await sessions.open(id)
+  const parts = readWhole(sessions, session, {})
+  for (const count of [500, 500, 200]) {
+    let turns = 0
+    setTimeout(() => turns++, 0)
+    const { value } = await parts.next()
+    expect(value).toEqual({ rows: expect.objectContaining({ length: count }) as unknown })
+    expect(turns).toBe(1)
+  }
+  expect((await parts.next()).value).toHaveProperty("summary")
+  await session.close()
+})
+
+test("reading the whole ends when the page does not wait for it any more", async () => {
+  const { sessions } = server()
+  const session = await sessions.open(await longSession(sessions))
+  const stop = new AbortController()
+  const parts = readWhole(sessions, session, { signal: stop.signal })
+  await parts.next()
+  stop.abort()
+  await expect(parts.next()).rejects.toThrow("aborted")
+  await session.close()
+})
+
+test("a stream that cannot begin is 500, and its error goes to `onError`", async () => {
+  const memory = createMemoryStorage()
+  const sessions = createSessions({
+    storage: {
+      ...memory,
+      // Finding words reads windows of a size of its own; the session opens all the same.
+      read: (id, range, o) => {
+        if (range !== undefined && "maxBytes" in range && range.maxBytes === 1_000_000)
+          throw new Error("the disk is gone")
+        return memory.read(id, range, o)
+      },
+    },
+  })
+  const onError = vi.fn<(error: unknown) => void>()
+  const { send } = server({ sessions, onError })
+  await sampleSession(sessions, "s")
+  expect((await send("/api/sessions/s/find?words=flag")).status).toBe(500)
+  expect(String(onError.mock.calls[0]?.[0])).toContain("the disk is gone")
 })
 
 test("words are found in one session, newest first: any case, marks of JSON, escapes, and long texts in blobs", async () => {

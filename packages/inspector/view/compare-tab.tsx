@@ -6,7 +6,7 @@ import { type Changed, compare, type Compared, countKinds, usageOf } from "./com
 import { More, STEP } from "./conversation.tsx"
 import { Entries, useEntries } from "./entries.tsx"
 import { nameOf } from "./entry.tsx"
-import { formatCount, formatTime } from "./format.ts"
+import { formatCount, formatNumber, formatTime } from "./format.ts"
 import { seqOfId } from "./paths.ts"
 import { toHash } from "./route.ts"
 import type { SessionData } from "./source.ts"
@@ -195,7 +195,7 @@ function Side({ name, ...props }: SideProps & { readonly name: string }): VNode 
         <p class="facts">
           {countKinds(data.rows, seqs, nameOf).map(([kind, count]) => (
             <span key={kind}>
-              {kind}: {count}
+              {kind}: {formatNumber(count)}
             </span>
           ))}
           {usage === undefined ? null : (

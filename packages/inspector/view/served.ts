@@ -3,9 +3,9 @@ import type { ContextView, Row, StoredEntry, Summary } from "../src/model/types.
 import type { End } from "../src/serve/end.ts"
 import type { FoundEntry } from "../src/serve/inspector.ts"
 import type { Listed } from "../src/serve/list.ts"
-import type { Whole } from "../src/serve/outline.ts"
 import type { Rights } from "../src/html.ts"
 import { FindsFirst } from "./finds-first.ts"
+import { linesOf, wholeOf } from "./lines.ts"
 import type { Changes, Opened, SessionData, Source } from "./source.ts"
 
 /** The server has refused the token. */
@@ -121,13 +121,17 @@ async function readSession(
   // With the whole on the screen its end alone would be less.
   const order = new FindsFirst()
   if (wholeAt === undefined)
-    known({ data: sessionData(id, ask, order, end.summary, undefined, end.rows, new Map(end.entries)) })
+    known({ data: sessionData(id, ask, order, end.summary, undefined, rowsOf(end.rows), new Map(end.entries)) })
   const { summary, rows, head } = await order.read(
-    async (signal) => (await (await ask(`sessions/${id}/whole`, signal)).json()) as Whole,
+    async (signal) => wholeOf(await ask(`sessions/${id}/whole`, signal)),
     signal,
   )
   known({ data: sessionData(id, ask, order, summary, summary, rows, new Map()) })
   return head
+}
+
+function rowsOf(rows: readonly Row[]): ReadonlyMap<number, Row> {
+  return new Map(rows.map((row) => [row.seq, row]))
 }
 
 /** `entries`: those that are here already. */
@@ -137,13 +141,13 @@ function sessionData(
   order: FindsFirst,
   summary: SessionData["summary"],
   whole: Summary | undefined,
-  rows: readonly Row[],
+  rows: ReadonlyMap<number, Row>,
   entries: Map<number, StoredEntry>,
 ): SessionData {
   return {
     whole,
     summary,
-    rows: new Map(rows.map((row) => [row.seq, row])),
+    rows,
     async context() {
       return (await (await ask(`sessions/${id}/context`)).json()) as ContextView
     },
@@ -174,14 +178,8 @@ async function findWords(
 ): Promise<void> {
   const stop = new AbortController()
   const path = `sessions/${id}/find?${new URLSearchParams({ words }).toString()}`
-  const { body } = await ask(path, AbortSignal.any([signal, stop.signal]))
-  let rest = ""
-  const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
-  for (let part = await reader?.read(); part?.value !== undefined; part = await reader?.read()) {
-    const lines = (rest + part.value).split("\n")
-    rest = lines.pop() ?? ""
-    for (const line of lines) if (!found(JSON.parse(line) as Row)) return stop.abort()
-  }
+  for await (const line of linesOf(await ask(path, AbortSignal.any([signal, stop.signal]))))
+    if (!found(JSON.parse(line) as Row)) return stop.abort()
 }
 
 const MAX_SEQS = 500

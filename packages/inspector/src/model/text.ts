@@ -30,7 +30,8 @@ export function contentText(content: unknown): string {
 export function preview(text: string, units: number): string {
   const line = text
     .slice(0, units * 4)
-    .replace(/\s+/g, " ")
+    // A single blank stays as it is: most of a text are words with one between them.
+    .replace(/\s{2,}|[^\S ]/g, " ")
     .trim()
   if (line.length <= units) return line
   // A pair of surrogates is one character.

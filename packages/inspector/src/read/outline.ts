@@ -36,23 +36,26 @@ export function placesOf({ roots, path }: SessionTree): Places {
   return { bySeq, leaf: leafOf(roots, path) }
 }
 
-/** In log order. */
-export function entriesBySeq({ roots }: SessionTree): readonly (readonly [seq: number, entry: Entry])[] {
-  const found: (readonly [number, Entry])[] = []
+/** In log order. A node copies its entry when that is read, so the nodes of a large tree cost little. */
+export function nodesBySeq({ roots }: SessionTree): readonly TreeNode[] {
+  const found: TreeNode[] = []
   const open = [...roots]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    found.push([node.seq, node.entry])
+    found.push(node)
     for (const child of node.children) open.push(child)
   }
-  return found.sort(([a], [b]) => a - b)
+  return found.sort((a, b) => a.seq - b.seq)
 }
 
-/** In a damaged log two entries may have the same id, so the path is followed from the root. */
+/**
+ * In a damaged log two entries may have the same id, so the path is followed from the root. An only child continues it: reading the id would
+ * copy its entry.
+ */
 function leafOf(roots: readonly TreeNode[], path: readonly string[]): number {
   let level = roots
   let leaf = -1
   for (const id of path) {
-    const node = level.findLast(({ entry }) => entry.id === id)
+    const node = level.length === 1 ? level[0] : level.findLast(({ entry }) => entry.id === id)
     if (node === undefined) break
     leaf = node.seq
     level = node.children

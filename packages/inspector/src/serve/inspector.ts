@@ -172,9 +172,7 @@ const CALLS: Readonly<Record<string, (call: Call) => Promise<Response>>> = {
     return json(end)
   },
   async whole({ sessions, session, close, o }) {
-    const whole = await readWhole(sessions, session, o)
-    await close()
-    return json(whole)
+    return streamed(lined(readWhole(sessions, session, o)), "application/x-ndjson", close)
   },
   async entries({ sessions, session, searchParams, close, o }) {
     const seqs = (searchParams.get("seqs") ?? "").split(",").map(Number)
@@ -201,14 +199,19 @@ async function* lined(values: AsyncIterable<unknown>): AsyncGenerator<string> {
   for await (const value of values) yield `${JSON.stringify(value)}\n`
 }
 
-/** Reads on when the client has taken what came before, and stops when it goes. */
-function streamed(text: AsyncIterable<string>, type: string, close: () => Promise<void>): Response {
+/**
+ * Reads on when the client has taken what came before, and stops when it goes. Rejects if not even the first chunk can be read, so that the
+ * answer has the status of the error.
+ */
+async function streamed(text: AsyncIterable<string>, type: string, close: () => Promise<void>): Promise<Response> {
   const chunks = text[Symbol.asyncIterator]()
   const encoder = new TextEncoder()
+  let next: IteratorResult<string> | undefined = await chunks.next()
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
-        const { done, value } = await chunks.next()
+        const { done, value } = next ?? (await chunks.next())
+        next = undefined
         if (done !== true) return controller.enqueue(encoder.encode(value))
         await close()
         controller.close()

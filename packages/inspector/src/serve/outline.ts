@@ -2,34 +2,54 @@
 import type { Session, Sessions } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
 import type { DamagedLine, Row, Summary } from "../model/types.ts"
-import { entriesBySeq, placesOf, rowOf } from "../read/outline.ts"
+import { nodesBySeq, placesOf, rowOf } from "../read/outline.ts"
 import { headText } from "./end.ts"
 import { subagentsOf } from "../read/subagents.ts"
 import { readSummary } from "../read/summary.ts"
 
-export interface Whole {
+/** Rows in log order; the last part is the rest. */
+export type WholePart = { readonly rows: readonly Row[] } | WholeEnd
+
+export interface WholeEnd {
   /** As that of the end. */
   readonly head: string
   readonly summary: Summary
-  readonly rows: readonly Row[]
 }
 
-export async function readWhole(sessions: Sessions, session: Session, o: CallOptions): Promise<Whole> {
+/** Other requests have their turn between the steps, which are short: all of them together take a large session a second. */
+export async function* readWhole(sessions: Sessions, session: Session, o: CallOptions): AsyncGenerator<WholePart> {
   const head = headText(session)
   const tree = await session.tree(o)
+  await turn(o)
   const { bySeq, leaf } = placesOf(tree)
-  const seqOf = new Map<string, number>()
-  const rows = entriesBySeq(tree).map(([seq, entry]) => {
-    const row = rowOf(entry, seq, bySeq.get(seq) ?? { parent: -1 }, (id) => seqOf.get(id))
-    seqOf.set(entry.id, seq)
-    return { ...row, text: row.text.replace(BLOB, "[long text]") }
-  })
+  await turn(o)
+  const summary = await readSummary(session, undefined, o)
+  await turn(o)
   const lines = session.head?.next ?? 0
   const damaged = await damagedLines(sessions, session.id, bySeq, lines, o)
-  const summary = await readSummary(session, undefined, o)
   const subagents = await subagentsOf(sessions, session.id, o)
-  return { head, summary: { ...summary, leaf, lines, damaged, subagents }, rows }
+  const nodes = nodesBySeq(tree)
+  const seqOf = new Map<string, number>()
+  for (let start = 0; start < nodes.length; start += PART_ROWS) {
+    await turn(o)
+    const rows = nodes.slice(start, start + PART_ROWS).map(({ seq, entry }) => {
+      const row = rowOf(entry, seq, bySeq.get(seq) ?? { parent: -1 }, (id) => seqOf.get(id))
+      seqOf.set(entry.id, seq)
+      return { ...row, text: row.text.replace(BLOB, "[long text]") }
+    })
+    yield { rows }
+  }
+  yield { head, summary: { ...summary, leaf, lines, damaged, subagents } }
 }
+
+/** Rejects if the page does not wait any more. */
+async function turn({ signal }: CallOptions): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 0))
+  signal?.throwIfAborted()
+}
+
+/** Some 10 ms of work for the server, and less for the page. */
+const PART_ROWS = 500
 
 /** A preview may cut it. */
 const BLOB = /blob:sha256:[0-9a-f]+…?/g
