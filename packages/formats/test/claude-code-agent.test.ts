@@ -14,6 +14,7 @@ import { claudeCode } from "../src/claude-code/index.ts"
 import { fixture } from "./fixtures.ts"
 import { importText, written } from "./laws.ts"
 import { startModel } from "./loopback.ts"
+import { MARKS, marksOf, oddSession } from "./odd-sessions.ts"
 
 const program = process.env["CLAUDE_CODE_BIN"]
 if (program === undefined) console.info("Skipped: Claude Code as the judge. CLAUDE_CODE_BIN names no program.")
@@ -85,6 +86,26 @@ test.skipIf(program === undefined).each(["compacted", "by-rule/parallel-tools", 
     await session.append([say("user", "one more"), say("assistant", "yes")])
     const context = await contextOf(session)
     expect(await resumed(session)).toEqual([...context, "user NEXT"])
+  },
+)
+
+test.skipIf(program === undefined)(
+  "Claude Code sends each message of a session with odd content",
+  { timeout: 120_000 },
+  async () => {
+    expect(marksOf(await resumed(await oddSession()))).toEqual(MARKS)
+  },
+)
+
+test.skipIf(program === undefined)(
+  "Claude Code sends nothing before a reset at the end",
+  { timeout: 120_000 },
+  async () => {
+    const session = await createSessions({ storage: createMemoryStorage() }).create()
+    await session.append([say("user", "q1"), say("assistant", "a1"), { type: "reset_boundary" }])
+    const sent = await resumed(session)
+    expect(sent.slice(0, 1)).toEqual(["user The conversation begins anew here."])
+    expect(sent.filter((line) => /q1|a1/.test(line))).toEqual([])
   },
 )
 

@@ -14,6 +14,7 @@ import { codex, codexPathOf } from "../src/codex/index.ts"
 import { fixture } from "./fixtures.ts"
 import { importText, written } from "./laws.ts"
 import { startModel } from "./loopback.ts"
+import { MARKS, marksOf, oddSession } from "./odd-sessions.ts"
 
 const program = process.env["CODEX_BIN"]
 if (program === undefined) console.info("Skipped: Codex as the judge. CODEX_BIN names no program.")
@@ -65,6 +66,14 @@ test.skipIf(program === undefined)("Codex resumes the path of its edited session
   expect(sent).not.toContain("assistant Pears.")
 })
 
+test.skipIf(program === undefined)(
+  "Codex sends each message of a session with odd content",
+  { timeout: 120_000 },
+  async () => {
+    expect(marksOf(await resumed(await oddSession()))).toEqual(MARKS)
+  },
+)
+
 /** The conversation that Codex sends when it resumes the written session, the context that it adds itself left out. */
 async function resumed(session: Session): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), "codex-judge-"))
@@ -73,8 +82,9 @@ async function resumed(session: Session): Promise<readonly string[]> {
     const path = join(folder, codexPathOf(ID, session.header.timestamp))
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, await written(codex, session, { id: ID, cwd: folder }))
-    const provider = `model_providers.fake={name="fake",base_url="${model.url}/v1",wire_api="responses",env_key="FAKE_KEY"}`
-    const settings = [provider, 'model_provider="fake"', 'model="any"'].flatMap((setting) => ["-c", setting])
+    // The provider that the file of the fixture names: Codex does not resume a session whose provider it does not know.
+    const provider = `model_providers.acme={name="acme",base_url="${model.url}/v1",wire_api="responses",env_key="FAKE_KEY"}`
+    const settings = [provider, 'model_provider="acme"', 'model="any"'].flatMap((setting) => ["-c", setting])
     const args = ["exec", "resume", ID, "--json", "--skip-git-repo-check", ...settings, "NEXT"]
     const env = { PATH: process.env["PATH"], HOME: folder, CODEX_HOME: folder, FAKE_KEY: "none" }
     const child = spawn(program as string, args, { cwd: folder, env, stdio: ["ignore", "ignore", "inherit"] })
@@ -93,6 +103,7 @@ function lineOf(item: Item): string[] {
     typeof content === "string"
       ? content
       : ((content ?? []) as { text?: string }[]).map((part) => part.text ?? "").join("|")
+  if (item["type"] === "reasoning") return []
   if (item["type"] === "function_call") return [`call ${String(item["call_id"])} ${String(item["arguments"])}`]
   if (item["type"] === "function_call_output") return [`output ${String(item["call_id"])} ${text(item["output"])}`]
   const line = `${String(item["role"])} ${text(item["content"])}`

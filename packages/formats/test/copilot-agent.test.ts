@@ -15,6 +15,7 @@ import { copilot, copilotPathOf } from "../src/copilot/index.ts"
 import { fixture } from "./fixtures.ts"
 import { importText, written } from "./laws.ts"
 import { startModel } from "./loopback.ts"
+import { MARKS, marksOf, oddSession } from "./odd-sessions.ts"
 
 const program = process.env["COPILOT_BIN"]
 if (program === undefined) console.info("Skipped: Copilot CLI as the judge. COPILOT_BIN names no program.")
@@ -78,6 +79,14 @@ test.skipIf(program === undefined)(
       "assistant yes",
       "user NEXT",
     ])
+  },
+)
+
+test.skipIf(program === undefined)(
+  "Copilot CLI sends each message of a session with odd content",
+  { timeout: 120_000 },
+  async () => {
+    expect(marksOf(await resumed(await oddSession()))).toEqual(MARKS)
   },
 )
 

@@ -14,6 +14,7 @@ import { gemini, geminiPathOf, PROJECT_ROOT } from "../src/gemini/index.ts"
 import { fixture } from "./fixtures.ts"
 import { importText, written } from "./laws.ts"
 import { startModel } from "./loopback.ts"
+import { MARKS, marksOf, oddSession } from "./odd-sessions.ts"
 
 const program = process.env["GEMINI_BIN"]
 if (program === undefined) console.info("Skipped: Gemini CLI as the judge. GEMINI_BIN names no program.")
@@ -65,6 +66,14 @@ test.skipIf(program === undefined)(
     const { session } = await importText(gemini, { text: fixture("gemini/tools.jsonl") })
     await session.append([say("user", "one more"), say("assistant", "yes")])
     expect((await resumed(session)).slice(-4)).toEqual(["model Seeds grow.", "user one more", "model yes", "user NEXT"])
+  },
+)
+
+test.skipIf(program === undefined)(
+  "Gemini CLI sends each message of a session with odd content",
+  { timeout: 120_000 },
+  async () => {
+    expect(marksOf(await resumed(await oddSession()))).toEqual(MARKS)
   },
 )
 

@@ -15,6 +15,7 @@ import { opencode, opencodeDocument, opencodeIdOf } from "../src/opencode/index.
 import { fixture } from "./fixtures.ts"
 import { importText, written } from "./laws.ts"
 import { startModel } from "./loopback.ts"
+import { MARKS, marksOf, oddSession } from "./odd-sessions.ts"
 
 const program = process.env["OPENCODE_BIN"]
 if (program === undefined) console.info("Skipped: opencode as the judge. OPENCODE_BIN names no program.")
@@ -85,6 +86,42 @@ test.skipIf(program === undefined)(
     expect(exported.messages).toEqual(document.messages)
     expect(sent.slice(-3)).toEqual(["user one more", "assistant yes", "user NEXT"])
     expect(sent.some((line) => line.startsWith("result call_1 7"))).toBe(true)
+  },
+)
+
+test.skipIf(program === undefined)(
+  "opencode sends each message of a session with odd content",
+  { timeout: 300_000 },
+  async () => {
+    const session = await oddSession()
+    const { document, exported, sent } = await judged(session, await opencodeIdOf(session.header))
+    expect(exported.messages).toHaveLength(document.messages.length)
+    expect(marksOf(sent)).toEqual(MARKS)
+  },
+)
+
+test.skipIf(program === undefined)(
+  "opencode sends the last summary alone, if its compaction keeps what an earlier one kept",
+  { timeout: 300_000 },
+  async () => {
+    const session = await createSessions({ storage: createMemoryStorage() }).create()
+    await session.append([say("user", "q1"), say("assistant", "a1")])
+    const { ids } = await session.append([say("user", "q2"), say("assistant", "a2")])
+    const files = { readFiles: [], modifiedFiles: [] }
+    for (const [i, summary] of ["SUM1", "SUM2"].entries()) {
+      await session.append({ type: "compaction", summary, firstKeptEntryId: ids[i] ?? "", tokensBefore: 1, ...files })
+      await session.append([say("user", `q${i + 3}`), say("assistant", `a${i + 3}`)])
+    }
+    const { sent } = await judged(session, await opencodeIdOf(session.header))
+    expect(sent.slice(1)).toEqual([
+      "assistant SUM2",
+      "assistant a2",
+      "user q3",
+      "assistant a3",
+      "user q4",
+      "assistant a4",
+      "user NEXT",
+    ])
   },
 )
 

@@ -33,6 +33,14 @@ export function jsonOf(record: unknown): string {
   }
 }
 
+/** JSON with U+FFFD in place of each half of a surrogate pair. */
+export function wellFormedJson(json: string): string {
+  return json.includes("\\ud") ? json.replaceAll(LONE_SURROGATE, "$1\\ufffd") : json
+}
+
+/** JSON has escapes of surrogates for halves only; behind an odd number of backslashes it is none. */
+const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g
+
 export function numberOf(value: unknown): number | undefined {
   return Number.isFinite(value) ? (value as number) : undefined
 }

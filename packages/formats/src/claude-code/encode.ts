@@ -150,6 +150,12 @@ export function endLine(uuid: string, leaf: Fields, repeated: Fields): Fields {
   }
 }
 
+/** The line at which a conversation begins anew. A person does not see it. */
+export function startLine(place: Pick<Entry, "id" | "timestamp">, repeated: Fields): Fields {
+  const content = [{ type: "text", text: "The conversation begins anew here." }] as const
+  return userLine([], { role: "user", content, synthetic: true }, place, {}, { repeated, parentUuid: null })
+}
+
 /** The line of a title. */
 export function titleLine(title: string, source: "user" | "auto", sessionId: unknown): Fields {
   return source === "user"

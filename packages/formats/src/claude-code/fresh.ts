@@ -5,12 +5,13 @@ import type { Losses } from "../base/losses.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
 import { type Fields, textBlock } from "../base/values.ts"
 import { API_TYPES } from "./blocks.ts"
+import { CallIds } from "./call-ids.ts"
 import { assistantLine, compactionLines, type LineContext, titleLine, userLine } from "./encode.ts"
 
 /** What the lines of one file have in common, and which calls have been written: a result without its call would be refused. */
 export class FreshLines {
   readonly #losses: Losses
-  readonly #calls = new Set<string>()
+  readonly #calls = new CallIds()
 
   constructor(losses: Losses) {
     this.#losses = losses
@@ -18,7 +19,7 @@ export class FreshLines {
 
   /** A call on a line that Claude Code wrote. */
   sawCall(id: string): void {
-    this.#calls.add(apiId(id))
+    this.#calls.saw(id)
   }
 
   /** The lines of a message or of another entry that a model sees, with this content if it was edited. None: nothing is left of it. */
@@ -73,7 +74,8 @@ export class FreshLines {
       case "toolResult":
         return this.#result(message, place, context)
       case "user": {
-        const content = this.#blocks(message.content, false)
+        const files = (message.attachments ?? []).map((attachment) => ({ ...attachment, type: "file" as const }))
+        const content = this.#blocks([...message.content, ...files], false)
         if (content.length === 0) return []
         const isOurs = entry.type !== "message" || entry.message.role !== "user"
         const synthetic = isOurs || message.synthetic === true
@@ -83,8 +85,8 @@ export class FreshLines {
   }
 
   #result(message: ToolResultMessage, place: Pick<Entry, "id" | "timestamp">, context: LineContext): readonly Fields[] {
-    const toolCallId = apiId(message.toolCallId)
-    if (!this.#calls.has(toolCallId)) {
+    const toolCallId = this.#calls.ofResult(message.toolCallId)
+    if (toolCallId === undefined) {
       this.#losses.add("results", 1, (n) => `${n} tool results without a call are not in the file.`)
       return []
     }
@@ -97,9 +99,14 @@ export class FreshLines {
     place: Pick<Entry, "id" | "timestamp">,
     context: LineContext,
   ): Promise<readonly Fields[]> {
-    const content = this.#blocks(message.content, message.provider === "anthropic")
-    if (content.length === 0) return []
-    for (const block of content) if (block.type === "toolCall") this.#calls.add(block.id)
+    const blocks = this.#blocks(message.content, message.provider === "anthropic")
+    if (blocks.length === 0) return []
+    const calls = this.#calls
+      .ofMessage(blocks.flatMap((block) => (block.type === "toolCall" ? [block.id] : [])))
+      .values()
+    const content = blocks.map((block) =>
+      block.type === "toolCall" ? { ...block, id: calls.next().value ?? block.id } : block,
+    )
     const { usage, stopReason } = message
     const isCall = content.some(({ type }) => type === "toolCall")
     const known = {
@@ -128,9 +135,8 @@ export class FreshLines {
         case "text":
           return block["text"] === "" ? [] : [block]
         case "image":
-          return [block]
         case "toolCall":
-          return [{ ...block, id: apiId(block.id) }]
+          return [block]
         case "thinking":
           if (isAnthropic && typeof block["signature"] === "string") return [block]
           this.#losses.add(
@@ -166,8 +172,3 @@ const STOP_REASONS: ReadonlySet<string> = new Set([
   "pause_turn",
   "refusal",
 ])
-
-/** An id of a call that the API takes: `^[a-zA-Z0-9_-]+$`. */
-function apiId(id: string): string {
-  return id.replaceAll(/[^a-zA-Z0-9_-]/g, "_")
-}

@@ -20,6 +20,7 @@ import {
   type Hint,
   type LineContext,
   REPEATED_FIELDS,
+  startLine,
   titleLine,
   userLine,
 } from "./encode.ts"
@@ -110,6 +111,8 @@ class Writer {
   #last: { readonly at: number; readonly isOnPath: boolean } = { at: -1, isOnPath: true }
   /** The last line of the session's path. */
   #leaf: Fields | undefined
+  /** Of the last entry. */
+  #time = ""
 
   constructor({ header }: SessionToWrite, index: LogIndex, losses: Losses, repeated: Fields, isNative: boolean) {
     this.#sourceId = fieldsOf(fieldsOf(header.origin)["repeated"])["sessionId"]
@@ -121,6 +124,7 @@ class Writer {
   }
 
   async take(entry: Entry, isWritten: boolean): Promise<readonly Line[]> {
+    this.#time = entry.timestamp
     const source = this.#isNative ? readSource(entry) : undefined
     const lines =
       source === undefined ? await this.#appended(entry, isWritten) : await this.#imported(entry, source, isWritten)
@@ -129,11 +133,17 @@ class Writer {
 
   /**
    * A line below the leaf, if the file ends in another branch: Claude Code goes on at the last line that no other continues, so a copy of the
-   * leaf's line would not do.
+   * leaf's line would not do. If the session begins anew at its end, a message without a parent: any other line would not end the conversation.
    */
   async end(): Promise<string> {
     const leaf = this.#leaf
-    if (!this.#hasAppended || this.#last.isOnPath || leaf === undefined) return ""
+    if (!this.#hasAppended || this.#uuids.size === 0) return ""
+    const { leafId } = this.#index
+    if (this.#natives.of(leafId) === null) {
+      const id = await uuidOf(`${leafId ?? "root"}/start`)
+      return lineOf(startLine({ id, timestamp: this.#time }, this.#repeated))
+    }
+    if (this.#last.isOnPath || leaf === undefined) return ""
     const uuid = await uuidOf(`${String(leaf["uuid"])}/end`)
     return lineOf(endLine(uuid, leaf, this.#repeated))
   }

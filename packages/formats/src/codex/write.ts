@@ -10,7 +10,7 @@ import { UNREADABLE } from "../base/json-lines.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
 import { CONVERSATION_TYPES, lostAside, lostError } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
-import { type Fields, fieldsOf, isObject, numberOf, stringOf } from "../base/values.ts"
+import { type Fields, fieldsOf, isObject, jsonOf, numberOf, stringOf, wellFormedJson } from "../base/values.ts"
 import { lineOf, orderedLines, type PlacedRecord } from "../base/written-lines.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
 import { encode, FORMAT, ITEM } from "./codec.ts"
@@ -31,7 +31,7 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
   for await (const entry of session.entries()) {
     lines.push(...writer.linesOf(entry))
     // Lines of a file keep their order: a reasoning comes with its item, but may have been before other lines.
-    if (!isOwn) for (const { record } of lines.splice(0)) yield lineOf(record)
+    if (!isOwn) for (const { record } of lines.splice(0)) yield lineOf(wellFormed(record, losses))
   }
   const changes = {
     ...(o.id === undefined ? {} : { id, session_id: id }),
@@ -40,13 +40,25 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
   const ordinals = new Ordinals()
   const numbered = lines
     .sort((a, b) => a.at - b.at)
-    .map(({ at, record, isNew }) => ({ at, record: ordinals.of(record, isNew === true) }))
+    .map(({ at, record, isNew }) => {
+      const numbered = ordinals.of(record, isNew === true)
+      return { at, record: isNew === true ? wellFormed(numbered, losses) : numbered }
+    })
   yield* orderedLines(
     numbered,
     ({ type }) => type === "session_meta",
     (meta) => ({ ...meta, payload: { ...fieldsOf(meta["payload"]), ...changes } }),
   )
   losses.report(o)
+}
+
+/** Codex goes on without a line that has half of a surrogate pair. */
+function wellFormed(record: unknown, losses: Losses): unknown {
+  const text = jsonOf(record)
+  const wellFormed = wellFormedJson(text)
+  if (wellFormed === text) return record
+  losses.add("surrogates", 1, (n) => `${n} lines have U+FFFD in place of half of a surrogate pair.`)
+  return JSON.parse(wellFormed)
 }
 
 /** `at` may be {@link APPENDED}. */

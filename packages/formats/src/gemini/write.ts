@@ -29,7 +29,7 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
   const appended = entries.filter((entry) => !isOwn || readSource(entry) === undefined)
   if (!restores)
     losses.add("branches", index.messagesOffPath, (n) => `${n} messages on other branches are not in the file.`)
-  const records = new RecordWriter(losses)
+  const records = new RecordWriter(losses, restores ? openCallsOf(entries) : [])
   if (restores) yield* restored(entries, await changesOf(o))
   else yield lineOf(await headerLine(header, entries.at(-1)?.timestamp ?? header.timestamp, o, isOwn))
   const messages = restores ? appendedRecords(appended, index, records) : contextRecords(entries, records, losses)
@@ -38,6 +38,18 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
   if (title !== undefined) yield lineOf({ $set: { summary: title } })
   countAside(appended, index, losses)
   losses.report(o)
+}
+
+/** The ids of the calls of imported entries that have no result there. */
+function openCallsOf(entries: readonly Entry[]): ReadonlySet<string> {
+  const open = new Set<string>()
+  for (const entry of entries) {
+    if (entry.type !== "message" || readSource(entry) === undefined) continue
+    const { message } = entry
+    if (message.role === "toolResult") open.delete(message.toolCallId)
+    else for (const block of message.content ?? []) if (block.type === "toolCall") open.add(block.id)
+  }
+  return open
 }
 
 function* restored(entries: readonly Entry[], changes: Fields | undefined): Generator<string, void, undefined> {

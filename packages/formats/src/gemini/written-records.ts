@@ -1,6 +1,7 @@
 /** Records of a chat as Gemini CLI writes them: the parts of the Gemini API, and the results of calls in the record of the calls. */
-import type { AssistantMessage, ModelMessage, ToolResultMessage } from "@sessions/core"
+import type { AssistantMessage, ContentBlock, ModelMessage, ToolResultMessage } from "@sessions/core"
 import type { Losses } from "../base/losses.ts"
+import { lostResult } from "../base/lost.ts"
 import { type Fields, fieldsOf, numberOf } from "../base/values.ts"
 import { functionResponseOf, partsOfBlocks } from "./parts.ts"
 
@@ -15,8 +16,12 @@ export class RecordWriter {
   /** Calls without a result, each in the list of its record. */
   readonly #open = new Map<string, Record<string, unknown>>()
 
-  constructor(losses: Losses) {
+  /** Calls without a result in the records that Gemini CLI wrote. */
+  readonly #before: Set<string>
+
+  constructor(losses: Losses, before: Iterable<string> = []) {
     this.#losses = losses
+    this.#before = new Set(before)
   }
 
   /** The record of a message; undefined if nothing is left of it, or it was added to the record of its call. */
@@ -24,7 +29,7 @@ export class RecordWriter {
     switch (message.role) {
       case "user": {
         const files = (message.attachments ?? []).map((attachment) => ({ ...attachment, type: "file" as const }))
-        const content = partsOfBlocks([...message.content, ...files], this.#losses)
+        const content = this.#parts([...message.content, ...files])
         return content.length === 0 ? undefined : { id: this.#newId(id), timestamp, type: "user", content }
       }
       case "assistant":
@@ -46,9 +51,11 @@ export class RecordWriter {
         this.#losses.add("thinking", 1, (n) => `${n} thinking blocks of other providers are not in the file.`)
         return []
       }
-      if (block.type !== "toolCall") return partsOfBlocks([block], this.#losses)
+      if (block.type !== "toolCall") return this.#parts([block])
       const { id, name, arguments: args } = block
-      const call = { id, name, args, status: "cancelled", timestamp }
+      // The API of Gemini refuses a call without a response.
+      const response = { id, name, response: { error: NO_RESULT } }
+      const call = { id, name, args, status: "cancelled", result: [{ functionResponse: response }], timestamp }
       toolCalls.push(call)
       this.#open.set(id, call)
       return [{ functionCall: { id, name, args } }]
@@ -65,12 +72,21 @@ export class RecordWriter {
     const call = this.#open.get(toolCallId)
     const name = message.toolName ?? (call?.["name"] as string | undefined) ?? "unknown"
     const part = functionResponseOf(message, name, this.#losses)
-    // Gemini CLI itself has the result of a call that is in another file in a record of the user.
-    if (call === undefined) return { id: this.#newId(id), timestamp, type: "user", content: [part] }
+    if (call === undefined) {
+      // Gemini CLI itself has the result of a call that is in an earlier part of the file in a record of the user.
+      if (this.#before.delete(toolCallId)) return { id: this.#newId(id), timestamp, type: "user", content: [part] }
+      lostResult(this.#losses)
+      return undefined
+    }
     this.#open.delete(toolCallId)
     call["status"] = isError ? "error" : "success"
     call["result"] = [part]
     return undefined
+  }
+
+  /** Gemini CLI does not send an empty text, nor the answers next to it. */
+  #parts(content: readonly ContentBlock[]): readonly Fields[] {
+    return partsOfBlocks(content, this.#losses).filter(({ text }) => text !== "")
   }
 
   #newId(wanted: string): string {
@@ -81,6 +97,9 @@ export class RecordWriter {
     return id
   }
 }
+
+/** As core says it of a call without a result. */
+const NO_RESULT = "No result was recorded for this tool call."
 
 /** Cached tokens are part of Gemini's input. */
 function tokensOf(usage: unknown): Fields {

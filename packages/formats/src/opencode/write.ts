@@ -83,9 +83,8 @@ class DocumentWriter {
   readonly #all: boolean
   readonly #messages: OpencodeMessages
   readonly #place: Place
-  /** The messages of the document, with the last entry of the path in each. */
-  /** The seq is undefined for a record of which no later compaction keeps anything. */
-  #written: { readonly record: unknown; readonly seq: number | undefined }[] = []
+  /** The messages of the document, with the last entry of the path in each; undefined if no compaction keeps anything of it. */
+  #written: { readonly record: unknown; readonly seq: number | undefined; readonly isSummary?: true }[] = []
   #info: Fields | undefined
   #rest: Fields = {}
   #title: { readonly text: string; readonly isUser: boolean } | undefined
@@ -190,8 +189,7 @@ class DocumentWriter {
         for (const message of modelMessagesOf(entry, edit?.content ?? undefined)) this.#said(entry, message, time)
         return
       case "compaction":
-        for (const record of this.#messages.compaction(entry.summary, this.#tailOf(entry), time))
-          this.#written.push({ record, seq: undefined })
+        this.#compacted(entry, time)
         return
       case "reset_boundary": {
         const { length } = this.#written
@@ -233,6 +231,16 @@ class DocumentWriter {
     }
   }
 
+  /** opencode sends all from the first message that is kept, also the summaries of earlier compactions. */
+  #compacted(entry: Entry & { readonly type: "compaction" }, time: number): void {
+    const tail = this.#tailOf(entry)
+    const kept =
+      tail === undefined ? this.#written.length : this.#written.findIndex(({ record }) => idOf(record) === tail)
+    this.#written = this.#written.filter(({ isSummary }, at) => isSummary !== true || at < kept)
+    for (const record of this.#messages.compaction(entry.summary, tail, time))
+      this.#written.push({ record, seq: undefined, isSummary: true })
+  }
+
   #push({ seq }: Entry, record: Written | undefined): void {
     if (record !== undefined) this.#written.push({ record, seq })
   }
@@ -250,7 +258,7 @@ class DocumentWriter {
     // On another branch: core keeps nothing then.
     const isKept = first !== undefined && this.#index.isOnPath(first)
     const kept = !isKept ? undefined : this.#written.find(({ seq }) => seq !== undefined && seq >= first)
-    return stringOf(fieldsOf(fieldsOf(kept?.record)["info"])["id"])
+    return idOf(kept?.record)
   }
 
   /** opencode sorts by time, so a message is never earlier than the one before it. */
@@ -258,6 +266,10 @@ class DocumentWriter {
     this.#time = Math.max(this.#time, Date.parse(timestamp) || 0)
     return this.#time
   }
+}
+
+function idOf(record: unknown): string | undefined {
+  return stringOf(fieldsOf(fieldsOf(record)["info"])["id"])
 }
 
 /** A record with the id of the written session, and ids of its own: messages of all sessions are in one table of opencode. */

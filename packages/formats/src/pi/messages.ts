@@ -1,6 +1,7 @@
 /** Messages as pi writes them: its code reads their fields without a check, so each one is there. */
 import type { AssistantMessage, ContentBlock, Message, Usage } from "@sessions/core"
 import type { Losses } from "../base/losses.ts"
+import { lostResult } from "../base/lost.ts"
 import { type Fields, fieldsOf, numberOf, stringOf, textBlock } from "../base/values.ts"
 
 export class PiMessages {
@@ -24,7 +25,12 @@ export class PiMessages {
         return this.#assistant(message, timestamp)
       case "toolResult": {
         const { toolCallId } = message
-        const toolName = message.toolName ?? this.#tools.get(toolCallId) ?? "unknown"
+        // pi sends it all the same, and the API of a model refuses it.
+        if (!this.#tools.has(toolCallId)) {
+          lostResult(this.#losses)
+          return undefined
+        }
+        const toolName = message.toolName ?? this.#tools.get(toolCallId)
         return { ...own(message), toolCallId, toolName, content: this.content(message.content ?? []), timestamp }
       }
       case "bashExecution":
