@@ -6,7 +6,7 @@ import type { Loss } from "../src/base/format.ts"
 import { sessionIdOf } from "../src/base/ids.ts"
 import { codex, codexPathOf } from "../src/codex/index.ts"
 import { keptTexts } from "../src/codex/turns.ts"
-import { testFixtures } from "./fixtures.ts"
+import { fixture, testFixtures } from "./fixtures.ts"
 import { importText, recordsOf, testLaws, written } from "./laws.ts"
 import { testWritten } from "./written-laws.ts"
 
@@ -401,6 +401,15 @@ test("a deleted message is in no line of the file, and an edited one has its new
   expect(text).not.toMatch(/"q1"|"a2"/)
   expect(await contextOf((await importText(codex, { text })).session)).toEqual(await contextOf(session))
   expect(losses.map(({ what }) => what)).toEqual(["edits"])
+})
+
+test("a first header without a payload is written as it was", async () => {
+  const [meta, ...rest] = fixture("codex/tools.jsonl").split("\n")
+  const text = [JSON.stringify({ timestamp: "2026-11-22T11:00:59.000Z", type: "session_meta" }), meta, ...rest].join(
+    "\n",
+  )
+  const { session } = await importText(codex, { text })
+  expect(recordsOf(await written(codex, session))).toEqual(recordsOf(text))
 })
 
 test("new lines of a file with ordinals have ordinals", async () => {

@@ -47,7 +47,9 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
   yield* orderedLines(
     numbered,
     ({ type }) => type === "session_meta",
-    (meta) => ({ ...meta, payload: { ...fieldsOf(meta["payload"]), ...changes } }),
+    o.id === undefined && o.cwd === undefined
+      ? undefined
+      : (meta) => ({ ...meta, payload: { ...fieldsOf(meta["payload"]), ...changes } }),
   )
   losses.report(o)
 }
