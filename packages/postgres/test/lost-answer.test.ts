@@ -55,7 +55,7 @@ describe("a creation whose answer was lost", () => {
 
   test("is not made again, with the old identity or another, if the session was deleted since", async () => {
     const { storage, lose } = await lossy()
-    lose("DELETE FROM sessions.session")
+    lose("DELETE FROM sessions.batch; DELETE FROM sessions.session")
     await expect(storage.append("a", ["x"], { expect: 0 })).rejects.toMatchObject({ code: "indeterminate" })
     expect(await storage.head("a")).toBeUndefined()
   })
