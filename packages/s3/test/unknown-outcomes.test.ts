@@ -105,6 +105,26 @@ test("a creation whose answer is lost is not repeated once the session has been 
   expect(await storage.head("a")).toBeUndefined()
 })
 
+test("a creation that a proxy repeats is not repeated after others have deleted the session, created it again and deleted that", async () => {
+  for (const times of [1, 2, 5]) {
+    const { storage, store, bucket } = openStorage()
+    const other = openStorage(bucket).storage
+    replaceNextPut(store, async (_, proceed) => {
+      proceed()
+      await other.delete("a")
+      for (let n = 0; n < times; n++) {
+        await other.append("a", linesOf(1), { expect: 0 })
+        await other.delete("a")
+      }
+      return proceed()
+    })
+    await expect(storage.append("a", linesOf(2), { expect: 0 })).rejects.toMatchObject({ code: "conflict" })
+    expect(await other.head("a")).toBeUndefined()
+    // A process that has not tried before creates it at its first try.
+    expect(await openStorage(bucket).storage.append("a", linesOf(2), { expect: 0 })).toMatchObject({ next: 2 })
+  }
+})
+
 test("a creation that a proxy repeats is recognized after its log was replaced and the session deleted", async () => {
   const { storage, store, bucket } = openStorage()
   const other = openStorage(bucket).storage

@@ -1,6 +1,6 @@
 /** Decides from the tail whether an append was committed, conflicts, or has to be sent (again). Pure. */
 import type { Head } from "@sessions/core/storage"
-import type { LiveTail, Tail } from "../format/tail.ts"
+import { type LiveTail, mayBeFirstCreation, type Tail } from "../format/tail.ts"
 import type { Batch } from "./batch.ts"
 
 /** The requests sent for an append so far. */
@@ -64,7 +64,7 @@ function outcomeWithoutLog(
   const isSame = tail.kind === "absent" || tail.generation === before
   // It was, or may have been, created and deleted: creating it again would bring a deleted session back. A failed condition proves nothing:
   // a proxy sends a request twice, and the second copy is refused because of the first.
-  const wasCreated = tail.kind === "deleted" && tail.createdBy === token
+  const wasCreated = tail.kind === "deleted" && (tail.createdBy === token || mayBeFirstCreation(tail.generation, token))
   if ((any && wasCreated) || ((uncertain || (any && before !== undefined)) && !isSame)) {
     return { kind: "conflict", why: `The session ${session} was deleted meanwhile.` }
   }

@@ -1,7 +1,7 @@
 /** The tail, the one mutable object of a session: a manifest and the newest lines, or a tombstone once it is deleted. */
 import { TOKEN_LENGTH } from "../base/time.ts"
 import { decodeUtf8 } from "../base/utf8.ts"
-import { encodeManifest, type Manifest, parseManifest, tailBytesOf } from "./manifest.ts"
+import { creationTokenOf, encodeManifest, type Manifest, parseManifest, tailBytesOf } from "./manifest.ts"
 import { isTombstone, parseTombstone } from "./tombstone.ts"
 
 export interface LiveTail {
@@ -68,6 +68,24 @@ export function etagOf(tail: Tail): string | undefined {
 /** The generation of the session's documents and segments, or of the session that is created next. */
 export function generationOf(tail: Tail): string {
   return tail.kind === "live" ? tail.manifest.generation : tail.generation
+}
+
+/** So many characters of its token recognize a first creation; the others keep the generations of a session unique. */
+const FIRST_CREATION_LENGTH = 4
+
+/**
+ * The generation that a deletion of this log begins; `token` makes it unique. All generations since there was no tail begin like
+ * the token of the creation at that time, the first one. A tombstone has only the token of the last creation. A first creation that was
+ * refused although it was applied would not be recognized by that once the session was created and deleted again.
+ */
+export function nextGenerationOf(manifest: Manifest, token: string): string {
+  const first = manifest.generation === generationOf(ABSENT) ? creationTokenOf(manifest) : manifest.generation
+  return `${first.slice(0, FIRST_CREATION_LENGTH)}${token.slice(FIRST_CREATION_LENGTH)}`
+}
+
+/** Whether the first creation had this token. By chance also true for one in 1.7 million others. */
+export function mayBeFirstCreation(generation: string, token: string): boolean {
+  return generation.slice(0, FIRST_CREATION_LENGTH) === token.slice(0, FIRST_CREATION_LENGTH)
 }
 
 /** Decodes the first line of a tail. */

@@ -6,7 +6,7 @@ import { checkExpect, type Deleted, type Head } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
 import { creationTokenOf, tailBytesOf } from "../format/manifest.ts"
-import { generationOf } from "../format/tail.ts"
+import { generationOf, nextGenerationOf } from "../format/tail.ts"
 import { createTombstone } from "../format/tombstone.ts"
 import { collectSession } from "../garbage-collection/collect.ts"
 import { listObjects, removeObjects } from "../requests/objects.ts"
@@ -22,7 +22,8 @@ export async function deleteSession(
   expect: Head | undefined,
 ): Promise<Deleted> {
   // Names the next generation, so this deletion is recognized by it.
-  const generation = createToken(deps.time)
+  const unique = createToken(deps.time)
+  let generation = unique
   const { before, done } = await replaceTail(
     deps,
     session,
@@ -31,6 +32,7 @@ export async function deleteSession(
     async (tail) => {
       if (expect !== undefined) checkExpect(tail.kind === "live" ? tail.manifest : undefined, expect)
       if (tail.kind !== "live") return undefined
+      generation = nextGenerationOf(tail.manifest, unique)
       const createdBy = creationTokenOf(tail.manifest)
       const bytes = createTombstone({ generation, token: createToken(deps.time), createdBy })
       const { etags } = tail.manifest
