@@ -70,7 +70,7 @@ test("failed tests of vitest are named with their file and the first line of the
   })
   const testResults = [
     {
-      name: "/root/a.test.ts",
+      name: "/project/a.test.ts",
       status: "failed",
       message: "",
       assertionResults: [
@@ -78,11 +78,11 @@ test("failed tests of vitest are named with their file and the first line of the
         result("passed", [], "fine"),
       ],
     },
-    { name: "/root/b.test.ts", status: "failed", message: "cannot load\nsecond", assertionResults: [] },
-    { name: "/root/c.test.ts", status: "failed", message: "", assertionResults: [result("skipped", [], "later")] },
-    { name: "/root/d.test.ts", status: "passed", message: "", assertionResults: [result("passed", [], "fine")] },
+    { name: "/project/b.test.ts", status: "failed", message: "cannot load\nsecond", assertionResults: [] },
+    { name: "/project/c.test.ts", status: "failed", message: "", assertionResults: [result("skipped", [], "later")] },
+    { name: "/project/d.test.ts", status: "passed", message: "", assertionResults: [result("passed", [], "fine")] },
   ]
-  expect(vitestFailures({ testResults }, (file) => file.slice("/root/".length))).toEqual([
+  expect(vitestFailures({ testResults }, (file) => file.slice("/project/".length))).toEqual([
     "a.test.ts > outer > one is two: AssertionError: expected 1 to be 2",
     "b.test.ts: cannot load",
     "c.test.ts: failed outside of a test",

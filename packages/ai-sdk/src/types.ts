@@ -125,8 +125,9 @@ export interface ChatStore<Message extends ChatMessage = ChatMessage> {
   deleteChat(id: string): Promise<void>
   /**
    * Options of a stream that save the chat after each step and at the end. What another request has asked meanwhile, behind the question of
-   * this run, stays behind its answer; an answer that is in the place of this one is replaced with what follows it, on a branch. A page that goes away ends the stream, and only what it had got is
-   * saved; with `consumeSseStream: consumeStream` of `createUIMessageStreamResponse` all of it is.
+   * this run, stays behind its answer; an answer that is in the place of this one is replaced with what follows it, on a branch. A page that
+   * goes away ends the stream, and only what it had got is saved; with `consumeSseStream: consumeStream` of `createUIMessageStreamResponse`
+   * all of it is.
    */
   persist(o: PersistOptions<Message>): PersistCallbacks<Message>
 }

@@ -192,19 +192,23 @@ function putTogether({ identity, appends, sights }: Life, atomicBatch: LogsHisto
     if (ids[seq] !== undefined) continue
     const free = ids.findIndex((id, index) => index > seq && id !== undefined)
     const open = (free < 0 ? length : free) - seq
-    // Every append behind a head names it, so the only one that may have been applied was.
-    const able = appends.filter(({ expect, answer }) => expect === seq && seq > 0 && isUnknown(answer))
+    const able = seq > 0 ? ableAt(seq) : []
     const lines = able.length === 1 && isState(seq) ? (able[0] as Append).lines : [unknownLine(identity, seq)]
     place(seq, atomicBatch === "all" ? lines : lines.slice(0, open))
   }
   // A conflict at the last head that anybody saw, after it was seen, tells of an append that nobody saw.
   for (let end = ids.length; end > 0 && appends.some(isLeft(end)); end = ids.length) {
-    const able = appends.filter(({ expect, answer }) => expect === end && isUnknown(answer))
+    const able = ableAt(end)
     if (able.length === 0 || !isState(end)) break
-    const [{ lines }] = able as [Append]
+    const [{ lines }] = able as readonly [Append]
     place(end, able.length > 1 ? [unknownLine(identity, end)] : atomicBatch === "all" ? lines : lines.slice(0, 1))
   }
   return { identity, lines: ids.map((id) => ({ id: id as string })) }
+
+  /** Every append behind a head names it, so of these one may have been applied; if it is the only one, it was. */
+  function ableAt(state: number): readonly Append[] {
+    return appends.filter(({ expect, answer }) => expect === state && isUnknown(answer))
+  }
 
   /** Whether the call found that the log had left the state. */
   function isLeft(state: number): (call: Append) => boolean {
