@@ -46,14 +46,14 @@ test.skipIf(!hasProc)("100,000 appends leave memory and descriptors as they were
   const { lines, bytes, descriptors } = await measured("appends", makeRoot())
   expect(lines).toBe(100_000)
   expect(descriptors).toBeLessThanOrEqual(2)
-  expect(bytes).toBeLessThan(64_000_000)
+  expect(bytes).toBeLessThan(2_000_000)
 })
 
 test.skipIf(!hasProc)("1,000 opens leave memory and descriptors as they were", async () => {
   const { lines, bytes, descriptors } = await measured("opens", makeRoot())
   expect(lines).toBe(1_000)
   expect(descriptors).toBeLessThanOrEqual(2)
-  expect(bytes).toBeLessThan(64_000_000)
+  expect(bytes).toBeLessThan(4_000_000)
 })
 
 test.skipIf(!hasProc)("a process that replays 200 MB in five parts never has more than 150 MB", async () => {

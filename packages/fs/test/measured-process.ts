@@ -3,6 +3,8 @@
  * Bun runs test files as threads of one process, which share its memory and descriptors.
  */
 import { readdirSync, readFileSync } from "node:fs"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { createFileStorage } from "../src/index.ts"
 
 const [job = "", root = ""] = process.argv.slice(2)
@@ -58,9 +60,23 @@ async function opens(): Promise<object> {
 }
 
 async function growthOver(work: () => Promise<void>): Promise<{ bytes: number; descriptors: number }> {
-  const before = { bytes: process.memoryUsage().rss, descriptors: descriptors() }
+  const before = { bytes: liveBytes(), descriptors: descriptors() }
   await work()
-  return { bytes: process.memoryUsage().rss - before.bytes, descriptors: descriptors() - before.descriptors }
+  return { bytes: liveBytes() - before.bytes, descriptors: descriptors() - before.descriptors }
+}
+
+/** After a collection, since the memory of the process also has what is not collected yet, which depends on the machine's load. */
+function liveBytes(): number {
+  collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+function collectGarbage(): void {
+  const bun = (globalThis as { Bun?: { gc(force: boolean): void } }).Bun
+  if (bun !== undefined) return bun.gc(true)
+  setFlagsFromString("--expose-gc")
+  runInNewContext("gc")()
 }
 
 function descriptors(): number {
