@@ -2,27 +2,9 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
-import type { Files } from "../src/disk/files.ts"
-import { createFileStorage, nodeFiles } from "../src/index.ts"
+import { createFileStorage } from "../src/index.ts"
+import { countReads } from "./counted-reads.ts"
 import { chunked, fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
-
-test("reading 100 MB in one part takes the memory of a few pieces", async () => {
-  const root = makeRoot()
-  const { storage } = openAt(root, { maxPartBytes: 200_000_000 })
-  const line = JSON.stringify({ text: "ü".repeat(500) + "x".repeat(1_000) })
-  const batch = Array.from({ length: 2_000 }, () => line)
-  let head: Head | 0 = 0
-  for (let i = 0; i < 25; i++) head = await storage.append("a", batch, { expect: head })
-  const before = process.memoryUsage().arrayBuffers
-  let lines = 0
-  let most = 0
-  for await (const chunk of storage.read("a")) {
-    lines += chunk.lines.length
-    most = Math.max(most, process.memoryUsage().arrayBuffers - before)
-  }
-  expect(lines).toBe(50_000)
-  expect(most).toBeLessThan(4_000_000)
-})
 
 test("the end of a large log is read in about what its lines need, and its head in one interval between marks", async () => {
   const root = makeRoot()
@@ -159,28 +141,3 @@ test("a collector that looked before a put does not take the blob", async () => 
   fs.utimesSync(path, 1_000, 1_000)
   expect(await storage.blobs.delete(hash, { ifPutBefore: Date.now() - 60_000 })).toBe(true)
 })
-
-function countReads(): { files: Files; take(): number } {
-  let bytes = 0
-  const files: Files = {
-    ...nodeFiles,
-    read(fd, into, offset, length, position) {
-      const count = nodeFiles.read(fd, into, offset, length, position)
-      bytes += count
-      return count
-    },
-    async readAsync(fd, into, offset, length, position) {
-      const count = await nodeFiles.readAsync(fd, into, offset, length, position)
-      bytes += count
-      return count
-    },
-  }
-  return {
-    files,
-    take() {
-      const taken = bytes
-      bytes = 0
-      return taken
-    },
-  }
-}
