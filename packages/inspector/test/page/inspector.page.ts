@@ -130,15 +130,18 @@ void test(`${engine}: words of a hostile log are found, and run nothing`, async 
 void test(`${engine}: the policy holds: a script, a handler, a style and an image from elsewhere are refused`, async () => {
   const page = await goTo("sample", "#")
   const refused = await page.evaluate(`
-    const violations = new Set()
-    document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => violations.add(effectiveDirective))
+    const picture = document.createElement("img")
+    // Only this attempt is refused later; if it is asked for instead, its end comes without a violation.
+    const image = new Promise((resolve) => {
+      document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => effectiveDirective === "img-src" && resolve(true))
+      for (const end of ["load", "error"]) picture.addEventListener(end, () => setTimeout(resolve, 1_000, false))
+    })
     const attempt = (work) => { try { work() } catch {} }
     attempt(() => { const element = document.createElement("script"); element.text = "window.ran = 1"; document.body.append(element) })
     attempt(() => { document.body.setAttribute("onclick", "window.ran = 1"); document.body.click() })
     attempt(() => { const element = document.createElement("style"); element.textContent = "body { color: red }"; document.head.append(element) })
-    attempt(() => { const element = document.createElement("img"); element.src = "/x.png"; document.body.append(element) })
-    await new Promise((resolve) => setTimeout(resolve, 200))
-    return { ran: window.ran ?? null, red: getComputedStyle(document.body).color === "rgb(255, 0, 0)", image: [...violations].includes("img-src") }`)
+    attempt(() => { picture.src = "/x.png"; document.body.append(picture) })
+    return { image: await image, ran: window.ran ?? null, red: getComputedStyle(document.body).color === "rgb(255, 0, 0)" }`)
   assert.deepEqual(refused, { ran: null, red: false, image: true })
 })
 
@@ -241,20 +244,19 @@ void test(`${engine}: two branches are compared: the common part folded, what ea
 void test(`${engine}: characters that turn or hide others are shown by their numbers in commands, code and stored lines; long texts are folded`, async () => {
   const page = await goTo("odd", "#")
   await until(page, `document.querySelectorAll("article").length === 4`)
-  const found = (await page.evaluate(`
+  await page.evaluate(`
     for (const fold of document.querySelectorAll("details.call")) fold.open = true
-    for (const button of [...document.querySelectorAll("article header button")].slice(0, 2)) button.click()
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    for (const button of [...document.querySelectorAll("article header button")].slice(0, 2)) button.click()`)
+  const named = `[...document.querySelectorAll(".unseen")].map(({ textContent }) => textContent)`
+  await until(page, `${named}.filter((name) => name === "U+202E").length >= 4 && ${named}.includes("U+2066")`)
+  const found = (await page.evaluate(`
     const texts = [...document.querySelectorAll("pre, code, .args")].map(({ textContent }) => textContent)
     return {
       turned: texts.filter((text) => /[\u202e\u2066]/.test(text)).length,
-      shown: [...document.querySelectorAll(".unseen")].map(({ textContent }) => textContent),
       isolated: getComputedStyle(document.querySelector("h1")).unicodeBidi,
       units: document.getElementById("inspector").textContent.length,
-    }`)) as { turned: number; shown: string[]; isolated: string; units: number }
+    }`)) as { turned: number; isolated: string; units: number }
   assert.equal(found.turned, 0)
-  assert.ok(found.shown.filter((name) => name === "U+202E").length >= 4, found.shown.join(" "))
-  assert.ok(found.shown.includes("U+2066"))
   assert.equal(found.isolated, "isolate")
   assert.ok(found.units < 100_000, `${found.units} characters are laid out`)
   await page.evaluate(`[...document.querySelectorAll("article.user details.fold")].at(-1).open = true`)

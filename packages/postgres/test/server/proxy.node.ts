@@ -8,6 +8,8 @@ import { createPool, url } from "./server.ts"
 
 /** To run for two minutes: `POSTGRES_PROXY_SECONDS=120 npm test -- --only postgres:node`. */
 const SECONDS = Number(process.env["POSTGRES_PROXY_SECONDS"] ?? 8)
+/** Entries that are acknowledged before it ends; on a busy machine it goes on for longer. */
+const LEAST = 10
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
 
 void test(`two clients write to one session for ${SECONDS} s through a proxy that cuts, delays and half-closes`, async () => {
@@ -56,7 +58,6 @@ void test(`two clients write to one session for ${SECONDS} s through a proxy tha
     ...refused.filter((name) => names.includes(name)).map((name) => `${name} was refused but is in the log`),
   ]
   assert.deepEqual(violations, [])
-  assert.ok(acknowledged.length > SECONDS, `only ${acknowledged.length} entries were acknowledged`)
   for (const sessions of [...clients, direct]) await sessions.close()
   await Promise.all(pools.map((pool) => pool.end()))
   await proxy.close()
@@ -73,7 +74,7 @@ async function writeUntil(
   end: number,
   outcomes: { readonly acknowledged: string[]; readonly refused: string[]; readonly unknown: string[] },
 ): Promise<void> {
-  for (let n = 0; performance.now() < end; n++) {
+  for (let n = 0; performance.now() < end || outcomes.acknowledged.length < LEAST; n++) {
     const appends = Array.from({ length: 3 }, async (_, k) => {
       const text = `${name} ${n} ${k}`
       try {
