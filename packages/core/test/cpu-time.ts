@@ -1,11 +1,11 @@
 /** The types are those of the oldest Node; tests run on the newest. */
-const { threadCpuUsage } = process as unknown as { threadCpuUsage(): { user: number; system: number } }
+const thisProcess = process as unknown as { threadCpuUsage(): { user: number; system: number } }
 
 /**
  * CPU time of this thread in milliseconds. Unlike elapsed time, it does not depend on other work of the machine; unlike the CPU time of the
  * process, not on the test files that Bun runs in its other threads.
  */
 export function cpuTime(): number {
-  const { user, system } = threadCpuUsage()
+  const { user, system } = thisProcess.threadCpuUsage()
   return (user + system) / 1_000
 }
