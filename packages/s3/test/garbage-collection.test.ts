@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { FakeBucket } from "./fake-bucket.ts"
 import { loseAnswer, replaceNextPut, type StoreFault } from "./fake-store.ts"
 import { lineOf, linesOf } from "./lines.ts"
-import { openStorage, readLines, SMALL_SIZES, takeCounts } from "./open-storage.ts"
+import { openStorage, readLines, SHORT_PATIENCE, SMALL_SIZES, takeCounts } from "./open-storage.ts"
 
 test("a collector stops a writer that is about to name the segments it removes, also if there is no log yet", async () => {
   for (const begin of ["absent", "deleted", "there"] as const) {
@@ -25,7 +25,7 @@ test("a collector stops a writer that is about to name the segments it removes, 
 })
 
 test("a collection removes the segments of dead writers and does not change the order of the list", async () => {
-  const { storage, store, bucket } = openStorage(undefined, SMALL_SIZES)
+  const { storage, store, bucket } = openStorage(undefined, { ...SMALL_SIZES, ...SHORT_PATIENCE })
   const head = await storage.append("a", linesOf(2), { expect: 0 })
   await storage.append("b", linesOf(2), { expect: 0 })
   replaceNextPut(store, () => {

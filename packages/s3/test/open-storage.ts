@@ -14,15 +14,16 @@ export type Options = Partial<Omit<ObjectStorageOptions, "store" | "name">>
 /** With lines of 2 KB every third append seals a segment, and a dozen appends merge some. */
 export const SMALL_SIZES = { tailBytes: 6_000, segmentBytes: 4_000, mergedBytes: 16_000 }
 
-/** Patience is short, so that a test of a failing store ends soon, but long enough for a busy machine. */
+/** For a store that fails until the storage gives up. */
+export const SHORT_PATIENCE = { patience: 1_500 }
+
+/** With the patience of an application, so that a busy machine does not use it up. */
 export function openStorage(bucket: FakeBucket = new FakeBucket(), options: Options = {}): OpenedStorage {
   const store = createFakeStore(bucket)
   const storage = createObjectStorage({
     store,
     name: "s3:test",
     etags: "quoted",
-    requestTimeout: 1_000,
-    patience: 1_500,
     ...options,
   })
   return { bucket, store, storage }

@@ -1,14 +1,20 @@
 import { createSessions } from "@sessions/core"
 import type { Head } from "@sessions/core/storage"
 import { expect, onTestFinished, test, vi } from "vitest"
+import { realTime } from "../src/base/time.ts"
 import { FakeBucket } from "./fake-bucket.ts"
 import { linesOf } from "./lines.ts"
-import { openStorage, takeCounts } from "./open-storage.ts"
+import { type OpenedStorage, type Options, openStorage, takeCounts } from "./open-storage.ts"
+
+/** Its clock stands, so that what was read stays fresh on a machine that takes long. */
+function openStill(bucket?: FakeBucket, options: Options = {}): OpenedStorage {
+  return openStorage(bucket, { time: { ...realTime, now: () => 0 }, ...options })
+}
 
 const message = (content: string) => ({ type: "message", message: { role: "user", content } }) as const
 
 test("an append is one PUT, or 1.01 with sealing and merging, at 2 KB a line", async () => {
-  const { storage, store } = openStorage()
+  const { storage, store } = openStill()
   let head: 0 | Head = 0
   for (const line of linesOf(4_300)) head = await storage.append("a", [line], { expect: head })
   const counts = takeCounts(store)
@@ -18,7 +24,7 @@ test("an append is one PUT, or 1.01 with sealing and merging, at 2 KB a line", a
 })
 
 test("the first session that a process creates costs the six requests of the probe, later ones none", async () => {
-  const { storage, store } = openStorage(undefined, { etags: undefined as never })
+  const { storage, store } = openStill(undefined, { etags: undefined as never })
   await storage.append("a", ["{}"], { expect: 0 })
   expect(takeCounts(store)).toEqual({ put: 5, delete: 1 })
   await storage.append("b", ["{}"], { expect: 0 })
@@ -27,14 +33,14 @@ test("the first session that a process creates costs the six requests of the pro
 
 test("a resume with a context of 100 KB is one GET, the first append after it one PUT", async () => {
   const bucket = new FakeBucket()
-  const sessions = createSessions({ storage: openStorage(bucket).storage })
+  const sessions = createSessions({ storage: openStill(bucket).storage })
   const session = await sessions.create()
   for (let n = 0; n < 500; n++) await session.append(message("x".repeat(1_800)))
   await session.compact({ summarize: async () => "a summary", keepRecentTokens: 0 })
   for (let n = 0; n < 50; n++) await session.append(message("x".repeat(1_800)))
   await sessions.close()
 
-  const { storage, store } = openStorage(bucket)
+  const { storage, store } = openStill(bucket)
   const again = createSessions({ storage })
   const resumed = await again.open(session.id)
   expect((await resumed.context()).messages.length).toBeGreaterThan(50)
@@ -46,8 +52,8 @@ test("a resume with a context of 100 KB is one GET, the first append after it on
 
 test("opening a compacted session reports a turn that another writer hid long ago, in one GET", async () => {
   const bucket = new FakeBucket()
-  const sessions = createSessions({ storage: openStorage(bucket).storage })
-  const other = createSessions({ storage: openStorage(bucket).storage })
+  const sessions = createSessions({ storage: openStill(bucket).storage })
+  const other = createSessions({ storage: openStill(bucket).storage })
   const session = await sessions.create()
   await session.append(message("start"))
   const { ids } = await (await other.open(session.id)).append(message("hidden"))
@@ -55,7 +61,7 @@ test("opening a compacted session reports a turn that another writer hid long ag
   await session.compact({ summarize: async () => "a summary", keepRecentTokens: 0 })
   await Promise.all([sessions.close(), other.close()])
 
-  const { storage, store } = openStorage(bucket)
+  const { storage, store } = openStill(bucket)
   const again = createSessions({ storage })
   const resumed = await again.open(session.id)
   expect(resumed.diagnostics).toMatchObject([{ code: "diverged", tips: [{ seq: 2, id: ids[0] }] }])
@@ -67,11 +73,11 @@ test("following a session is one GET every 2 s, one more for each append of anot
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   onTestFinished(() => void vi.useRealTimers())
   const bucket = new FakeBucket()
-  const { storage, store } = openStorage(bucket)
+  const { storage, store } = openStill(bucket)
   const sessions = createSessions({ storage })
   const one = await sessions.create()
   await one.append(message("start"))
-  const two = await createSessions({ storage: openStorage(bucket).storage }).open(one.id)
+  const two = await createSessions({ storage: openStill(bucket).storage }).open(one.id)
   const following = one.follow()
   await vi.advanceTimersByTimeAsync(1_000)
   takeCounts(store)
@@ -90,14 +96,14 @@ test("following a session is one GET every 2 s, one more for each append of anot
 
 test("a resume with a context of 900 KB is at most 5 GETs", async () => {
   const bucket = new FakeBucket()
-  const sessions = createSessions({ storage: openStorage(bucket).storage })
+  const sessions = createSessions({ storage: openStill(bucket).storage })
   const session = await sessions.create()
   for (let n = 0; n < 800; n++) await session.append(message("x".repeat(1_800)))
   await session.compact({ summarize: async () => "a summary", keepRecentTokens: 0 })
   for (let n = 0; n < 450; n++) await session.append(message("x".repeat(1_800)))
   await sessions.close()
 
-  const { storage, store } = openStorage(bucket)
+  const { storage, store } = openStill(bucket)
   const again = createSessions({ storage })
   const { messages } = await (await again.open(session.id)).context()
   expect(JSON.stringify(messages).length).toBeGreaterThan(800_000)
@@ -108,7 +114,7 @@ test("a resume with a context of 900 KB is at most 5 GETs", async () => {
 })
 
 test("a list is one LIST per 1,000 sessions and one GET per row, and reads nothing beyond its limit", async () => {
-  const { storage, store } = openStorage()
+  const { storage, store } = openStill()
   for (let n = 0; n < 1_100; n++) await storage.append(`s${n}`, ["{}"], { expect: 0 })
   await storage.delete("s0")
   takeCounts(store)
@@ -121,7 +127,7 @@ test("a list is one LIST per 1,000 sessions and one GET per row, and reads nothi
 })
 
 test("a session of 200 MB is at most 60 objects, and at most 60 GETs to replay", async () => {
-  const { storage, store, bucket } = openStorage()
+  const { storage, store, bucket } = openStill()
   let head: 0 | Head = 0
   for (let n = 0; n < 763; n++) head = await storage.append("a", linesOf(128, n * 128), { expect: head })
   const info = await storage.head("a")
@@ -138,14 +144,14 @@ test("a session of 200 MB is at most 60 objects, and at most 60 GETs to replay",
 
 test("head and a read below the end that it returned are one GET together", async () => {
   const bucket = new FakeBucket()
-  await openStorage(bucket).storage.append("a", linesOf(10), { expect: 0 })
-  const { storage, store } = openStorage(bucket)
+  await openStill(bucket).storage.append("a", linesOf(10), { expect: 0 })
+  const { storage, store } = openStill(bucket)
   const head = await storage.head("a")
   for await (const _ of storage.read("a", { from: 0, to: head?.next ?? 0 })) continue
   expect(takeCounts(store)).toEqual({ get: 1 })
   for await (const _ of storage.read("a")) continue
   expect(takeCounts(store)).toEqual({ get: 1 })
-  const strict = openStorage(bucket, { freshFor: 0 })
+  const strict = openStill(bucket, { freshFor: 0 })
   await strict.storage.head("a")
   for await (const _ of strict.storage.read("a", { from: 0, to: 5 })) continue
   expect(takeCounts(strict.store)).toEqual({ get: 2 })

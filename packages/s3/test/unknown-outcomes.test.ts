@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { ObjectStoreError } from "../src/index.ts"
 import { loseAnswer, replaceNextPut } from "./fake-store.ts"
 import { lineOf, linesOf } from "./lines.ts"
-import { openStorage, readLines, SMALL_SIZES } from "./open-storage.ts"
+import { openStorage, readLines, SHORT_PATIENCE, SMALL_SIZES } from "./open-storage.ts"
 
 async function* chunkOf(lines: string[]): AsyncGenerator<Chunk> {
   yield { from: 0, lines }
@@ -37,7 +37,7 @@ test("an append that a client or proxy sends twice is committed, although its se
 })
 
 test("an append is indeterminate while the tail cannot be read after a refusal, and is recognized when it is repeated", async () => {
-  const { storage, store } = openStorage()
+  const { storage, store } = openStorage(undefined, SHORT_PATIENCE)
   const head = await storage.append("a", linesOf(2), { expect: 0 })
   replaceNextPut(store, (_, proceed) => {
     proceed()
