@@ -185,7 +185,7 @@ async function logs(world: World): Promise<unknown> {
   return world.plain(sorted)
 }
 
-test("a repository with a cache answers as one without", { timeout: 600_000 }, async () => {
+test("a repository with a cache answers as one without", async () => {
   const history = fc.record({
     steps,
     sessions: fc.integer({ min: 1, max: 3 }),
