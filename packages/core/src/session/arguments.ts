@@ -27,7 +27,6 @@ import type { AppendOptions, EntryOptions } from "../write/types.ts"
 import type { SessionEvents } from "./events.ts"
 import type { Hooks } from "./hooks.ts"
 import type { ContextOptions, MessagesOptions, PathOptions, Session } from "./types.ts"
-import type { CopyOptions, ExportOptions, ImportOptions } from "./transfer-types.ts"
 import type {
   CacheOptions,
   CreateOptions,
@@ -36,6 +35,7 @@ import type {
   Pointers,
   Sessions,
   SessionsOptions,
+  TransferCalls,
 } from "./repository-types.ts"
 
 const isSignal: Check = (value) =>
@@ -51,8 +51,6 @@ const isTypeList: Check = (value) =>
   Array.isArray(value) && value.length > 0 && value.every((type) => typeof type === "string")
     ? undefined
     : ' must be a list of at least one entry type, such as ["message"].'
-const isFormat: Check = (value) =>
-  typeof value === "string" ? oneOf("auto", "sessions", "pi", "oh-my-pi")(value) : undefined
 const isKind: Check = (value) =>
   value === null || isNonEmpty(value) === undefined
     ? undefined
@@ -66,7 +64,7 @@ const isFilter: Check = (value) => {
     : `[${JSON.stringify(missing)}] must have a value to look for; leave the key out otherwise.`
 }
 
-const CALL: OptionChecks<CallOptions> = { signal: isSignal }
+export const CALL: OptionChecks<CallOptions> = { signal: isSignal }
 const ENTRY: OptionChecks<EntryOptions> = { ...CALL, onConflict: oneOf("branch", "retry-turn", "fail", "rebase") }
 const APPEND: OptionChecks<AppendOptions> = {
   ...ENTRY,
@@ -94,7 +92,7 @@ const PATH: OptionChecks<PathOptions> = { ...MESSAGES, types: isTypeList }
 const AUTO_COMPACT: OptionChecks<AutoCompactOptions> = { ...CALL, ...COMPACTION_OPTIONS, instructions: isAnything }
 const COMPACT: OptionChecks<CompactOptions> = { ...AUTO_COMPACT, reason: isAnything }
 
-type Options<Method extends (...args: never) => unknown, Index extends number> = NonNullable<Parameters<Method>[Index]>
+export type Options<Method extends (...args: never) => unknown, Index extends number> = NonNullable<Parameters<Method>[Index]>
 
 /** The methods of a session that take options. */
 export type SessionCall = Exclude<MethodOf<Session>, "on" | "close" | "resetCompactionBreaker" | symbol>
@@ -129,7 +127,7 @@ const SESSION: Readonly<Record<SessionCall, OptionTable>> = {
   flush: CALL,
 }
 
-const OPEN: OptionChecks<OpenOptions> = { ...CALL, compaction: COMPACTION_OPTIONS }
+export const OPEN: OptionChecks<OpenOptions> = { ...CALL, compaction: COMPACTION_OPTIONS }
 const OPEN_OR_CREATE: OptionChecks<Omit<CreateOptions, "id">> = {
   ...OPEN,
   cwd: isAnything,
@@ -142,7 +140,6 @@ const OPEN_OR_CREATE: OptionChecks<Omit<CreateOptions, "id">> = {
   metadata: isAnything,
   entries: isAnything,
 }
-const COPY: OptionChecks<CopyOptions> = { ...CALL, onProgress: isFunction }
 const LIST: OptionChecks<ListOptions> = {
   ...CALL,
   limit: wholeFrom(1, 200),
@@ -154,32 +151,18 @@ const LIST: OptionChecks<ListOptions> = {
   source: oneOf("interactive", "cron"),
   parent: isAnything,
 }
-const IMPORT: OptionChecks<ImportOptions> = {
-  ...COPY,
-  id: isAnything,
-  from: isFormat,
-  beside: isAnything,
-  blobs: isAnything,
-}
-const EXPORT: OptionChecks<ExportOptions> = {
-  ...CALL,
-  format: oneOf("jsonl", "markdown"),
-  selfContained: isAnything,
-  backup: isAnything,
-}
 
 /** Calls that return a promise: the position of their options among the arguments, and the table of these. */
-type Calls<T> = {
+export type Calls<T> = {
   readonly [Name in keyof T as T[Name] extends (...args: never) => Promise<unknown> ? Name : never]: readonly [
     at: number,
     options: OptionTable,
   ]
 }
 
-/** `prune` and `collect` check theirs where they are. */
 const REPOSITORY: Omit<
-  Calls<Sessions>,
-  "prune" | "collect" | "release" | "releaseAll" | "close" | typeof Symbol.asyncDispose
+  Calls<Omit<Sessions, keyof TransferCalls>>,
+  "release" | "releaseAll" | "close" | typeof Symbol.asyncDispose
 > = {
   create: [0, { ...OPEN_OR_CREATE, id: isAnything }],
   open: [1, OPEN],
@@ -189,18 +172,6 @@ const REPOSITORY: Omit<
   rename: [2, CALL],
   move: [1, { ...CALL, cwd: isAnything }],
   delete: [1, CALL],
-  fork: [1, { ...OPEN, at: isAnything, id: isAnything } satisfies OptionChecks<Options<Sessions["fork"], 1>>],
-  continueRecent: [
-    0,
-    { ...OPEN, cwd: isAnything, pointer: isAnything, create: isBoolean } satisfies OptionChecks<
-      Options<Sessions["continueRecent"], 0>
-    >,
-  ],
-  import: [1, IMPORT],
-  copy: [2, COPY],
-  merge: [2, CALL],
-  migrate: [1, CALL],
-  verify: [1, CALL],
 }
 const POINTERS: Calls<Pointers> = { set: [2, CALL], get: [1, CALL], delete: [1, CALL] }
 
@@ -288,16 +259,13 @@ export function withCheckedArguments(sessions: Sessions): Sessions {
     ...sessions,
     ...withChecks(sessions, REPOSITORY),
     pointers: withChecks(sessions.pointers, POINTERS, "pointers."),
-    async *export(id, o = {}) {
-      checkCallOptions("export", o, EXPORT)
-      yield* sessions.export(id, o)
-    },
   }
 }
 
 type AnyCall = (...args: readonly unknown[]) => Promise<unknown>
 
-function withChecks<T>(target: T, calls: object, prefix = ""): T {
+/** The calls of `tables` with checks of their options. */
+export function withChecks<T>(target: T, calls: object, prefix = ""): T {
   const tables = Object.entries(calls as Readonly<Record<string, readonly [at: number, options: OptionTable]>>)
   const checked = tables.map(([name, [at, table]]): [string, AnyCall] => {
     const call = target[name as keyof T] as AnyCall

@@ -252,3 +252,9 @@ export interface Sessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends o
   /** Closes every open session and the storage. */
   close(): Promise<void>
 }
+
+/** The calls whose code is loaded on first use. */
+export type TransferCalls = Pick<
+  Sessions,
+  "fork" | "continueRecent" | "import" | "export" | "copy" | "merge" | "migrate" | "prune" | "collect" | "verify"
+>

@@ -8,7 +8,7 @@ import type { NewEntry } from "../format/new-entry.ts"
 import { isObject } from "../format/shape.ts"
 import { notFound } from "../log/loaded-log.ts"
 import { READ_WINDOW } from "../log/read-backwards.ts"
-import { checkStorage, isSessionId } from "../storage/checks.ts"
+import { isSessionId } from "../storage/checks.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { shown } from "../storage/options.ts"
 import { signalOf } from "../storage/signals.ts"
@@ -19,11 +19,10 @@ import { type Hooks, runHook } from "./hooks.ts"
 import { type KnownSortKeys, listSessions } from "./list.ts"
 import { type OpenedSession, OpenSessions } from "./open-sessions.ts"
 import { newHeader, openSession } from "./open.ts"
-import type { LiveSessionOptions } from "./live-session.ts"
+import type { LiveSession, LiveSessionOptions } from "./live-session.ts"
 import { createPointers } from "./pointers.ts"
 import { infoOfStored } from "./stored-info.ts"
-import type { MergeResult } from "./transfer-types.ts"
-import type { CreateOptions, OpenOptions, Sessions, SessionsOptions } from "./repository-types.ts"
+import type { CreateOptions, OpenOptions, Sessions, SessionsOptions, TransferCalls } from "./repository-types.ts"
 import type { AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { AnyMetadata, SessionInfo } from "../info/projection.ts"
 
@@ -76,11 +75,20 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   const runHooks = (name: "create" | "delete" | "release", run: (hook: Hooks) => unknown): void => {
     for (const hook of hooks) runHook(name, () => run(hook), onHookFailed)
   }
-  const runCreateHooks = (session: string, header: Header): void =>
+  const created = (session: string, header: Header): void =>
     runHooks("create", (hook) => hook.create?.({ session, header: cloneJson(header) }))
-  const forget = (id: string): void => {
+  const deleted = (id: string): void => {
     open.remove(id)
     runHooks("delete", (hook) => hook.delete?.({ session: id }))
+  }
+  /** The calls whose code is loaded on first use. They check their options themselves. */
+  const transfer = async (): Promise<TransferCalls> => {
+    checkOpen()
+    const { transferCalls } = await transferFeature()
+    const find = (id: string): Promise<LiveSession> | undefined => open.find(id)
+    const infoOf = (id: string, head: HeadInfo, o: CallOptions): Promise<SessionInfo> =>
+      infoOfStored(storage, id, head, options, o)
+    return transferCalls({ sessions, options, check, checkOpen, find, use, flush, infoOf, created, deleted })
   }
 
   const sessions: Sessions = {
@@ -96,7 +104,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
       if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
       const first = firstEntries(o)
       const { handle } = await open.create(id, () => createSession(storage, header, first, options, o), o)
-      runCreateHooks(id, header)
+      created(id, header)
       return handle
     },
 
@@ -146,94 +154,24 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
       // Pending appends are written before the delete, so that none fails on a deleted log.
       await flush(id).catch(() => undefined)
       const existed = await exists(storage, id, o)
-      const deleted = await storage.delete(id, o)
-      if (!existed && deleted.purged) throw notFound(storage, id)
-      forget(id)
-      return deleted
-    },
-
-    async fork(id, o = {}) {
-      const forkId = o.id ?? newId()
-      check(forkId)
-      await use(id, o, async ({ live, handle }) => {
-        const { forkSession } = await transferFeature()
-        await forkSession(live, handle, forkId, options, o)
-      })
-      const fork = await sessions.open(forkId, o)
-      runCreateHooks(forkId, fork.header)
-      return fork
-    },
-
-    async continueRecent(o) {
-      checkOpen()
-      const { continueRecent } = await transferFeature()
-      return continueRecent(sessions, o)
-    },
-
-    async import(source, o = {}) {
-      const id = o.id ?? newId()
-      check(id)
-      const { importSession } = await transferFeature()
-      const { result, header } = await importSession(storage, source, id, options, o)
-      runCreateHooks(id, header)
+      const result = await storage.delete(id, o)
+      if (!existed && result.purged) throw notFound(storage, id)
+      deleted(id)
       return result
     },
 
-    async *export(id, o = {}) {
-      check(id)
-      await flush(id)
-      const { exportSession } = await transferFeature()
-      yield* exportSession(sessions, id, o)
+    fork: async (...args) => (await transfer()).fork(...args),
+    continueRecent: async (...args) => (await transfer()).continueRecent(...args),
+    import: async (...args) => (await transfer()).import(...args),
+    async *export(...args) {
+      yield* (await transfer()).export(...args)
     },
-
-    async copy(id, to, o = {}) {
-      checkStorage("copy", to)
-      check(id)
-      await flush(id)
-      const { copySession } = await transferFeature()
-      return copySession(storage, id, to, { ...o, now: options.now })
-    },
-
-    async merge(id, other, o = {}) {
-      checkStorage("merge", other)
-      check(id)
-      const { mergeSessions } = await transferFeature()
-      const merge = (): Promise<MergeResult> => mergeSessions(storage, id, other, { ...options, ...signalOf(o) })
-      const live = await open.find(id)?.catch(() => undefined)
-      if (live === undefined) return merge()
-      return live.turns.run(async () => {
-        await live.drain()
-        return merge()
-      }, o.signal)
-    },
-
-    async migrate(id, o = {}) {
-      check(id)
-      const { migrateStored } = await transferFeature()
-      return migrateStored(storage, id, { ...o, blobs: options.blobs, now: options.now })
-    },
-
-    async prune(o) {
-      checkOpen()
-      const { pruneSessions } = await transferFeature()
-      const isOpen = (id: string): boolean => open.find(id) !== undefined
-      const infoOf = (id: string, head: HeadInfo, o: CallOptions): Promise<SessionInfo> =>
-        infoOfStored(storage, id, head, options, o)
-      return pruneSessions(storage, { isOpen, forget, infoOf, now: options.now }, o)
-    },
-
-    async collect(o) {
-      checkOpen()
-      const { collectStorage } = await transferFeature()
-      return collectStorage(storage, o)
-    },
-
-    async verify(id, o = {}) {
-      check(id)
-      await flush(id)
-      const { verifySession } = await transferFeature()
-      return verifySession(storage, id, o)
-    },
+    copy: async (...args) => (await transfer()).copy(...args),
+    merge: async (...args) => (await transfer()).merge(...args),
+    migrate: async (...args) => (await transfer()).migrate(...args),
+    prune: async (...args) => (await transfer()).prune(...args),
+    collect: async (...args) => (await transfer()).collect(...args),
+    verify: async (...args) => (await transfer()).verify(...args),
 
     async release(id) {
       check(id)

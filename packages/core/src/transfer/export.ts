@@ -5,7 +5,6 @@ import { withChanges } from "../format/json-edit.ts"
 import { parseLine } from "../format/line.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
-import type { Sessions } from "../session/repository-types.ts"
 import type { ExportOptions } from "../session/transfer-types.ts"
 import { readBackup } from "./backup.ts"
 import { readHeader } from "./headers.ts"
@@ -16,11 +15,10 @@ import { toMarkdown } from "./markdown.ts"
  * that is not a session. A self-contained export keeps the reference to a blob that is missing, as every reader does.
  */
 export async function* exportSession(
-  sessions: Pick<Sessions, "storage">,
+  storage: SessionStorage,
   id: string,
   o: ExportOptions = {},
 ): AsyncGenerator<string, void, undefined> {
-  const { storage } = sessions
   const { format = "jsonl", selfContained = false, backup = false } = o
   const signal = signalOf(o)
   if (format !== "jsonl" && (selfContained || backup)) {
