@@ -1,6 +1,6 @@
 /**
  * The calls of a repository on whole sessions (import, export, fork, copy, merge, migration, verification, pruning, collection,
- * `continueRecent`), logs of other versions, the tree and the branches of a session, and the cache of sessions. Loaded on first use by
+ * `continueRecent`, pointers), logs of other versions, the tree and the branches of a session, and the cache of sessions. Loaded on first use by
  * `session/features.ts`.
  */
 export { SessionCache } from "../session/session-cache.ts"

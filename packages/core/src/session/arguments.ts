@@ -32,7 +32,6 @@ import type {
   CreateOptions,
   ListOptions,
   OpenOptions,
-  Pointers,
   Sessions,
   SessionsOptions,
   TransferCalls,
@@ -173,7 +172,6 @@ const REPOSITORY: Omit<
   move: [1, { ...CALL, cwd: isAnything }],
   delete: [1, CALL],
 }
-const POINTERS: Calls<Pointers> = { set: [2, CALL], get: [1, CALL], delete: [1, CALL] }
 
 const BLOBS: OptionChecks<BlobLimits> = { textUnits: numberFrom(0), imageChars: numberFrom(0) }
 const WINDOW: OptionChecks<ReadWindow> = { first: numberFrom(1), largest: numberFrom(1) }
@@ -255,11 +253,7 @@ export function checkSessionsOptions(o: SessionsOptions): void {
 
 /** The same sessions with checks of the options. Inside, the methods pass each other options that their callers may not give. */
 export function withCheckedArguments(sessions: Sessions): Sessions {
-  return {
-    ...sessions,
-    ...withChecks(sessions, REPOSITORY),
-    pointers: withChecks(sessions.pointers, POINTERS, "pointers."),
-  }
+  return { ...sessions, ...withChecks(sessions, REPOSITORY) }
 }
 
 type AnyCall = (...args: readonly unknown[]) => Promise<unknown>

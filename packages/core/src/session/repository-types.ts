@@ -256,5 +256,15 @@ export interface Sessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends o
 /** The calls whose code is loaded on first use. */
 export type TransferCalls = Pick<
   Sessions,
-  "fork" | "continueRecent" | "import" | "export" | "copy" | "merge" | "migrate" | "prune" | "collect" | "verify"
+  | "fork"
+  | "continueRecent"
+  | "pointers"
+  | "import"
+  | "export"
+  | "copy"
+  | "merge"
+  | "migrate"
+  | "prune"
+  | "collect"
+  | "verify"
 >

@@ -20,7 +20,6 @@ import { type KnownSortKeys, listSessions } from "./list.ts"
 import { type OpenedSession, OpenSessions } from "./open-sessions.ts"
 import { newHeader, openSession } from "./open.ts"
 import type { LiveSession, LiveSessionOptions } from "./live-session.ts"
-import { createPointers } from "./pointers.ts"
 import { infoOfStored } from "./stored-info.ts"
 import type { CreateOptions, OpenOptions, Sessions, SessionsOptions, TransferCalls } from "./repository-types.ts"
 import type { AnyOwnEntry, OwnEntry } from "../format/entry.ts"
@@ -93,7 +92,11 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
 
   const sessions: Sessions = {
     storage,
-    pointers: createPointers(storage, checkOpen),
+    pointers: {
+      set: async (...args) => (await transfer()).pointers.set(...args),
+      get: async (...args) => (await transfer()).pointers.get(...args),
+      delete: async (...args) => (await transfer()).pointers.delete(...args),
+    },
 
     async create(o = {}) {
       const id = o.id ?? newId()

@@ -1,11 +1,15 @@
-/** The calls of a repository on whole sessions, loaded when the first of them is made: checks options and ids, and calls the modules. */
+/**
+ * The calls of a repository on whole sessions, its pointers and `continueRecent`, loaded when the first of them is made: checks options and
+ * ids, and calls the modules.
+ */
 import { checkCallOptions, type OptionChecks } from "../format/options.ts"
 import type { Header } from "../format/header.ts"
 import { type Check, isAnything, isBoolean, isFunction, oneOf } from "../format/shape.ts"
 import { CALL, type Calls, OPEN, type Options, withChecks } from "../session/arguments.ts"
 import { continueRecent } from "../session/continue-recent.ts"
 import type { ReadableSession } from "../session/live.ts"
-import type { OpenOptions, Sessions, TransferCalls } from "../session/repository-types.ts"
+import { createPointers } from "../session/pointers.ts"
+import type { OpenOptions, Pointers, Sessions, TransferCalls } from "../session/repository-types.ts"
 import type { CopyOptions, ExportOptions, ImportOptions, MergeResult } from "../session/transfer-types.ts"
 import type { Session } from "../session/types.ts"
 import { checkStorage } from "../storage/checks.ts"
@@ -79,6 +83,7 @@ const TABLES: Omit<Calls<TransferCalls>, "prune" | "collect"> = {
   migrate: [1, CALL],
   verify: [1, CALL],
 }
+const POINTERS: Calls<Pointers> = { set: [2, CALL], get: [1, CALL], delete: [1, CALL] }
 
 export function transferCalls(repository: Repository): TransferCalls {
   const { sessions, options, checkOpen, check, find, use, flush, infoOf, created, deleted } = repository
@@ -97,6 +102,8 @@ export function transferCalls(repository: Repository): TransferCalls {
       checkOpen()
       return continueRecent(sessions, o)
     },
+
+    pointers: withChecks(createPointers(storage, checkOpen), POINTERS, "pointers."),
 
     async import(source, o = {}) {
       const id = o.id ?? options.newId()
