@@ -91,7 +91,9 @@ const PATH: OptionChecks<PathOptions> = { ...MESSAGES, types: isTypeList }
 const AUTO_COMPACT: OptionChecks<AutoCompactOptions> = { ...CALL, ...COMPACTION_OPTIONS, instructions: isAnything }
 const COMPACT: OptionChecks<CompactOptions> = { ...AUTO_COMPACT, reason: isAnything }
 
-export type Options<Method extends (...args: never) => unknown, Index extends number> = NonNullable<Parameters<Method>[Index]>
+export type Options<Method extends (...args: never) => unknown, Index extends number> = NonNullable<
+  Parameters<Method>[Index]
+>
 
 /** The methods of a session that take options. */
 export type SessionCall = Exclude<MethodOf<Session>, "on" | "close" | "resetCompactionBreaker" | symbol>

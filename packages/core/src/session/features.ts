@@ -1,7 +1,7 @@
 /**
  * Loads the code of a feature when one of its methods is first called: compaction (with pruning, fitting and branch summaries) and
  * transfer (import, export, fork, copy, merge, migrate, verify, the tree and the branches, logs of older versions; the cache of sessions,
- * `continueRecent`). The only `import()`s of this package; creating, opening, appending, reading and listing sessions of this version load nothing.
+ * pointers, `continueRecent`). The only `import()`s of this package; creating, opening, appending, reading and listing sessions of this version load nothing.
  */
 import type * as Compaction from "../features/compaction.ts"
 import type * as Transfer from "../features/transfer.ts"
