@@ -55,8 +55,8 @@ export interface SessionClient {
   prompt(id: string, prompt: Omit<NewPrompt, "id"> & { readonly id?: string }, o?: CallSignal): Promise<PromptAnswer>
   stop(id: string, messageId: string, o?: CallSignal): Promise<StopAnswer>
   /**
-   * The events of a session from a place in the log on, else from now on, until it is deleted or the signal fires. Connects again by itself
-   * and goes on behind the last event. Rejects if the server refuses, such as `not_found`.
+   * The events of a session from a cursor on, else from the first connection on, until it is deleted or the signal fires. Connects again by
+   * itself and goes on behind the last event: each line of the log and each `turn_end` is given once. Rejects if the server refuses, such as `not_found`.
    */
   events(id: string, o?: EventsOptions): AsyncIterable<SessionEvent>
 }

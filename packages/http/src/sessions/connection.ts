@@ -2,27 +2,43 @@
 import { invalid } from "../refusal.ts"
 import type { StreamedEvent } from "../event-stream.ts"
 import type { Head, Seq } from "@sessions/core/storage"
-import type { Attached, FeedEvent, SessionFeed } from "./events.ts"
-import type { EventPage, SessionEvent } from "./types.ts"
+import { type Attached, type FeedEvent, type SessionFeed, turnEnd } from "./events.ts"
+import type { EndedTurn, EventPage, SessionEvent } from "./types.ts"
 
 /** UTF-16 units after which a page is full. */
 const PAGE_UNITS = 1_048_576
 
+/** What a client knows: the log up to a place, and how far the turns had ended. */
 export interface Cursor {
   readonly log: string
   readonly next: Seq
+  /** The last turn whose end is known, or `NO_TURN`. Missing: only what ends from now on is told. */
+  readonly turn?: string
 }
 
-/** `<log>.<next>`; 400 for anything else. */
+/** No turn had ended. */
+const NO_TURN = "-"
+
+/** `<log>.<next>.<turn>` or `<log>.<next>`; 400 for anything else. */
 export function parseCursor(text: string): Cursor {
-  const dot = text.lastIndexOf(".")
-  const digits = text.slice(dot + 1)
-  if (dot < 1 || !/^\d{1,15}$/.test(digits)) throw invalid("The place to continue from must be the id of an event.")
-  return { log: text.slice(0, dot), next: Number(digits) }
+  const [, log, next, turn] = /^(.+?)\.(\d{1,15})(?:\.([0-9A-Z]{26}|-))?$/.exec(text) ?? []
+  if (log === undefined || next === undefined) throw invalid("The place to continue from must be the id of an event.")
+  return { log, next: Number(next), ...(turn !== undefined && { turn }) }
 }
 
-export function cursorText({ log, next }: Head): string {
-  return `${log}.${next}`
+export function cursorText({ log, next, turn }: Cursor): string {
+  return turn === undefined ? `${log}.${next}` : `${log}.${next}.${turn}`
+}
+
+/** The turn of a cursor behind all of these. */
+export function lastTurn(ended: readonly EndedTurn[]): string {
+  return ended.at(-1)?.messageId ?? NO_TURN
+}
+
+/** The turns that a client with this cursor has not seen end: all, if the last that it knows is too long ago, and none of another log. */
+function endedSince(ended: readonly EndedTurn[], turn: string | undefined, isOther: boolean): readonly EndedTurn[] {
+  const at = ended.findLastIndex(({ messageId }) => messageId === turn)
+  return at < 0 && (turn === undefined || isOther) ? [] : ended.slice(at + 1)
 }
 
 /** An event with its place in the log. */
@@ -30,32 +46,36 @@ interface PlacedEvent extends FeedEvent {
   readonly cursor: string
 }
 
-/** The state, then the log from the cursor on, then what happens; ends when the session is deleted or the server closes. */
+/** The state, then the log and the ends of turns from the cursor on, then what happens; ends when the session is deleted or the server closes. */
 export async function* connect(
   feed: SessionFeed,
   { state, at: start }: Attached,
   after: Cursor | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<PlacedEvent, void, undefined> {
-  const { head } = state
+  const { head, ended } = state
   let { log } = head
   const isOther = after !== undefined && (after.log !== log || after.next > head.next)
   let next = after === undefined || isOther ? head.next : after.next
-  const placed = (event: FeedEvent): PlacedEvent => ({ ...event, cursor: cursorText({ log, next }) })
+  const missed = endedSince(ended, after?.turn, isOther)
+  let turn = missed.length === 0 ? lastTurn(ended) : after?.turn
+  const placed = (event: FeedEvent): PlacedEvent => {
+    next = event.next ?? next
+    turn = event.turn ?? turn
+    return { ...event, cursor: cursorText({ log, next, ...(turn !== undefined && { turn }) }) }
+  }
   yield placed({ event: "state", data: JSON.stringify(state) })
   if (isOther) yield placed({ event: "reset", data: JSON.stringify({ head }) })
   if (next < head.next) {
-    for await (const page of feed.replay(next, head)) {
-      next = page.next as Seq
-      yield placed(page)
-    }
+    for await (const page of feed.replay(next, head)) yield placed(page)
   }
+  // After the entries of these turns.
+  for (const one of missed) yield placed(turnEnd(one))
   for (let at = start; !signal.aborted; ) {
     const events = feed.since(at)
     if (events === undefined) return
     for (const event of events) {
       if (event.event === "reset") ({ log, next } = (JSON.parse(event.data) as { head: Head }).head)
-      next = event.next ?? next
       yield placed(event)
     }
     at += events.length

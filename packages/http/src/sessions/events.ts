@@ -6,7 +6,7 @@ import { type Entry, hasCode, type Session, type Sessions } from "@sessions/core
 import type { Head, Seq } from "@sessions/core/storage"
 import type { PromptQueue, QueueSnapshot } from "./prompt-queue.ts"
 import { type Queue, toWaiting } from "./prompts.ts"
-import type { SessionEventData, SessionEventName, SessionState, WaitingPrompt } from "./types.ts"
+import type { EndedTurn, SessionEventData, SessionEventName, SessionState, WaitingPrompt } from "./types.ts"
 
 /** Events that a connection may be behind before it is closed; it connects again and reads the log. */
 const KEPT = 1_000
@@ -24,6 +24,12 @@ export interface FeedEvent {
   readonly data: string
   /** Of an `appended`: the place in the log behind its entries. */
   readonly next?: Seq
+  /** Of a `turn_end`: the message of the turn. */
+  readonly turn?: string
+}
+
+export function turnEnd(turn: EndedTurn): FeedEvent {
+  return { event: "turn_end", data: JSON.stringify(turn), turn: turn.messageId }
 }
 
 export interface Attached {
@@ -73,8 +79,9 @@ export class SessionFeed {
   /** The state now, and the number of the first event after it. */
   async attach(): Promise<Attached> {
     const session = await (this.#opening ??= this.#open())
-    await session.refresh()
+    // The queue first, so that the head is behind the entries of the turns that have ended.
     this.observe(await this.#o.queue.read(), false)
+    await session.refresh()
     return this.#inOrder(async () => {
       await this.#advance(session)
       const { queue, version } = this.#told as QueueSnapshot
@@ -131,7 +138,7 @@ export class SessionFeed {
       if (!own && changes.length > 0) await session.refresh()
       if (changes.length > 0) await this.#advance(session)
       this.#told = snapshot
-      for (const { event, data } of changes) this.#push({ event, data: JSON.stringify(data) })
+      for (const change of changes) this.#push(change)
     }).catch((error: unknown) => this.#fail(error))
   }
 
@@ -260,23 +267,19 @@ export class SessionFeed {
 }
 
 /** The events that a change of the queue means. */
-function difference(before: Queue, after: Queue): Change[] {
+function difference(before: Queue, after: Queue): FeedEvent[] {
   const known = new Map(before.prompts.map((prompt) => [prompt.messageId, prompt.state]))
   const wasEnded = new Set(before.ended.map(({ messageId }) => messageId))
   const ended = after.ended.filter(({ messageId }) => !wasEnded.has(messageId))
-  const changes: Change[] = ended.map((data) => ({ event: "turn_end", data }))
+  const changes = ended.map(turnEnd)
+  const add = (event: "queued" | "turn_start", data: object): void =>
+    void changes.push({ event, data: JSON.stringify(data) })
   for (const [position, prompt] of after.prompts.entries()) {
     const { messageId, state } = prompt
-    if (!known.has(messageId)) changes.push({ event: "queued", data: { ...toWaiting(prompt), position } })
-    if (state === "running" && known.get(messageId) !== "running")
-      changes.push({ event: "turn_start", data: { messageId } })
+    if (!known.has(messageId)) add("queued", { ...toWaiting(prompt), position })
+    if (state === "running" && known.get(messageId) !== "running") add("turn_start", { messageId })
   }
   return changes
-}
-
-interface Change {
-  readonly event: "queued" | "turn_start" | "turn_end"
-  readonly data: object
 }
 
 async function* pages(session: Session, from: Seq, head: Head): AsyncGenerator<FeedEvent, void, undefined> {

@@ -6,7 +6,7 @@ import { json, readJson, readQuery } from "../answers.ts"
 import { eventStream } from "../event-stream.ts"
 import { type Call, createHandler, type HandlerOptions } from "../handler.ts"
 import { invalid, Refusal } from "../refusal.ts"
-import { connect, cursorText, parseCursor, toPage, toStream } from "./connection.ts"
+import { connect, cursorText, lastTurn, parseCursor, toPage, toStream } from "./connection.ts"
 import {
   contextQuery,
   eventsQuery,
@@ -136,9 +136,12 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
 
     async load({ url, sessions, id }) {
       const { before, limit } = readQuery(url, loadQuery)
+      // Before the log is read: the end of a turn is in the messages and in the events, never in neither.
+      const ended = await served.get(sessions, id).ended()
       return opened(sessions, id, async (session) => {
         // Before the messages are read: what comes meanwhile is in the events again, never lost.
-        const cursor = cursorText(session.head as NonNullable<Session["head"]>)
+        const { log, next } = session.head as NonNullable<Session["head"]>
+        const cursor = cursorText({ log, next, ...(ended !== undefined && { turn: lastTurn(ended) }) })
         const info = await session.info()
         const page = await session.messages({
           ...(before !== undefined && { before }),

@@ -113,7 +113,9 @@ export const sessionState: z.ZodType = z
 // With an id, a schema is a component of the OpenAPI document, named in each place.
 const info = sessionInfoSchema.meta({ ...sessionInfoSchema.meta(), id: "SessionInfo" })
 const message = messageSchema.meta({ ...messageSchema.meta(), id: "Message" })
-const cursor = z.string().meta({ description: "`<log>.<next>`: a place in the log." })
+const cursor = z
+  .string()
+  .meta({ description: "`<log>.<next>.<turn>`: a place in the log, and the last turn that had ended." })
 
 const loaded = z.looseObject({
   info,

@@ -7,7 +7,7 @@ import { PromptQueue, type QueueSnapshot } from "./prompt-queue.ts"
 import { contentOf, MAX_PROMPTS, positionOf, type Queue, withPrompt, withStop } from "./prompts.ts"
 import { Runner, type RunnerOptions, STOPPED } from "./runner.ts"
 import { SentIds } from "./sent-ids.ts"
-import type { NewPrompt, PromptAnswer, StopAnswer } from "./types.ts"
+import type { EndedTurn, NewPrompt, PromptAnswer, StopAnswer } from "./types.ts"
 
 export interface ServedOptions extends RunnerOptions {
   /** Of the runners of this repository in this process. */
@@ -44,6 +44,16 @@ export class ServedSession {
   async waiting(): Promise<number> {
     const { queue } = await this.#queue.read()
     return queue.prompts.length
+  }
+
+  /** The last turns that ended; undefined if the document is damaged, which only stops the prompts. */
+  async ended(): Promise<readonly EndedTurn[] | undefined> {
+    try {
+      return (await this.#queue.read()).queue.ended
+    } catch (error) {
+      if (hasCode(error, "corrupt")) return undefined
+      throw error
+    }
   }
 
   /** Stores the prompt, unless it is there; resolves when it is durable. */

@@ -52,7 +52,7 @@ export interface LoadedSession {
   readonly messages: readonly HistoryMessage[]
   /** Of the page before; missing on the oldest. */
   readonly before?: string
-  /** The place in the log as of this answer: events `after` it miss nothing that the messages lack. */
+  /** As of this answer: events `after` it miss no line that the messages lack, and no end of a turn. */
   readonly cursor: string
 }
 
@@ -119,13 +119,14 @@ export interface SessionState {
 export interface SessionEventData {
   /** The first event of each connection. */
   readonly state: SessionState
-  /** Lines of the log, of any writer. The only event that is replayed. */
+  /** Lines of the log, of any writer. Replayed from a cursor on. */
   readonly appended: {
     readonly entries: readonly Entry[]
     readonly head: { readonly log: string; readonly next: number }
   }
   readonly queued: WaitingPrompt & { readonly position: number }
   readonly turn_start: { readonly messageId: string }
+  /** After the entries of its turn. Replayed from a cursor on, for the last 20 turns. */
   readonly turn_end: EndedTurn
   readonly compact_start: SessionEvents["compact_start"]
   readonly compact_complete: SessionEvents["compact_complete"]
@@ -139,7 +140,7 @@ export interface SessionEventData {
 
 export type SessionEventName = keyof SessionEventData
 
-/** One event; `cursor` is its place in the log, to go on after it. */
+/** One event; `cursor` says to go on after it. */
 export type SessionEvent = {
   readonly [Name in SessionEventName]: {
     readonly event: Name

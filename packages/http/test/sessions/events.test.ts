@@ -3,7 +3,20 @@ import { createSessions } from "@sessions/core"
 import type { SessionClient, SessionEvent } from "@sessions/http/client"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
-import { answer, ask, clientOf, endOf, eventually, gate, newId, say, serve, type Turn, until } from "./server.ts"
+import {
+  answer,
+  ask,
+  clientOf,
+  cutAfter,
+  endOf,
+  eventually,
+  gate,
+  newId,
+  say,
+  serve,
+  type Turn,
+  until,
+} from "./server.ts"
 
 const seqsOf = (events: readonly SessionEvent[]): number[] =>
   events.flatMap((event) => (event.event === "appended" ? event.data.entries.map(({ seq }) => seq) : []))
@@ -23,7 +36,7 @@ test("a connection begins with the state; without a place it tells what happens 
   const { messages } = await client.load(id)
   expect(state).toMatchObject({
     event: "state",
-    cursor: `${head?.log}.${head?.next}`,
+    cursor: `${head?.log}.${head?.next}.${messages[0]?.entryId}`,
     data: { head: { log: head?.log, next: head?.next }, leaf: messages.at(-1)?.entryId, queued: [] },
   })
   await client.rename(id, "now")
@@ -66,7 +79,7 @@ test("from a place on, the log is replayed without a gap and without a line twic
   expect(all.length).toBeGreaterThan(3)
   const middle = all[2]?.cursor ?? ""
   const rest = await until(client.events(id, { after: middle }), upTo(251))
-  expect(seqsOf(rest)[0]).toBe(Number(middle.split(".").at(-1)))
+  expect(seqsOf(rest)[0]).toBe(Number(middle.split(".")[1]))
   const done = await until(client.events(id, { after: all.at(-1)?.cursor ?? "" }), () => true)
   expect(done.map(({ event }) => event)).toEqual(["state"])
 })
@@ -205,7 +218,6 @@ test("a client without streams gets the same events by pages", async () => {
   for await (const event of client.events(id, { stream: false })) {
     if (events.length === 0) await client.prompt(id, { id: messageId, text: "hello" })
     events.push(event)
-    if (event.event === "state" && event.data.ended.length > 0) break
     if (event.event === "turn_end") break
   }
   expect(seqsOf(events)).toEqual([1, 2])
@@ -294,21 +306,3 @@ test("a compaction within a turn is told as it happens", async () => {
   expect(names).toContain("compact_start")
   expect(names.indexOf("compact_start")).toBeLessThan(names.lastIndexOf("turn_end"))
 })
-
-/** The answer with only the first events of its stream. */
-function cutAfter(answered: Response, count: number): Response {
-  const reader = (answered.body as ReadableStream<Uint8Array>).getReader()
-  let left = count
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await reader.read()
-      if (done || left-- === 0) {
-        controller.close()
-        return reader.cancel()
-      }
-      controller.enqueue(value)
-    },
-    cancel: () => reader.cancel(),
-  })
-  return new Response(body, { status: answered.status, headers: answered.headers })
-}

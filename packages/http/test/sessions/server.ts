@@ -95,6 +95,24 @@ export async function ask(client: SessionClient, id: string, text: string): Prom
   return seen
 }
 
+/** The answer with only the first events of its stream. */
+export function cutAfter(answered: Response, count: number): Response {
+  const reader = (answered.body as ReadableStream<Uint8Array>).getReader()
+  let left = count
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await reader.read()
+      if (done || left-- === 0) {
+        controller.close()
+        return reader.cancel()
+      }
+      controller.enqueue(value)
+    },
+    cancel: () => reader.cancel(),
+  })
+  return new Response(body, { status: answered.status, headers: answered.headers })
+}
+
 /** Resolves when the check passes. The limit only ends a hang. */
 export function eventually(check: () => unknown): Promise<void> {
   return vi.waitFor(async () => void (await check()), { timeout: HANG_MS, interval: 10 })
