@@ -2,6 +2,7 @@
  * Estimates tokens without a tokenizer: four UTF-16 units per token, the providers' rule of thumb for English and code, and a fixed count
  * per image, which is the cost of a large image with current vision models.
  */
+import { cloneJson } from "./clone.ts"
 import { SessionError } from "./errors.ts"
 import type { ContentBlock, Message } from "./message.ts"
 import { toJson } from "./stored-text.ts"
@@ -9,13 +10,13 @@ import { toJson } from "./stored-text.ts"
 const UNITS_PER_TOKEN = 4
 const TOKENS_PER_IMAGE = 1_200
 
-/** Returns the tokens of one message: a finite number from 0. */
+/** Returns the tokens of one message, a copy: a finite number from 0. */
 export type TokenCounter = (message: Message) => number
 
-/** Wraps a counter so that a result that is not a finite number from 0 throws `invalid`. */
+/** Wraps a caller's counter: it gets copies, and a result that is not a finite number from 0 throws `invalid`. */
 export function checkedCounter(count: TokenCounter): TokenCounter {
   return (message) => {
-    const tokens = count(message)
+    const tokens = count(cloneJson(message))
     if (typeof tokens === "number" && tokens >= 0 && tokens < Number.POSITIVE_INFINITY) return tokens
     const wrong = `countTokens must give a number of tokens from 0, at once, not ${Object.prototype.toString.call(tokens)} ${String(tokens)}.`
     throw new SessionError("invalid", wrong)

@@ -62,6 +62,37 @@ test("one that returns no number is reported by every call that counts", async (
   })
 })
 
+test("what it changes in its message reaches neither the context, nor a compaction, nor the entries of the caller", async () => {
+  const spoil = (message: Message): number => {
+    const tokens = count(message)
+    for (const block of message.content ?? []) Object.assign(block, { text: "changed" })
+    Object.assign(message, { role: "changed", content: [] })
+    return tokens
+  }
+  const contexts = []
+  const prompts: string[] = []
+  for (const countTokens of [count, spoil]) {
+    const { session } = await startCompacting({ compaction: { countTokens } })
+    await session.append([user(FILLER), assistant(FILLER), user("c")])
+    const before = await session.context({ window: 100_000 })
+    await session.compact({
+      keepRecentTokens: 1,
+      summarize: async ({ prompt }) => {
+        prompts.push(prompt)
+        return SUMMARY
+      },
+    })
+    contexts.push(
+      [before, await session.context()].map(({ messages, tokens }) => [messages.map((one) => one.message), tokens]),
+    )
+  }
+  expect(contexts[1]).toEqual(contexts[0])
+  expect(new Set(prompts).size).toBe(1)
+  const entry = { ...ENTRY, message: { role: "user", content: [{ type: "text", text: "mine" }] } } as const
+  const { messages } = buildSessionContext([undefined, entry], undefined, { countTokens: spoil })
+  expect([messages[0]?.message, entry.message.content]).toMatchObject([{ role: "user" }, [{ text: "mine" }]])
+})
+
 const ENTRY = {
   type: "message",
   id: "a",
