@@ -4,7 +4,7 @@ import { after, test } from "node:test"
 import { createSessions } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import axe from "axe-core"
-import { type Browser, type BrowserType, chromium, firefox } from "playwright"
+import { type Browser, chromium, firefox } from "playwright"
 import { chromiumOptions, firefoxOptions } from "../../../../.config/browsers/launch.ts"
 import { type Server, serve } from "../../../../.config/browsers/page.ts"
 import { sessionPage } from "../../src/index.ts"
@@ -12,23 +12,25 @@ import { textOf } from "../page-data.ts"
 import { sampleSession } from "../sample.ts"
 
 const TABS = ["conversation", "tree", "compare", "context", "usage", "compactions", "diagnostics", "details"]
+type Scheme = "light" | "dark"
+
 /** Playwright sets the size and the colour scheme; it does not drive WebKitGTK. */
-const ENGINES: Readonly<Record<string, () => Promise<Browser>>> = {
-  chromium: () => launch(chromium, chromiumOptions),
-  firefox: () => launch(firefox, firefoxOptions),
+const ENGINES: Readonly<Record<string, (scheme: Scheme) => Promise<Browser>>> = {
+  chromium: () => chromium.launch(chromiumOptions),
+  // An unpatched Firefox does not know the colour scheme of a context.
+  firefox: (scheme) =>
+    firefox.launch({
+      ...firefoxOptions,
+      firefoxUserPrefs: {
+        ...firefoxOptions.firefoxUserPrefs,
+        "layout.css.prefers-color-scheme.content-override": scheme === "dark" ? 0 : 1,
+      },
+    }),
 }
 const engine = process.env["ENGINE"] ?? "chromium"
 
-let browser: Browser | undefined
 let server: Server | undefined
-after(async () => {
-  await browser?.close()
-  await server?.close()
-})
-
-function launch(type: BrowserType, options: Parameters<BrowserType["launch"]>[0]): Promise<Browser> {
-  return type.launch(options)
-}
+after(() => server?.close())
 
 interface Finding {
   readonly id: string
@@ -40,11 +42,13 @@ const open = ENGINES[engine]
 if (open !== undefined)
   for (const width of [320, 1280])
     for (const colorScheme of ["light", "dark"] as const)
-      void test(`${engine}: no serious finding of axe-core, nothing wider than the screen: ${width} px, ${colorScheme}`, async () => {
-        browser ??= await open()
+      void test(`${engine}: no serious finding of axe-core, nothing wider than the screen: ${width} px, ${colorScheme}`, async (t) => {
+        const browser = await open(colorScheme)
+        t.after(() => browser.close())
         server ??= await serve({ "/": await samplePage() })
-        const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme })
-        const page = await context.newPage()
+        const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme })
+        const isDark = await page.evaluate<boolean>(`matchMedia("(prefers-color-scheme: dark)").matches`)
+        assert.equal(isDark, colorScheme === "dark")
         for (const tab of TABS) {
           await page.goto(`${server.url}#!${tab}`)
           await page.locator("main h2, main article").first().waitFor()
@@ -62,7 +66,6 @@ if (open !== undefined)
             [],
           )
         }
-        await context.close()
       })
 
 async function samplePage(): Promise<string> {
