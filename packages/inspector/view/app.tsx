@@ -67,6 +67,9 @@ function SessionPage({ source, data, session, route }: SessionPageProps): VNode 
   const search = useRef<HTMLInputElement>(null)
   const of = session === undefined ? {} : { session }
   useEffect(() => setWords(""), [route])
+  useEffect(() => {
+    if (route.tab !== "conversation") scrollTo(0, 0)
+  }, [route.tab])
   useEffect(
     () =>
       listenToKeys({
@@ -119,7 +122,12 @@ function SessionPage({ source, data, session, route }: SessionPageProps): VNode 
           <Find data={data} session={session} words={words.trim()} onOpen={() => setWords("")} />
         )}
       </main>
-      <footer>Keys: j and k next and previous entry, / find, 1 to {TABS.length} views</footer>
+      <footer>
+        <button type="button" onClick={() => scrollTo(0, 0)}>
+          to the top
+        </button>{" "}
+        Keys: j and k next and previous entry, / find, 1 to {TABS.length} views
+      </footer>
     </>
   )
 }

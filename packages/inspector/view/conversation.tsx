@@ -1,6 +1,6 @@
 /** The conversation of one branch: a window of its path, with tool results inside of their calls and subagents where they ran. */
 import type { VNode } from "preact"
-import { useEffect, useMemo, useState } from "preact/hooks"
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Row, Subagent } from "../src/model/types.ts"
 import { Entries, useEntries } from "./entries.tsx"
 import { elementId } from "./entry.tsx"
@@ -37,6 +37,7 @@ export function Conversation(props: ConversationProps): VNode {
   const shown = path.slice(from, to)
   const stored = useEntries(data, shown)
   useScrollTo(session, target, target !== undefined && stored?.has(target) === true)
+  useScrollToEnd(depth > 0 || isChosen ? undefined : stored, target)
   if (stored === undefined) return <p class="note">Reading…</p>
   const places = placesOf(depth > 0 ? [] : (data.whole?.subagents ?? []), path, data)
   return (
@@ -116,6 +117,24 @@ function useScrollTo(session: string | undefined, target: number | undefined, re
     element?.scrollIntoView({ block: "start" })
     element?.focus({ preventScroll: true })
   }, [session, target, ready])
+}
+
+/** Without a target, moves to the end of the page when entries or their images have come, unless the reader has moved since or is typing. */
+function useScrollToEnd(stored: object | undefined, target: number | undefined): void {
+  const end = useRef<number | undefined>(undefined)
+  useLayoutEffect(() => {
+    if (target !== undefined) end.current = undefined
+    if (target !== undefined || stored === undefined) return undefined
+    const toEnd = (): void => {
+      if (end.current !== undefined && end.current !== scrollY) return
+      if (!(document.activeElement instanceof HTMLInputElement)) scrollTo(0, document.documentElement.scrollHeight)
+      end.current = scrollY
+    }
+    toEnd()
+    // Of images: it does not bubble.
+    document.addEventListener("load", toEnd, true)
+    return () => document.removeEventListener("load", toEnd, true)
+  }, [stored, target])
 }
 
 /** By the entry that started them, else behind the last entry of the path that is older. */

@@ -26,14 +26,21 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
 }
 
-/** To the next entry that can be seen, those inside of closed folds left out. */
+/** To the next entry, those inside of closed folds left out; without a current one to the first or the last on the screen. */
 function moveBy(step: 1 | -1): void {
-  const entries = [...document.querySelectorAll<HTMLElement>("article.entry")].filter(
-    (entry) => entry.getClientRects().length > 0,
+  // What is inside of a closed fold may have boxes, which are not painted.
+  const entries = [...document.querySelectorAll<HTMLElement>("article.entry")].filter((entry) =>
+    entry.checkVisibility(),
   )
-  const current = entries.findIndex((entry) => entry.contains(document.activeElement))
-  const start = current < 0 ? (step === 1 ? 0 : entries.length - 1) : current + step
-  const next = entries[start]
+  // The innermost: an entry may be inside of another one.
+  const current = entries.findLastIndex((entry) => entry.contains(document.activeElement))
+  const onScreen = entries.filter(isOnScreen)
+  const next = current < 0 ? onScreen.at(step === 1 ? 0 : -1) : entries[current + step]
   next?.focus({ preventScroll: true })
   next?.scrollIntoView({ block: "nearest" })
+}
+
+function isOnScreen(entry: HTMLElement): boolean {
+  const { top, bottom } = entry.getBoundingClientRect()
+  return bottom > 0 && top < innerHeight
 }

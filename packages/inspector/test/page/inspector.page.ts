@@ -75,6 +75,12 @@ async function until(page: Page, condition: string): Promise<void> {
   while ((await page.evaluate(`return ${condition}`)) !== true) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
+function press(page: Page, key: string): Promise<unknown> {
+  return page.evaluate(
+    `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", bubbles: true, cancelable: true }))`,
+  )
+}
+
 /** Unfolds everything, shows all raw lines, and all entries of a long conversation or tree. */
 const UNFOLD = `
   for (let round = 0; round < 40; round++) {
@@ -174,23 +180,57 @@ void test(`${engine}: the address of an entry shows its branch, unfolds what it 
 
 void test(`${engine}: keys move between entries, to the views and to the search field`, async () => {
   const page = await goTo("sample", "#")
-  const press = (key: string): Promise<unknown> =>
-    page.evaluate(
-      `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "${key}", bubbles: true, cancelable: true }))`,
-    )
-  await press("j")
-  await press("j")
-  const second = await page.evaluate(`return [...document.querySelectorAll("article")].indexOf(document.activeElement)`)
-  assert.equal(second, 1)
-  await press("k")
-  assert.equal(
-    await page.evaluate(`return [...document.querySelectorAll("article")].indexOf(document.activeElement)`),
-    0,
-  )
-  await press("4")
+  await page.evaluate(`scrollTo(0, 0)`)
+  await press(page, "j")
+  await press(page, "j")
+  const current = (): Promise<unknown> =>
+    page.evaluate(`return [...document.querySelectorAll("article")].indexOf(document.activeElement)`)
+  assert.equal(await current(), 1)
+  await press(page, "k")
+  assert.equal(await current(), 0)
+  await press(page, "4")
   await until(page, `document.querySelector("main h2")?.textContent === "Context"`)
-  await press("/")
+  await press(page, "/")
   assert.equal(await page.evaluate(`return document.activeElement.type`), "search")
+})
+
+void test(`${engine}: a conversation opens at its end, and k goes up from there; another view opens at its top`, async () => {
+  const page = await goTo("sample", "#")
+  const state = (): Promise<unknown> =>
+    page.evaluate(`
+      const cards = [...document.querySelectorAll("main > .conversation > article")]
+      return { atEnd: Math.abs(scrollY + innerHeight - document.documentElement.scrollHeight) < 2 && scrollY > 0,
+        last: cards.at(-1) === document.activeElement, first: cards[0] === document.activeElement }`)
+  await until(page, `scrollY > 0 && [...document.images].every(({ complete }) => complete)`)
+  assert.deepEqual(await state(), { atEnd: true, last: false, first: false })
+  await press(page, "k")
+  assert.deepEqual(await state(), { atEnd: true, last: true, first: false })
+  await press(page, "2")
+  await until(
+    page,
+    `document.querySelector(".conversation") === null && document.querySelector("main h2") !== null && scrollY === 0`,
+  )
+})
+
+void test(`${engine}: j and k go over what is inside of a closed fold, also at the end of the list`, async () => {
+  const page = await goTo("sample", "#")
+  // The result of a call is an entry inside of a fold.
+  const CARDS = `
+    const fold = [...document.querySelectorAll("details.call")].find((one) => one.querySelector("article") !== null)
+    const outer = fold.closest("main > .conversation > article")
+    const next = outer.nextElementSibling`
+  assert.equal(
+    await page.evaluate(`${CARDS}; next.focus(); return fold.open || document.activeElement !== next`),
+    false,
+  )
+  await press(page, "k")
+  assert.equal(await page.evaluate(`${CARDS}; return document.activeElement === outer`), true)
+  await press(page, "j")
+  assert.equal(await page.evaluate(`${CARDS}; return document.activeElement === next`), true)
+  await page.evaluate(`${CARDS}; while (outer.nextSibling !== null) outer.nextSibling.remove()`)
+  await page.evaluate(`document.activeElement.blur(); scrollTo(0, document.documentElement.scrollHeight)`)
+  await press(page, "k")
+  assert.equal(await page.evaluate(`${CARDS}; return document.activeElement === outer`), true)
 })
 
 void test(`${engine}: a subagent's session unfolds where it ran, and has addresses of its own`, async () => {
