@@ -137,6 +137,37 @@ test("every message has the fields that pi reads without a check", async () => {
   expect(result?.["message"]).toMatchObject({ toolName: "bash" })
 })
 
+test("a result behind another message is in the log and reported, since pi sends it and another one; others are not", async () => {
+  const session = await newSession()
+  const ask = (...ids: readonly string[]) => {
+    const content = ids.map((id) => ({ type: "toolCall", id, name: "bash", arguments: {} }) as const)
+    return { type: "message", message: { role: "assistant", content } } as const
+  }
+  const result = (toolCallId: string) =>
+    ({ type: "message", message: { role: "toolResult", toolCallId, isError: false, content: [] } }) as const
+  const { ids } = await session.append([
+    say("user", "hi"),
+    ask("a", "b"),
+    result("b"),
+    { type: "label", targetId: "x" },
+    result("a"),
+  ])
+  await session.append([ask("c"), say("user", "wait"), result("c"), say("assistant", "ok"), result("b")])
+  // On another branch the call is still open.
+  await session.append([ask("d"), say("user", "left")])
+  await session.append(result("a"), { at: ids[1] ?? null })
+  const late = async (o: WriteOptions): Promise<number> => {
+    let count = 0
+    await writtenText(session, { ...o, note: (loss) => void (loss.what === "late" && (count = loss.count)) })
+    return count
+  }
+  expect([await late({ branches: "all" }), await late({ branches: "path" })]).toEqual([2, 0])
+  const results = linesOf(await writtenText(session, { branches: "all" })).filter(
+    ({ message }) => (message as Line | undefined)?.["role"] === "toolResult",
+  )
+  expect(results).toHaveLength(5)
+})
+
 test("a signature of Anthropic is kept under pi's name, and that of another provider is left out", async () => {
   const session = await newSession()
   const thinking = { type: "thinking", thinking: "hm", signature: "s" } as const

@@ -29,6 +29,11 @@ export function eventOfMessage(message: ModelMessage, losses: Losses): EventPart
     }
     case "toolResult": {
       const { toolCallId, isError } = message
+      losses.add(
+        "images",
+        images.length,
+        (n) => `${n} images of tool results are in the file, but Copilot does not send them.`,
+      )
       const shown =
         images.length === 0 ? {} : { binaryResultsForLlm: images.map((image) => ({ type: "image", ...image })) }
       const result = { result: { content: text, ...shown } }

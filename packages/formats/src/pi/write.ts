@@ -58,6 +58,8 @@ interface Place {
   readonly id: string | null
   readonly parent: Place | undefined
   readonly seq: number
+  /** The ids of the calls whose results pi takes here: those of the last assistant message, unless a user's message is behind it. */
+  readonly calls: ReadonlySet<unknown>
   /** The seq and the first line of an entry that a compaction may keep from. */
   readonly kept?: { readonly seq: number; readonly id: string }
 }
@@ -96,6 +98,7 @@ class Writer {
     this.#places.set(entry.seq, {
       id: last ?? start,
       seq: entry.seq,
+      calls: this.#callsAfter(lines, (isReset ? undefined : parent?.calls) ?? NO_CALLS),
       // Behind a reset, pi finds nothing of what is before it.
       parent: isReset ? undefined : parent,
       ...(isKept ? { kept: { seq: entry.seq, id: first } } : {}),
@@ -103,6 +106,19 @@ class Writer {
     this.#last = entry
     if (last !== undefined) this.#lastId = last
     return lines
+  }
+
+  /** Counts the results that pi sends twice. */
+  #callsAfter(lines: readonly Fields[], before: ReadonlySet<unknown>): ReadonlySet<unknown> {
+    let calls = before
+    for (const { type, message } of lines) {
+      const { role, toolCallId, content } = fieldsOf(message)
+      if (role === "toolResult") {
+        if (!calls.has(toolCallId)) this.#lost("late", LATE)
+      } else if (role === "assistant") calls = new Set((content as readonly Fields[]).map(({ id }) => id))
+      else if (type === "message" || type === "custom_message" || type === "branch_summary") calls = NO_CALLS
+    }
+    return calls
   }
 
   /** A line below the leaf, if the file ends in another branch or the session at the root. */
@@ -235,6 +251,9 @@ class Writer {
   }
 }
 
+const NO_CALLS: ReadonlySet<unknown> = new Set()
+const LATE =
+  'tool results come after another message: pi sends "No result provided" for their calls, and then these results too'
 const SETTINGS = "changes of settings that pi does not have are not in the file"
 const ANNOTATIONS = "annotations, such as metadata and usage, are not in the file"
 
