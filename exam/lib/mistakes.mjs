@@ -21,7 +21,11 @@ export const mistakes = {
   "12-sqlite-search": ["find.mjs", "cursor = page.next", "cursor = undefined"],
   "13-openai-tools": ["agent.mjs", "{ isError: true }", "{}"],
   "14-anthropic-stream": ["ask.mjs", "cache: true", "cache: false"],
-  "15-ai-sdk-route": ["routes.mjs", "const known = await load(id)", "const known = []"],
+  "15-ai-sdk-route": [
+    "routes.mjs",
+    ": await store.addMessage({ id, message })",
+    ": (await store.addMessage({ id, message }), [message])",
+  ],
   "16-langgraph": ["graph.mjs", ", keep: 20", ""],
   "17-openai-agents": [
     "chat.mjs",

@@ -21,12 +21,8 @@ export function createRoutes({ folder, model }) {
     load,
     async post(request) {
       const { id, message, trigger } = await request.json()
-      const known = await load(id)
       const messages =
-        trigger === "regenerate-message"
-          ? known.slice(0, known.findLastIndex(({ role }) => role === "user") + 1)
-          : [...known, message]
-      await store.saveChat({ id, messages })
+        trigger === "regenerate-message" ? upToQuestion(await load(id)) : await store.addMessage({ id, message })
       const result = streamText({ model, messages: await convertToModelMessages(messages) })
       const stream = toUIMessageStream({ stream: result.stream, ...store.persist({ chatId: id, messages }) })
       const [page, rest] = stream.tee()
@@ -49,6 +45,10 @@ export function createRoutes({ folder, model }) {
       await sessions.close()
     },
   }
+}
+
+function upToQuestion(messages) {
+  return messages.slice(0, messages.findLastIndex(({ role }) => role === "user") + 1)
 }
 
 /** Reads the answer to its end when the page has gone away. */
