@@ -2,7 +2,6 @@
  * Claude Code itself as the judge: it resumes written files against a model on loopback, whose requests have the conversation. Runs if
  * `CLAUDE_CODE_BIN` names its program, of the npm package `@anthropic-ai/claude-code` or of the Agent SDK.
  */
-import { spawn } from "node:child_process"
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -15,6 +14,7 @@ import { fixture } from "./fixtures.ts"
 import { importText, written } from "./laws.ts"
 import { startModel } from "./loopback.ts"
 import { MARKS, marksOf, oddSession } from "./odd-sessions.ts"
+import { runAgent } from "./run-agent.ts"
 
 const program = process.env["CLAUDE_CODE_BIN"]
 if (program === undefined) console.info("Skipped: Claude Code as the judge. CLAUDE_CODE_BIN names no program.")
@@ -165,7 +165,6 @@ async function resumed(session: Session): Promise<readonly string[]> {
 
 async function run(folder: string, url: string): Promise<void> {
   const env = {
-    PATH: process.env["PATH"],
     HOME: folder,
     CLAUDE_CONFIG_DIR: join(folder, "config"),
     ANTHROPIC_BASE_URL: url,
@@ -174,11 +173,7 @@ async function run(folder: string, url: string): Promise<void> {
     DISABLE_AUTOUPDATER: "1",
   }
   const args = ["--print", "NEXT", "--resume", ID, "--output-format", "json", "--tools", ""]
-  const child = spawn(program ?? "", args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] })
-  let output = ""
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()))
-  const code = await new Promise((resolve) => child.once("close", resolve))
-  if (code !== 0) throw new Error(`Claude Code ended with ${String(code)}: ${output}`)
+  await runAgent({ name: "Claude Code", program, args, cwd: folder, env })
 }
 
 function rowsOf(message: unknown): readonly string[] {

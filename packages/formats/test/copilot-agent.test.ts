@@ -2,7 +2,6 @@
  * GitHub Copilot CLI itself as the judge: it resumes written sessions against a model on loopback, whose requests have the conversation. Runs
  * if `COPILOT_BIN` names its program, of the npm package `@github/copilot`, whose licence permits to run it. It needs no account.
  */
-import { spawn } from "node:child_process"
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises"
 import type { ServerResponse } from "node:http"
 import { tmpdir } from "node:os"
@@ -16,6 +15,7 @@ import { fixture } from "./fixtures.ts"
 import { importText, written } from "./laws.ts"
 import { startModel } from "./loopback.ts"
 import { MARKS, marksOf, oddSession } from "./odd-sessions.ts"
+import { runAgent } from "./run-agent.ts"
 
 const program = process.env["COPILOT_BIN"]
 if (program === undefined) console.info("Skipped: Copilot CLI as the judge. COPILOT_BIN names no program.")
@@ -101,7 +101,6 @@ async function resumed(session: Session): Promise<readonly string[]> {
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, await written(copilot, session, { id: ID, cwd: folder, branches: "path" }))
     const env = {
-      PATH: process.env["PATH"],
       HOME: folder,
       COPILOT_HOME: folder,
       COPILOT_OFFLINE: "true",
@@ -111,12 +110,7 @@ async function resumed(session: Session): Promise<readonly string[]> {
       COPILOT_MODEL: "any",
     }
     const args = ["--prompt", "NEXT", `--resume=${ID}`, "--allow-all-tools", "--disable-builtin-mcps"]
-    const child = spawn(program ?? "", args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] })
-    let output = ""
-    for (const stream of [child.stdout, child.stderr])
-      stream.on("data", (chunk: Buffer) => (output += chunk.toString()))
-    const code = await new Promise((resolve) => child.once("close", resolve))
-    if (code !== 0) throw new Error(`Copilot CLI ended with ${String(code)}: ${output}`)
+    await runAgent({ name: "Copilot CLI", program, args, cwd: folder, env })
     const request = model.requests.findLast(({ messages }) => JSON.stringify(messages).includes("NEXT"))
     return ((request?.["messages"] ?? []) as readonly unknown[]).flatMap(rowsOf)
   } finally {

@@ -2,7 +2,6 @@
  * Gemini CLI itself as the judge: it resumes written chats against a model on loopback, whose requests have the conversation. Runs if
  * `GEMINI_BIN` names its program, of the npm package `@google/gemini-cli`.
  */
-import { spawn } from "node:child_process"
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -15,6 +14,7 @@ import { fixture } from "./fixtures.ts"
 import { importText, written } from "./laws.ts"
 import { startModel } from "./loopback.ts"
 import { MARKS, marksOf, oddSession } from "./odd-sessions.ts"
+import { runAgent } from "./run-agent.ts"
 
 const program = process.env["GEMINI_BIN"]
 if (program === undefined) console.info("Skipped: Gemini CLI as the judge. GEMINI_BIN names no program.")
@@ -91,7 +91,6 @@ async function resumed(session: Session): Promise<readonly string[]> {
     await writeFile(join(folder, ".gemini", "tmp", "judge", PROJECT_ROOT), folder)
     await writeFile(file, await written(gemini, session, { id: ID, cwd: folder, branches: "path" }))
     const env = {
-      PATH: process.env["PATH"],
       HOME: folder,
       GEMINI_CLI_HOME: folder,
       GEMINI_API_KEY: "none",
@@ -104,12 +103,7 @@ async function resumed(session: Session): Promise<readonly string[]> {
     }
     await writeFile(join(folder, ".gemini", "settings.json"), JSON.stringify(settings))
     const args = ["--resume", ID, "--prompt", "NEXT", "--model", "gemini-2.5-pro", "--output-format", "json"]
-    const child = spawn(program ?? "", args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] })
-    let output = ""
-    for (const stream of [child.stdout, child.stderr])
-      stream.on("data", (chunk: Buffer) => (output += chunk.toString()))
-    const code = await new Promise((resolve) => child.once("close", resolve))
-    if (code !== 0) throw new Error(`Gemini CLI ended with ${String(code)}: ${output}`)
+    await runAgent({ name: "Gemini CLI", program, args, cwd: folder, env })
     const request = model.requests.findLast(({ contents }) => JSON.stringify(contents).includes("NEXT"))
     return ((request?.["contents"] ?? []) as readonly unknown[]).flatMap(rowsOf)
   } finally {

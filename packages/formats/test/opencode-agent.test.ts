@@ -2,7 +2,6 @@
  * opencode itself as the judge: it imports written documents, exports them as they were and as its database is read, and sends their
  * conversation to a model on loopback. Runs if `OPENCODE_BIN` names its program, of the npm package `opencode-ai`.
  */
-import { spawn } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import type { ServerResponse } from "node:http"
 import { tmpdir } from "node:os"
@@ -16,6 +15,7 @@ import { fixture } from "./fixtures.ts"
 import { importText, written } from "./laws.ts"
 import { startModel } from "./loopback.ts"
 import { MARKS, marksOf, oddSession } from "./odd-sessions.ts"
+import { runAgent } from "./run-agent.ts"
 
 const program = process.env["OPENCODE_BIN"]
 if (program === undefined) console.info("Skipped: opencode as the judge. OPENCODE_BIN names no program.")
@@ -208,20 +208,13 @@ async function runProgram(folder: string, url: string, args: readonly string[]):
     ["DATA", "CONFIG", "STATE", "CACHE"].map((name) => [`XDG_${name}_HOME`, join(folder, name)]),
   )
   const env = {
-    PATH: process.env["PATH"],
     HOME: folder,
     ...places,
     OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
     OPENCODE_DISABLE_MODELS_FETCH: "1",
     OPENCODE_DISABLE_AUTOUPDATE: "1",
   }
-  const child = spawn(program ?? "", args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] })
-  const output = { stdout: "", stderr: "" }
-  child.stdout.on("data", (chunk: Buffer) => (output.stdout += chunk.toString()))
-  child.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()))
-  const code = await new Promise((resolve) => child.on("close", resolve))
-  if (code !== 0) throw new Error(`opencode ${args[0]} ended with ${String(code)}: ${output.stderr}`)
-  return output.stdout
+  return runAgent({ name: `opencode ${args[0]}`, program, args, cwd: folder, env })
 }
 
 function answer(response: ServerResponse): void {

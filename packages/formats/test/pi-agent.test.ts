@@ -2,7 +2,6 @@
  * pi itself as the judge: it resumes written logs against a model on loopback, whose requests have the conversation. Runs if `PI_BIN` names its
  * program, of the npm package `@earendil-works/pi-coding-agent`.
  */
-import { spawn } from "node:child_process"
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises"
 import type { ServerResponse } from "node:http"
 import { tmpdir } from "node:os"
@@ -13,6 +12,7 @@ import { fieldsOf } from "../src/base/values.ts"
 import { pi } from "../src/pi/index.ts"
 import { startModel } from "./loopback.ts"
 import { call, MARKS, marksOf, oddSession, result, say, sessionWith } from "./odd-sessions.ts"
+import { runAgent } from "./run-agent.ts"
 
 const program = process.env["PI_BIN"]
 if (program === undefined) console.info("Skipped: pi as the judge. PI_BIN names no program.")
@@ -62,18 +62,12 @@ async function resumed(session: Session): Promise<readonly string[]> {
     await mkdir(join(folder, "agent"))
     await writeFile(join(folder, "agent", "models.json"), JSON.stringify({ providers: { fake: provider } }))
     const env = {
-      PATH: process.env["PATH"],
       HOME: folder,
       PI_CODING_AGENT_DIR: join(folder, "agent"),
       PI_OFFLINE: "1",
     }
     const args = ["--print", "--session", file, "--provider", "fake", "--model", "m", "--no-tools", "--offline", "NEXT"]
-    const child = spawn(program ?? "", args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] })
-    let output = ""
-    for (const stream of [child.stdout, child.stderr])
-      stream.on("data", (chunk: Buffer) => (output += chunk.toString()))
-    const code = await new Promise((resolve) => child.once("close", resolve))
-    if (code !== 0) throw new Error(`pi ended with ${String(code)}: ${output}`)
+    await runAgent({ name: "pi", program, args, cwd: folder, env })
     const request = model.requests.findLast(({ messages }) => JSON.stringify(messages).includes("NEXT"))
     return ((request?.["messages"] ?? []) as readonly unknown[]).flatMap(rowsOf)
   } finally {
