@@ -5,12 +5,13 @@ import { ChangesContext, SessionChanges } from "./changes.tsx"
 import { Compactions } from "./compactions.tsx"
 import { Compare } from "./compare-tab.tsx"
 import { Context } from "./context.tsx"
-import { Conversation } from "./conversation.tsx"
+import { Conversation, EntryAlone } from "./conversation.tsx"
 import { Details } from "./details.tsx"
 import { DiagnosticsTab } from "./diagnostics.tsx"
 import { Find } from "./find.tsx"
 import { formatCount, formatTime } from "./format.ts"
 import { listenToKeys } from "./keys.ts"
+import type { Row } from "../src/model/types.ts"
 import { seqOfId } from "./paths.ts"
 import { parseRoute, type Route, type Tab, TABS, toHash } from "./route.ts"
 import { Sessions } from "./sessions.tsx"
@@ -64,6 +65,11 @@ interface SessionPageProps {
 
 function SessionPage({ source, data, session, route }: SessionPageProps): VNode {
   const [words, setWords] = useState("")
+  const [found, setFound] = useState<Row>()
+  const onOpen = (row: Row): void => {
+    setFound(row)
+    setWords("")
+  }
   const search = useRef<HTMLInputElement>(null)
   const of = session === undefined ? {} : { session }
   useEffect(() => setWords(""), [route])
@@ -117,9 +123,9 @@ function SessionPage({ source, data, session, route }: SessionPageProps): VNode 
       </header>
       <main>
         {words.trim() === "" ? (
-          <TabContent source={source} data={data} session={session} route={route} />
+          <TabContent source={source} data={data} session={session} route={route} found={found} />
         ) : (
-          <Find data={data} session={session} words={words.trim()} onOpen={() => setWords("")} />
+          <Find data={data} session={session} words={words.trim()} onOpen={onOpen} />
         )}
       </main>
       <footer>
@@ -163,13 +169,23 @@ const NAMES: Readonly<Record<Tab, string>> = {
   details: "Details",
 }
 
-function TabContent({ source, data, session, route }: SessionPageProps): VNode {
+interface TabContentProps extends SessionPageProps {
+  /** The entry that was opened last from what was found. */
+  readonly found: Row | undefined
+}
+
+function TabContent({ source, data, session, route, found }: TabContentProps): VNode {
   const { whole } = data
   if (route.tab === "conversation") {
     const target = route.entry === undefined ? undefined : seqOfId(data.rows, route.entry)
     const isMissing = route.entry !== undefined && target === undefined
     // The entry may be before the end of the session.
-    if (isMissing && whole === undefined) return <p class="note">Reading the whole session…</p>
+    if (isMissing && whole === undefined)
+      return found !== undefined && found.id === route.entry ? (
+        <EntryAlone data={data} session={session} row={found} />
+      ) : (
+        <p class="note">Reading the whole session…</p>
+      )
     return (
       <>
         {isMissing ? <p class="notice">The session has no entry {route.entry}.</p> : null}

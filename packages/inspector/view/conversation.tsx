@@ -65,6 +65,28 @@ export function Conversation(props: ConversationProps): VNode {
   )
 }
 
+/** An entry of which the place in the session is not known yet, while the whole is read. */
+export function EntryAlone(o: {
+  readonly data: SessionData
+  readonly session: string | undefined
+  readonly row: Row
+}): VNode {
+  const { data, session, row } = o
+  const path = useMemo(() => [row.seq], [row])
+  const known = useMemo(() => ({ ...data, rows: new Map([[row.seq, row]]) }), [data, row])
+  const stored = useEntries(known, path)
+  const isThere = stored?.has(row.seq) === true
+  useScrollTo(session, row.seq, isThere)
+  return (
+    <div class="conversation">
+      <p class="note">Reading the whole session, for what is before and after this entry…</p>
+      {isThere ? (
+        <Entries data={known} session={session} target={row.seq} path={path} shown={path} stored={stored} />
+      ) : null}
+    </div>
+  )
+}
+
 function CompareLink(o: {
   readonly rows: Rows
   readonly session: string | undefined

@@ -20,7 +20,7 @@ interface FindProps {
   readonly session: string | undefined
   readonly words: string
   /** An entry was chosen, perhaps the one that the address names already. */
-  readonly onOpen: () => void
+  readonly onOpen: (row: Row) => void
 }
 
 export function Find({ data, session, words, onOpen }: FindProps): VNode {
@@ -57,7 +57,7 @@ export function Find({ data, session, words, onOpen }: FindProps): VNode {
           <li key={row.seq}>
             <a
               href={toHash({ ...(session === undefined ? {} : { session }), tab: "conversation", entry: row.id })}
-              onClick={onOpen}
+              onClick={() => onOpen(row)}
             >
               <span class="kind">{nameOf(row)}</span> {row.text}
             </a>

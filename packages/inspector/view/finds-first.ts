@@ -1,6 +1,6 @@
 /**
- * Looks for words before the whole of a session is read: the server does one thing at a time, and the whole of a large session takes it
- * seconds. A reading that has begun is aborted, and begins again when nothing is looked for.
+ * Looks for words, and reads entries that were found, before the whole of a session is read: the server does one thing at a time, and the whole
+ * of a large session takes it seconds. A reading that has begun is aborted, and begins again when nothing is looked for.
  */
 export class FindsFirst {
   #finds = 0

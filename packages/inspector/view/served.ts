@@ -153,11 +153,8 @@ function sessionData(
     },
     async load(seqs) {
       const missing = seqs.filter((seq) => !entries.has(seq))
-      for (let start = 0; start < missing.length; start += MAX_SEQS) {
-        const some = missing.slice(start, start + MAX_SEQS).join(",")
-        const answer = (await (await ask(`sessions/${id}/entries?seqs=${some}`)).json()) as Pick<End, "entries">
-        for (const [seq, stored] of answer.entries) entries.set(seq, stored)
-      }
+      const read = () => readEntries(id, ask, missing, entries)
+      if (missing.length > 0) await (whole === undefined ? order.find(read) : read())
       const found = new Map<number, StoredEntry>()
       for (const seq of seqs) {
         const stored = entries.get(seq)
@@ -166,6 +163,19 @@ function sessionData(
       return found
     },
     find: (words, found, signal) => order.find(() => findWords(id, ask, words, found, signal)),
+  }
+}
+
+async function readEntries(
+  id: string,
+  ask: Ask,
+  seqs: readonly number[],
+  entries: Map<number, StoredEntry>,
+): Promise<void> {
+  for (let start = 0; start < seqs.length; start += MAX_SEQS) {
+    const some = seqs.slice(start, start + MAX_SEQS).join(",")
+    const answer = (await (await ask(`sessions/${id}/entries?seqs=${some}`)).json()) as Pick<End, "entries">
+    for (const [seq, stored] of answer.entries) entries.set(seq, stored)
   }
 }
 
