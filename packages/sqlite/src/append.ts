@@ -5,20 +5,35 @@ import { toBlob } from "./driver/library.ts"
 import type { Database } from "./database.ts"
 import { damagedRow, headOf, numberOf } from "./heads.ts"
 import { type Row, toRows } from "./lines.ts"
+import { IS_FIRST, listAt, settle, TIME } from "./order.ts"
 
 const CREATE = `INSERT INTO session (id, log, next, bytes, updated_at, info, info_next)
-  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING n`
+  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING n, updated_at AS time`
 /** Matches only a sound row with the expected head, so an append need not read it first. */
-const GROW = `UPDATE session SET next = ?, bytes = bytes + ?, updated_at = max(updated_at, ?), info = coalesce(?, info),
-  info_next = coalesce(?, info_next) WHERE id = ? AND log = ? AND next = ? AND bytes >= 2 * next RETURNING n`
+const EXPECTED = "id = ? AND log = ? AND next = ? AND bytes >= 2 * next"
+const grow = (time: "updated_at" | "grown_at"): string => `UPDATE session SET next = ?, bytes = bytes + ?,
+  ${time} = max(${TIME}, ?), info = coalesce(?, info), info_next = coalesce(?, info_next) WHERE ${EXPECTED}
+  RETURNING n, ${time} AS time`
+const GROW = grow("updated_at")
+/** Leaves the index of the list as it is. */
+const GROW_FIRST = `${grow("grown_at")}, ${IS_FIRST} AS isFirst`
 const BATCH = "INSERT INTO batch (n, seq, lines, bytes, append, body) VALUES (?, ?, ?, ?, ?, ?)"
 const LAST_NUMBER = "SELECT seq FROM sqlite_sequence WHERE name = 'session'"
 const STORED = "SELECT 1 FROM batch WHERE n = ? AND seq = ? AND append = ?"
+
+interface Grown {
+  readonly n: number
+  readonly time: number
+  /** Undefined: it is listed by its new time. */
+  readonly isFirst?: 0 | 1
+}
 
 export function createAppend(db: Database, changed: (session: string) => void): StorageAdapter["append"] {
   // Random numbers for each append would cost more than its statements.
   const writer = newLog()
   let appends = 0
+  /** Where this storage object appended last: probably the first session of the list. */
+  let newest: string | undefined
 
   return async (session, lines, { expect, info, signal }) => {
     const rows = toRows(lines)
@@ -34,10 +49,16 @@ export function createAppend(db: Database, changed: (session: string) => void): 
         const now = Date.now()
         const grown =
           expect === 0
-            ? tx.query<{ n: number }>(CREATE).get(session, log, next, bytes, now, newInfo, infoNext)
-            : tx.query<{ n: number }>(GROW).get(next, bytes, now, newInfo, infoNext, session, log, from)
+            ? tx.query<Grown>(CREATE).get(session, log, next, bytes, now, newInfo, infoNext)
+            : tx
+                .query<Grown>(session === newest ? GROW_FIRST : GROW)
+                .get(next, bytes, now, newInfo, infoNext, session, log, from)
         if (grown === undefined) throw refusal(tx, session, expect)
-        number = grown.n
+        const { n, time, isFirst } = grown
+        if (isFirst === undefined) settle(tx, n, time)
+        else if (isFirst === 0) listAt(tx, n, time)
+        newest = session
+        number = n
         insertRows(tx, number, from, append, rows)
         return { next, log }
       },

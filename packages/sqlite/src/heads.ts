@@ -1,6 +1,7 @@
 /** The row of a session as its head. */
 import { fromUtf8, type HeadInfo, StorageError } from "@sessions/core/storage"
 import type { Connection } from "./driver/connection.ts"
+import { TIME } from "./order.ts"
 
 interface HeadRow {
   readonly log: string
@@ -11,7 +12,7 @@ interface HeadRow {
   readonly info_next: number | null
 }
 
-const HEAD = "SELECT log, next, bytes, updated_at, info, info_next FROM session WHERE id = ?"
+const HEAD = `SELECT log, next, bytes, ${TIME} AS updated_at, info, info_next FROM session WHERE id = ?`
 
 /** Throws `corrupt` if the row cannot be what was written. */
 export function headOf(db: Connection, session: string): HeadInfo | undefined {

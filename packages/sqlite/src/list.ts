@@ -3,8 +3,7 @@ import { type AdapterListRow, type HeadInfo, type StorageAdapter, toListRow } fr
 import type { Connection } from "./driver/connection.ts"
 import type { Database } from "./database.ts"
 import { headOf } from "./heads.ts"
-
-const IDS = "SELECT id FROM session WHERE id IS NOT NULL ORDER BY updated_at DESC, id DESC LIMIT ?"
+import { IDS } from "./order.ts"
 
 /** With 8 KB of info each, 8 MB. */
 const PAGE = 1000

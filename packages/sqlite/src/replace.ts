@@ -12,6 +12,7 @@ import type { Connection } from "./driver/connection.ts"
 import type { Database } from "./database.ts"
 import { headOf } from "./heads.ts"
 import { type Row, toRows } from "./lines.ts"
+import { settle } from "./order.ts"
 import { removeLogs } from "./remove.ts"
 
 const STAGE = "INSERT INTO session (log, next, bytes, updated_at) VALUES (?, 0, 0, ?) RETURNING n"
@@ -45,6 +46,7 @@ export function createReplace(
           tx.run(DETACH, session)
           const updatedAt = Math.max(stored?.updatedAt ?? 0, Date.now())
           if (tx.run(ATTACH, session, next, bytes, updatedAt, n) === 0) throw tookTooLong()
+          settle(tx, n, updatedAt)
         },
         {
           signal,

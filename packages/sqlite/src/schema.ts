@@ -3,7 +3,8 @@
  * `user_version` which version of the tables it has.
  *
  * - `session`: a row per log. `n` is the log's number in this file and is never used again. `id` is null for a log that belongs to no
- *   session: with `next` 0 a replace is writing it, otherwise it is deleted and its lines are being removed.
+ *   session: with `next` 0 a replace is writing it, otherwise it is deleted and its lines are being removed. `updated_at` and `grown_at`: see
+ *   `order.ts`.
  * - `batch`: consecutive lines of a log, each with its LF. An append is one row, or several of at most 256 KB. `seq` is that of its
  *   first line, `append` the identity of the append. Bytes, not texts: `length()`, LIKE and many tools stop at a NUL in a text.
  *   A table with a rowid and a small index: rows are added at the end of the table, so its pages are full. Ordered by log, pages would
@@ -23,8 +24,10 @@ const APPLICATION = 0x73657373
  */
 const PAGE_BYTES = 8192
 
+type Step = string | ((db: Connection) => void)
+
 /** `UPGRADES[v]` leads from version v to v + 1; a new file is version 0. A published step is never changed. */
-export const UPGRADES: readonly string[] = [
+export const UPGRADES: readonly Step[] = [
   `
   CREATE TABLE session (
     n          INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -50,6 +53,11 @@ export const UPGRADES: readonly string[] = [
   CREATE TABLE blob (hash TEXT PRIMARY KEY, bytes INTEGER NOT NULL, put_at INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
   PRAGMA application_id = ${APPLICATION};
   `,
+  (db) => {
+    // It may be there: a process of version 1 that still has the file open sets the version back with each `touch`.
+    const column = db.query("SELECT 1 FROM pragma_table_info('session') WHERE name = 'grown_at'").get()
+    if (column === undefined) db.exec("ALTER TABLE session ADD COLUMN grown_at INTEGER NOT NULL DEFAULT 0")
+  },
 ]
 
 /** Sets what must be known before the first table is made. */
@@ -58,7 +66,7 @@ export function prepareFile(db: Connection): void {
 }
 
 /** Whether the file has the tables of this version. Throws for a file of another program and for a newer version. */
-export function isCurrent(db: Connection, steps: readonly string[] = UPGRADES): boolean {
+export function isCurrent(db: Connection, steps: readonly Step[] = UPGRADES): boolean {
   const application = db.query<{ application_id: number }>("PRAGMA application_id").get()?.application_id
   const isEmpty = db.query("SELECT 1 FROM sqlite_schema").get() === undefined
   if (isEmpty) return false
@@ -79,12 +87,17 @@ export function isCurrent(db: Connection, steps: readonly string[] = UPGRADES): 
 }
 
 /** Makes the tables, or leads older ones to this version, in one transaction: a crash or an error leaves the file as it was. */
-export function upgrade(db: Connection, steps: readonly string[] = UPGRADES): void {
+export function upgrade(db: Connection, steps: readonly Step[] = UPGRADES): void {
   const version = versionOf(db)
   try {
     db.run("BEGIN IMMEDIATE")
     // Another process may have been first.
-    if (!isCurrent(db, steps)) for (const step of steps.slice(versionOf(db))) db.exec(step)
+    if (!isCurrent(db, steps)) {
+      for (const step of steps.slice(versionOf(db))) {
+        if (typeof step === "string") db.exec(step)
+        else step(db)
+      }
+    }
     db.exec(`PRAGMA user_version = ${steps.length}`)
     db.run("COMMIT")
   } catch (error) {
@@ -99,7 +112,10 @@ function versionOf(db: Connection): number {
   return db.query<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0
 }
 
-/** Writes a page without changing anything: a transaction with this and nothing else is written to the WAL. */
+/**
+ * Writes a page without changing anything: a transaction with this and nothing else is written to the WAL. Call it in one, because a newer
+ * process may have upgraded the file since it was opened.
+ */
 export function touch(db: Connection): void {
-  db.exec(`PRAGMA user_version = ${UPGRADES.length}`)
+  db.exec(`PRAGMA user_version = ${versionOf(db)}`)
 }

@@ -47,6 +47,7 @@ const known = new Map<string, Writer[]>()
 let acknowledged = 0
 let lost = 0
 let doubled = 0
+let disordered = 0
 
 for (let round = 0; round < rounds; round++) {
   const session = `s${Math.floor(round / ROUNDS_PER_SESSION)}`
@@ -61,7 +62,7 @@ for (let round = 0; round < rounds; round++) {
 }
 console.log(`${2 * rounds} processes killed`)
 console.log(`acknowledged ${acknowledged}, lost ${lost}, doubled ${doubled}`)
-const isWhole = lost === 0 && doubled === 0 && acknowledged > 0
+const isWhole = lost === 0 && doubled === 0 && disordered === 0 && acknowledged > 0
 if (isWhole) rmSync(folder, { recursive: true })
 process.exit(isWhole ? 0 : 1)
 
@@ -86,7 +87,7 @@ function start(session: string, round: number, index: number): Writer {
   return { name, process: child, acknowledged: numbers, ended: once(child, "close") }
 }
 
-/** Every acknowledged line is there once, and nothing is there twice or out of its writer's order. */
+/** Every acknowledged line is there once, nothing is there twice or out of its writer's order, and the list is newest first. */
 async function verify(session: string, round: number): Promise<void> {
   const storage = createSqliteStorage({ path, durability: "os", lockTimeout: 60_000 })
   const found = new Map<string, number[]>()
@@ -97,6 +98,13 @@ async function verify(session: string, round: number): Promise<void> {
       own.push(n)
       found.set(name, own)
     }
+  }
+  const listed: { readonly id: string; readonly updatedAt: number }[] = []
+  for await (const row of storage.list()) if (row.updatedAt !== undefined) listed.push(row)
+  const newestFirst = [...listed].sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))
+  if (listed.some(({ id }, index) => id !== newestFirst[index]?.id)) {
+    disordered++
+    console.log(`round ${round}: listed ${listed.map(({ id, updatedAt }) => `${id} at ${updatedAt}`).join()}`)
   }
   await storage[Symbol.asyncDispose]()
   for (const writer of known.get(session) ?? []) {
