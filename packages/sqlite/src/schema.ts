@@ -67,9 +67,10 @@ export function prepareFile(db: Connection): void {
 
 /** Whether the file has the tables of this version. Throws for a file of another program and for a newer version. */
 export function isCurrent(db: Connection, steps: readonly Step[] = UPGRADES): boolean {
-  const application = db.query<{ application_id: number }>("PRAGMA application_id").get()?.application_id
+  // First the tables: another process may make them, with `application_id`, between the two statements.
   const isEmpty = db.query("SELECT 1 FROM sqlite_schema").get() === undefined
   if (isEmpty) return false
+  const application = db.query<{ application_id: number }>("PRAGMA application_id").get()?.application_id
   if (application !== APPLICATION) {
     throw new StorageError(
       "corrupt",

@@ -1,7 +1,7 @@
 /** Files that are no database, of another program, of other versions, locked, read-only, and missing. */
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { createSqliteStorage, type SqliteDatabase } from "@sessions/sqlite"
+import { createSqliteStorage, type SqliteDatabase, type SqliteStatement } from "@sessions/sqlite"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { createConnection } from "../src/driver/connection.ts"
 import { openDatabase } from "../src/driver/library.ts"
@@ -132,6 +132,37 @@ test("eight storages that create the file at the same moment all succeed", async
   const ids: string[] = []
   for await (const { id } of openAt(path).list()) ids.push(id)
   expect(ids.sort()).toEqual(storages.map((_, n) => `s${n}`))
+})
+
+test("a file that another process creates between two statements of the opening is no other program's", async () => {
+  const path = newPath()
+  const looked: string[] = []
+  const open = (at: string): SqliteDatabase => {
+    const database = openDatabase(at)
+    const prepare = (sql: string): SqliteStatement => {
+      const statement = database.prepare(sql)
+      const get: SqliteStatement["get"] = (...values) => {
+        const row = statement.get(...values)
+        if (looked.length === 0) {
+          const other = createConnection(connectTo(path))
+          other.exec("PRAGMA journal_mode = WAL")
+          upgrade(other)
+        }
+        looked.push(sql)
+        return row
+      }
+      return {
+        get,
+        all: (...values) => statement.all(...values),
+        iterate: (...values) => statement.iterate(...values),
+        run: (...values) => statement.run(...values),
+        finalize: () => statement.finalize?.(),
+      }
+    }
+    return { exec: (sql) => void database.exec(sql), close: () => void database.close(), prepare }
+  }
+  expect(await openAt(path, { open }).head("a")).toBeUndefined()
+  expect(looked.length).toBeGreaterThan(1)
 })
 
 test("a runtime without SQLite gets `unsupported` from the first call, with what to do, and no file", async () => {
