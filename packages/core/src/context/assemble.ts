@@ -43,7 +43,8 @@ export function assembleContext<M extends Message>(
 ): SessionContext<M> {
   const { modelIsExplicit: _, ...state } = selection.state
   const model = Object.hasOwn(state.models, "default") ? state.models["default"] : undefined
-  const compaction = selection.entries.find(({ seq }) => seq === selection.compaction)?.entry
+  // The system messages that it carries have its seq and are before it.
+  const compaction = selection.entries.findLast(({ seq }) => seq === selection.compaction)?.entry
   const before = compaction?.["tokensBefore"]
   let tokens = promptTokens(state, count)
   for (const { message } of messages) tokens += count(message)

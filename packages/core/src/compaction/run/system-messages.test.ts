@@ -43,6 +43,14 @@ test("a system message before the cut stays in the context, before the summary, 
   }
 })
 
+test("the context names the compaction that it begins with, not a system message that it carries", async () => {
+  const { session, reopen } = await startCompacting()
+  await session.append([system("A"), ...TALK])
+  const { entryId, tokensBefore } = await session.compact(NOTHING)
+  for (const open of [session, await reopen()])
+    expect((await open.context()).compaction).toEqual({ entryId, tokensBefore })
+})
+
 test("a system message in the kept part stays in its place, and the next compaction carries it", async () => {
   const { session, reopen } = await startCompacting()
   await session.append([system("A"), ...TALK, user("b"), system("B"), assistant("c")])
