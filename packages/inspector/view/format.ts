@@ -15,10 +15,13 @@ export function formatCost(value: number): string {
   return value.toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 6 })
 }
 
+const UNITS = ["B", "kB", "MB", "GB", "TB"] as const
+
+/** In powers of 1,000, as the command shows them. */
 export function formatBytes(bytes: number): string {
-  if (bytes < 1_000) return `${bytes} B`
-  if (bytes < 1_000_000) return `${(bytes / 1_000).toFixed(1)} KB`
-  return `${(bytes / 1_000_000).toFixed(1)} MB`
+  let [value, unit] = [bytes, 0]
+  for (; value >= 999.5 && unit < UNITS.length - 1; unit++) value /= 1_000
+  return `${value.toFixed(unit > 0 && value < 9.95 ? 1 : 0)} ${UNITS[unit]}`
 }
 
 /** In the reader's time zone; a text that is no time stays as it is. */
