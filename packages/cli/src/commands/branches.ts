@@ -11,8 +11,8 @@ export const branches: Command = defineCommand({
   options: { open: { type: "boolean", help: "only branches that no writer has left on purpose" } },
   notes: [
     "A branch is named by its last message. An open one was written by another process at the same time, and is",
-    "not part of the context; `sessions branch` continues from it, or settles it. MESSAGES counts those that only",
-    "this branch has.",
+    "not part of the context; `sessions branch` continues from it, or settles it. MESSAGES counts those that are",
+    "not on the current branch.",
   ],
   examples: ["branches @last", "branches @last --open", "branches 01JGN3 --json"],
   async run({ sessions, resolveSession, args: [ref = ""], values, callOptions, progress }) {
