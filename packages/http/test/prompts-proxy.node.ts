@@ -20,7 +20,7 @@ const LEAST = 5
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
 const SESSIONS = 2
 
-void test(`prompts sent for ${SECONDS} s through a proxy that cuts, delays, repeats and answers 502, to two servers: each runs once, and the events have each once`, async () => {
+void test(`prompts sent for ${SECONDS} s through a proxy that cuts, delays, repeats and answers 502, to two servers: each runs once, and the events have each and its end once`, async () => {
   console.info(`SEED=${SEED}`)
   const dice = createDice(SEED)
   const root = mkdtempSync(join(tmpdir(), "sessions-proxy-"))
@@ -39,13 +39,20 @@ void test(`prompts sent for ${SECONDS} s through a proxy that cuts, delays, repe
   const through = createSessionClient({ url: proxy.endpoint })
   const stop = new AbortController()
   const seen = new Map<string, string[]>()
+  const ends = new Map<string, string[]>()
   const following = created.map(async ({ id }) => {
     const { cursor } = await direct.load(id)
     const messages: string[] = []
+    const ended: string[] = []
     seen.set(id, messages)
+    ends.set(id, ended)
     // Without a stream: the proxy sends an answer when it is whole.
-    for await (const { event, data } of through.events(id, { after: cursor, stream: false, signal: stop.signal }))
+    for await (const { event, data } of through.events(id, { after: cursor, stream: false, signal: stop.signal })) {
       if (event === "appended") messages.push(...data.entries.map((entry) => entry.id))
+      if (event !== "turn_end") continue
+      assert.ok(messages.includes(data.messageId), "the end of a turn comes after its message")
+      ended.push(data.messageId)
+    }
   })
 
   proxy.setFaultRate(0.25)
@@ -57,7 +64,9 @@ void test(`prompts sent for ${SECONDS} s through a proxy that cuts, delays, repe
   for (const { id } of created) await settled(servers, id)
   const stored = new Map<string, string[]>()
   for (const { id } of created) stored.set(id, await messagesOf((servers[0] as Server).sessions, id))
+  const turnsOf = (id: string): string[] => (stored.get(id) ?? []).filter((one) => sent.get(id)?.includes(one))
   await until(() => created.every(({ id }) => seen.get(id)?.at(-1) === stored.get(id)?.at(-1)))
+  await until(() => created.every(({ id }) => ends.get(id)?.at(-1) === turnsOf(id).at(-1)))
   stop.abort()
   await Promise.all(following)
   // Before the end: a request that the proxy has delayed may meet a server that is closing, which refuses it.
@@ -75,6 +84,16 @@ void test(`prompts sent for ${SECONDS} s through a proxy that cuts, delays, repe
   for (const { id } of created) {
     const messages = stored.get(id) ?? []
     assert.deepEqual(seen.get(id), messages, "the events have each message once, in the order of the log")
+    // More than 20 turns may end between two pages: those before are not told.
+    const ended = ends.get(id) ?? []
+    assert.deepEqual(ended, [...new Set(ended)], "no turn ends twice")
+    const turns = turnsOf(id)
+    assert.deepEqual(
+      ended,
+      turns.filter((one) => ended.includes(one)),
+      "turns end in the order of the log",
+    )
+    assert.deepEqual(ended.slice(-20), turns.slice(-20))
     for (const prompt of sent.get(id) ?? []) assert.equal(messages.filter((one) => one === prompt).length, 1)
     assert.equal(messages.length, 2 * (sent.get(id)?.length ?? 0))
   }
