@@ -89,17 +89,20 @@ class LogSession implements AgentSession<object> {
     return this.#exclusive(async () => {
       const doubtful = this.#doubtful
       const isRepeated = doubtful !== undefined && doubtful.items === canonical(entries)
-      const added = isRepeated ? doubtful.entries : entries.map((entry) => ({ ...entry, id: newId() }))
+      let added = isRepeated ? doubtful.entries : undefined
       try {
-        const last = added.at(-1)?.id ?? null
-        this.#seen = await this.#change(true, async (session) =>
-          isRepeated && (await this.#hasAdded(session, added)) ? last : this.#append(session, added),
-        )
+        this.#seen = await this.#change(true, async (session) => {
+          if (isRepeated && (await this.#hasAdded(session, doubtful.entries)))
+            return doubtful.entries.at(-1)?.id ?? null
+          // After those of the session's creation: reading a log whose ids ascend needs no index of them.
+          added ??= entries.map((entry) => ({ ...entry, id: newId() }))
+          return this.#append(session, added)
+        })
         this.#doubtful = undefined
       } catch (error) {
         // A repeated call that fails otherwise has not found out what became of the first.
         const isDoubtful = isRepeated || hasCode(error, "indeterminate")
-        this.#doubtful = isDoubtful ? { items: canonical(entries), entries: added } : undefined
+        this.#doubtful = isDoubtful && added !== undefined ? { items: canonical(entries), entries: added } : undefined
         throw error
       }
     })

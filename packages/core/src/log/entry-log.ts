@@ -139,8 +139,7 @@ export class EntryLog {
     if (before <= this.#from) return undefined
     // Most references mean the entry directly before: no index is needed.
     if (this.#slots[before - 1 - this.#from]?.id === id) return before - 1
-    this.#index()
-    return this.#ids.find(id, before)
+    return this.#ids.find(id, before, this.#slots, this.#from)
   }
 
   /** The first held entry with an id. */

@@ -3,20 +3,28 @@ import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
 import { EntryLog, type EntrySlot } from "./entry-log.ts"
 
+const NO_ENTRY = ""
 const IDS = ["a", "b", "c", "d", "e", "f", "g", "h"]
 
 /** Few ids, so that many are duplicate and some logs have them in order. */
 const id = fc.constantFrom(...IDS)
 
+/** Also lines that are not entries. */
+const lines = fc.array(fc.oneof({ weight: 6, arbitrary: id }, { weight: 1, arbitrary: fc.constant(NO_ENTRY) }), {
+  maxLength: 3,
+})
+
+const ascending = fc
+  .tuple(fc.uniqueArray(id, { maxLength: 3 }), fc.constantFrom(0, 0, 1, 9, 9))
+  .map(([ids, gap]) => (gap > ids.length ? ids.sort(compare) : ids.sort(compare).toSpliced(gap, 0, NO_ENTRY)))
+
 const steps = fc.array(
   fc.oneof(
-    fc.record({ kind: fc.constant("push" as const), ids: fc.array(id, { maxLength: 3 }) }),
-    fc.record({ kind: fc.constant("prepend" as const), ids: fc.array(id, { maxLength: 3 }) }),
-    fc.record({
-      kind: fc.constant("prepend" as const),
-      ids: fc.uniqueArray(id, { maxLength: 3 }).map((ids) => ids.sort(compare)),
-    }),
-    fc.record({ kind: fc.constant("truncate" as const), ids: fc.array(id, { maxLength: 3 }) }),
+    fc.record({ kind: fc.constant("push" as const), ids: lines }),
+    fc.record({ kind: fc.constant("push" as const), ids: ascending }),
+    fc.record({ kind: fc.constant("prepend" as const), ids: lines }),
+    fc.record({ kind: fc.constant("prepend" as const), ids: ascending }),
+    fc.record({ kind: fc.constant("truncate" as const), ids: lines }),
     fc.record({ kind: fc.constant("look" as const), ids: fc.constant<string[]>([]) }),
   ),
   { maxLength: 10 },
@@ -45,11 +53,16 @@ test("an id means the nearest entry before, and each duplicate is reported, in a
         } else expectFound()
       }
       expectFound()
+      for (const one of IDS) expect(log.first(one)).toBe(seqsOf(one)[0])
 
+      function seqsOf(one: string): number[] {
+        return held.flatMap((other, index) => (other === one ? [start + index] : []))
+      }
+
+      // Not `first`, which indexes all lines.
       function expectFound(): void {
         for (const one of IDS) {
-          const seqs = held.flatMap((other, index) => (other === one ? [start + index] : []))
-          expect(log.first(one)).toBe(seqs[0])
+          const seqs = seqsOf(one)
           for (let before = start; before <= start + held.length; before++) {
             expect(log.find(one, before)).toBe(seqs.findLast((seq) => seq < before))
           }
@@ -64,6 +77,7 @@ test("an id means the nearest entry before, and each duplicate is reported, in a
 function repetitions(held: readonly string[], count: number, start: number): [number, number][] {
   const found: [number, number][] = []
   for (let index = count - 1; index >= 0; index--) {
+    if (held[index] === NO_ENTRY) continue
     const again = held.indexOf(held[index] as string, index + 1)
     if (again > 0) found.push([start + index, start + again])
   }
@@ -71,7 +85,7 @@ function repetitions(held: readonly string[], count: number, start: number): [nu
 }
 
 function entryOf(id: string): EntrySlot {
-  return { type: "acme:x", id, parentId: null, seq: 0, timestamp: "" }
+  return id === NO_ENTRY ? undefined : { type: "acme:x", id, parentId: null, seq: 0, timestamp: "" }
 }
 
 function compare(a: string, b: string): number {

@@ -1,6 +1,7 @@
 /**
- * The seqs of a log's entries by their ids. Built at the first lookup, since appending, and reading a path without branches, need none,
- * and the index costs as much as holding the lines does. Call `cover` before a lookup or a change of indexed lines.
+ * The seqs of a log's entries by their ids. Older lines whose ids ascend, as ULIDs of one writer do, are searched by halving. The others are
+ * indexed at the first lookup, since appending, and reading a path without branches, need none, and the index costs as much as holding the
+ * lines does. Call `cover` before a change of indexed lines.
  */
 import type { Seq } from "../storage/contract.ts"
 
@@ -30,15 +31,15 @@ export class IdIndex {
   }
 
   /**
-   * Older lines were added. True if their ids ascend up to the held ones, as ULIDs of one writer do: then no id repeats, and they need
-   * no index yet. Otherwise call {@link prepend}.
+   * Older lines were added. True if each but the first is an entry, and their ids ascend up to the held ones: then no id repeats, and they
+   * need no index yet. Otherwise call {@link prepend}.
    */
   takeOlder(slots: readonly (Named | undefined)[]): boolean {
     let ascending = true
     for (let index = slots.length - 1; index >= 0; index--) {
       const id = slots[index]?.id
-      if (id === undefined) continue
-      if (this.#lowest === undefined || id < this.#lowest) this.#lowest = id
+      if (id === undefined) ascending &&= index === 0
+      else if (this.#lowest === undefined || id < this.#lowest) this.#lowest = id
       else ascending = false
     }
     return ascending
@@ -97,9 +98,17 @@ export class IdIndex {
   }
 
   /** The nearest entry before `before` with this id. */
-  find(id: string, before: Seq): Seq | undefined {
+  find(id: string, before: Seq, slots: readonly (Named | undefined)[], from: Seq): Seq | undefined {
+    if (this.#to < from + slots.length) this.cover(slots, from)
     const last = this.#last.get(id)
-    if (last === undefined || last < before) return last
+    if (last === undefined) {
+      const at = firstNot(this.#from - from, (index) => {
+        while (index > 0 && slots[index] === undefined) index--
+        return slots[index] === undefined || (slots[index] as Named).id < id
+      })
+      return slots[at]?.id === id && from + at < before ? from + at : undefined
+    }
+    if (last < before) return last
     const earlier = this.#earlier.get(id)
     return earlier === undefined ? undefined : lastBelow(earlier, before)
   }
@@ -109,14 +118,19 @@ export class IdIndex {
   }
 }
 
-/** The largest of ascending seqs below a bound. Binary search, since all entries of a damaged log may have one id. */
+/** The largest of ascending seqs below a bound. Halving, since all entries of a damaged log may have one id. */
 function lastBelow(ascending: readonly Seq[], bound: Seq): Seq | undefined {
+  return ascending[firstNot(ascending.length, (index) => (ascending[index] as Seq) < bound) - 1]
+}
+
+/** The first index below `count` that is not low, or `count`. All that are low come first. */
+function firstNot(count: number, isLow: (index: number) => boolean): number {
   let low = 0
-  let high = ascending.length
+  let high = count
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((ascending[middle] as Seq) < bound) low = middle + 1
+    if (isLow(middle)) low = middle + 1
     else high = middle
   }
-  return ascending[low - 1]
+  return low
 }

@@ -161,10 +161,11 @@ interface Page {
 /** Collects entries from `start` backwards. Looks for one more than `limit`, to know whether there is an earlier page. */
 function collect(log: EntryLog, start: Seq, limit: number, isWanted: (entry: Entry) => boolean): Page | NeedsOlder {
   const entries: SelectedEntry[] = []
+  const { deleted } = log
   let seq = start
   for (; seq >= 0; seq = parentOf(log, seq)) {
     const entry = log.at(seq) as Entry
-    if (log.deleted.has(seq) || !isWanted(entry)) continue
+    if (deleted.has(seq) || !isWanted(entry)) continue
     const oldest = entries[limit - 1]
     if (oldest !== undefined) return { entries: entries.reverse(), before: cursorOf(log, oldest.seq) }
     entries.push({ seq, entry })
