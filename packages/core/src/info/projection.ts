@@ -176,6 +176,13 @@ export function projectInPlace(
   return prompts ? withPrompts(projection, prompts) : projection
 }
 
+/** Continues a projection with the entries of a log up to `end`. */
+export function projectFurther(start: InfoProjection, log: EntryLog, end: Seq = log.end): InfoProjection {
+  let projection = start
+  for (let seq = start.to.seq + 1; seq < end; seq++) projection = projectEntry(projection, log.at(seq), seq)
+  return projection
+}
+
 /** Projects all entries of a log that is held whole. */
 export function projectLog(start: InfoProjection, slots: Iterable<Entry | undefined>): InfoProjection {
   const prompts = new PromptList()

@@ -59,7 +59,7 @@ async function broughtUpToDate(
 ): Promise<InfoProjection> {
   const from = stored?.stale === "log" ? undefined : stored
   if (from?.to.seq === head.next - 1) return from
-  const further = from === undefined ? undefined : await projectFurther(storage, id, from, head, o)
+  const further = from === undefined ? undefined : await readFurther(storage, id, from, head, o)
   const isFurther = further !== undefined && further.stale !== "log"
   const projection = isFurther ? further : await projectAnew(storage, id, head, o)
   const isWorth = isFurther
@@ -70,7 +70,7 @@ async function broughtUpToDate(
 }
 
 /** Continues a stored projection; undefined if the log is not the one that it was made of. */
-async function projectFurther(
+async function readFurther(
   storage: SessionStorage,
   id: string,
   from: InfoProjection,

@@ -11,7 +11,7 @@ import { contextStart, infoBeside, storedInfo } from "../info/store.ts"
 import {
   fitsLog,
   type InfoProjection,
-  projectEntry,
+  projectFurther,
   projectWhole,
   startProjection,
   withTips,
@@ -161,7 +161,7 @@ async function projectionOf(
   const make = (): InfoProjection | undefined => {
     // By the time of the call the log may have pending entries.
     if (complete) return projectWhole(header, headInfo.log, log, end)
-    return start === undefined ? undefined : projectRange(start, log, { to: end })
+    return start === undefined ? undefined : projectFurther(start, log, end)
   }
   const withKnownTips = (): InfoProjection | undefined => {
     const projection = make()
@@ -176,12 +176,6 @@ function projectRangeOfTips(start: InfoProjection | undefined, { log, settled }:
   for (let seq = (start?.to.seq ?? 0) + 1; tips !== undefined && seq < log.end; seq++)
     tips = projectTips(tips, log.at(seq), seq, settled)
   return tips
-}
-
-function projectRange(start: InfoProjection, log: EntryLog, { to }: { readonly to: Seq }): InfoProjection {
-  let projection = start
-  for (let seq = start.to.seq + 1; seq < to; seq++) projection = projectEntry(projection, log.at(seq), seq)
-  return projection
 }
 
 /**

@@ -10,7 +10,7 @@ import { currentInfo } from "../info/refresh.ts"
 import {
   compactionOf,
   type InfoProjection,
-  projectEntry,
+  projectFurther,
   projectWhole,
   type SessionInfo,
   startProjection,
@@ -137,10 +137,7 @@ async function infoOfOpen(live: LiveSession, head: HeadInfo, o: CallOptions): Pr
   const made = await readTips(live, head, o)
   const learned = carried()
   if (learned !== undefined) return learned
-  let projection = made
-  for (let seq = made.to.seq + 1; seq < state.log.end; seq++)
-    projection = projectEntry(projection, state.log.at(seq), seq)
-  return projection
+  return projectFurther(made, state.log)
 }
 
 /** Reads the log for the information and the tips that the session does not have, and reports the tips that are open. */
