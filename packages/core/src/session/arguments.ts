@@ -1,5 +1,5 @@
 /** Checks the arguments of the public calls by tables: the options of each call, and what it would use without checking it. */
-import { checkExclusive, COMPACTION_OPTIONS } from "../compaction/settings/layers.ts"
+import { checkSettings, COMPACTION_OPTIONS } from "../compaction/settings/layers.ts"
 import type { AutoCompactOptions, CompactOptions } from "../compaction/types.ts"
 import type { BlobLimits } from "../format/blobs.ts"
 import { SessionError } from "../format/errors.ts"
@@ -250,7 +250,7 @@ export function checkSessionsOptions(o: SessionsOptions): void {
   checkCallOptions(call, o, SESSIONS)
   checkStorage(call, o.storage)
   for (const hooks of [o.hooks ?? []].flat()) checkCallOptions(call, hooks, HOOKS, {}, "hooks.")
-  if (o.compaction !== undefined) checkExclusive(o.compaction)
+  if (o.compaction !== undefined) checkSettings(o.compaction)
 }
 
 /** The same sessions with checks of the options. Inside, the methods pass each other options that their callers may not give. */

@@ -50,12 +50,9 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     checkOpen()
     checkId(id, o.ulidsOnly === true)
   }
-  const checkCompaction = (settings: OpenOptions): void => {
-    for (const layer of [compaction, settings.compaction]) if (layer !== undefined) checkSettings(layer)
-  }
   const acquire = async (id: string, o: OpenOptions): Promise<OpenedSession> => {
     check(id)
-    checkCompaction(o)
+    if (o.compaction !== undefined) checkSettings(o.compaction)
     return open.open(id, (signal) => openSession(storage, id, options, { ...signal, readTips: true }), o)
   }
   /** Opens the session for one use of it. */
@@ -101,7 +98,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     async create(o = {}) {
       const id = o.id ?? newId()
       check(id)
-      checkCompaction(o)
+      if (o.compaction !== undefined) checkSettings(o.compaction)
       const header = newHeader(o, id, options.now())
       const problem = headerProblem(header)
       if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)

@@ -69,20 +69,15 @@ const EXCLUSIVE = [
 
 /** Throws `invalid` for a wrong value, or two exclusive settings in one layer. */
 export function checkSettings(layer: CompactionSettings): CompactionSettings {
-  checkExclusive(layer)
-  checkValues("compaction", layer, COMPACTION_OPTIONS)
-  if (isObject(layer.prune)) pruneSettings(layer.prune)
-  return layer
-}
-
-/** Throws `invalid` for a layer that sets two exclusive settings. */
-export function checkExclusive(layer: CompactionSettings): void {
   for (const exclusive of EXCLUSIVE) {
     const both = exclusive.filter((key) => layer[key] !== undefined)
     if (both.length < 2) continue
     const message = `${both.join(" and ")} exclude each other: set only one of ${exclusive.join(", ")} in the same options.`
     throw new SessionError("invalid", message)
   }
+  checkValues("compaction", layer, COMPACTION_OPTIONS)
+  if (isObject(layer.prune)) pruneSettings(layer.prune)
+  return layer
 }
 
 /** A layer behind its preset, which it overrides. */
