@@ -1,9 +1,8 @@
-/** ULIDs: the ids of sessions and entries. Increasing ids for new ones, ids computed from time and index for those of old logs. */
-import { decodeTime, encodeTime, monotonicFactory } from "ulid"
+/** ULIDs: the ids of sessions and entries. `computed-ids.ts` has those of old logs. */
+import { decodeTime, monotonicFactory } from "ulid"
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
-const TIME_DIGITS = 10
-const RANDOM_DIGITS = 16
+export const RANDOM_DIGITS = 16
 /** The largest time that the 48 bits of a ULID hold. */
 const LAST_TIME = 2 ** 48 - 1
 
@@ -41,24 +40,12 @@ export function createIds(clock: () => number = Date.now): () => string {
  * The same upper-case text. V8 keeps a concatenated text in pieces, and `JSON.stringify` takes a slower path for each object that has
  * one: 1.3 us for an entry. Changing the case returns a text in one piece.
  */
-function toFlat(id: string): string {
+export function toFlat(id: string): string {
   return id.toUpperCase()
 }
 
-/**
- * The ULID of a time and an index, so that each load of an old log gives its entries the same ids. Ids sort by time, then index. NaN
- * counts as 0. The index is a safe integer: `encodeTime` refuses more than 48 bits, so its digits are encoded in two halves.
- */
-export function ulidAt(time: number, index: number): string {
-  const low = index % HALF
-  const digits = encodeTime((index - low) / HALF, RANDOM_DIGITS / 2) + encodeTime(low, RANDOM_DIGITS / 2)
-  return toFlat(encodeTime(clampTime(time, 0), TIME_DIGITS) + digits)
-}
-
-/** Values of half the digits of an index, 5 bits each. */
-const HALF = 2 ** (5 * (RANDOM_DIGITS / 2))
-
-function clampTime(time: number, first: number): number {
+/** A time that a ULID can hold; `first` for an earlier one and for NaN. */
+export function clampTime(time: number, first: number): number {
   return Number.isNaN(time) ? first : Math.trunc(Math.min(Math.max(time, first), LAST_TIME))
 }
 

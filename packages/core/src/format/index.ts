@@ -55,7 +55,8 @@ export { encodeEntry, encodeHeader, type LogRecord, type ParsedLine, parseLine }
 export { identifyLog, type LogIdentity, type OlderFormat, type OlderVersion } from "./identify.ts"
 
 // New entries, as an append checks and completes them.
-export { createIds, isUlid, ulidAt } from "./ids.ts"
+export { ulidAt } from "./computed-ids.ts"
+export { createIds, isUlid } from "./ids.ts"
 export {
   type EntryPayload,
   type EntryPlace,

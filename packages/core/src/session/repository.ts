@@ -8,7 +8,7 @@ import type { NewEntry } from "../format/new-entry.ts"
 import { isObject } from "../format/shape.ts"
 import { notFound } from "../log/loaded-log.ts"
 import { READ_WINDOW } from "../log/read-backwards.ts"
-import { isSessionId } from "../storage/checks.ts"
+import { checkSessionId } from "../storage/checks.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { shown } from "../storage/options.ts"
 import { signalOf } from "../storage/signals.ts"
@@ -208,12 +208,10 @@ function withDefaults(o: SessionsOptions): LiveSessionOptions {
   }
 }
 
-function checkId(id: unknown, ulidsOnly: boolean): void {
-  if (isSessionId(id) && (!ulidsOnly || isUlid(id))) return
-  const rule = ulidsOnly
-    ? "a ULID: 26 of 0-9 A-H J K M N P-T V-Z"
-    : 'made of 1 to 128 of A-Z a-z 0-9 . _ -, with a letter or digit first and last and no ".."'
-  throw new SessionError("invalid", `${shown(id)} is not a session id, which is ${rule}.`)
+function checkId(id: string, ulidsOnly: boolean): void {
+  checkSessionId(id)
+  if (ulidsOnly && !isUlid(id))
+    throw new SessionError("invalid", `${shown(id)} is not a ULID, which is 26 of 0-9 A-H J K M N P-T V-Z.`)
 }
 
 /** The entries that a new session is created with. `append` checks each of them. */

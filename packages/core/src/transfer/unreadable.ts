@@ -1,7 +1,7 @@
 /** Keeps a line of a file that cannot be a line of a log (not UTF-8, or torn) as an entry, so that an import loses nothing. */
 import { toBase64 } from "../format/base64.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import { ulidAt } from "../format/ids.ts"
+import { ulidAt } from "../format/computed-ids.ts"
 import type { ReadLine } from "../format/jsonl.ts"
 import type { Entry } from "../format/entry.ts"
 import { isWellFormed } from "../storage/utf8.ts"

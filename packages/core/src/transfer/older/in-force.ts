@@ -3,7 +3,7 @@
  * greatest (time, id) counts. Where these differ, the entry in force is repeated at the end. Pure.
  */
 import type { Entry } from "../../format/entry.ts"
-import { ulidAt } from "../../format/ids.ts"
+import { ulidAt } from "../../format/computed-ids.ts"
 import { textOf } from "../../format/stored-text.ts"
 import { laterOf, replaces, type Stamp, stampOf } from "../../log/stamps.ts"
 import { isoOf, isRawLine, type RawLine, toEntryLog } from "./log.ts"

@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest"
 import { AT, entry, header, message } from "../../../test/older-logs.ts"
-import { isUlid, ulidAt } from "../../format/ids.ts"
+import { ulidAt } from "../../format/computed-ids.ts"
+import { isUlid } from "../../format/ids.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { LogRecord } from "../../format/line.ts"
 import type { OlderLog, RawLine } from "./log.ts"

@@ -1,7 +1,7 @@
 /** Migrates a log from version 1 to 2, and from version 2 to 3. */
 import type { Report } from "../../format/diagnostics.ts"
 import { shown } from "../../format/stored-text.ts"
-import { ulidAt } from "../../format/ids.ts"
+import { ulidAt } from "../../format/computed-ids.ts"
 import type { LogRecord } from "../../format/line.ts"
 import { isObject } from "../../format/shape.ts"
 import type { Seq } from "../../storage/contract.ts"

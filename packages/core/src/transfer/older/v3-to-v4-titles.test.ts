@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { AT, entry, header, lines, message } from "../../../test/older-logs.ts"
-import { ulidAt } from "../../format/ids.ts"
+import { ulidAt } from "../../format/computed-ids.ts"
 import type { Entry } from "../../format/entry.ts"
 import { migrateLines } from "./migrate.ts"
 
