@@ -1,5 +1,4 @@
 /** Creates sessions, opens stored ones, and reloads a session whose log another writer has replaced. */
-import { hasCode } from "../format/errors.ts"
 import { FORMAT, type Header, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
@@ -19,6 +18,7 @@ import {
 import { type LoadedLog, loadLog, loadOlder, type LoadOther, LogStore } from "../log/loaded-log.ts"
 import { readTips } from "./read-log.ts"
 import { readDefaultLeaf } from "./read-path.ts"
+import { retryOn } from "../storage/retry.ts"
 import { signalOf } from "../storage/signals.ts"
 import { transferFeature } from "./features.ts"
 import { SessionState } from "../write/session-state.ts"
@@ -62,19 +62,13 @@ const MAX_REPLACED = 10
  * is read in the background until the signal aborts. Rejects with `not_found`, `not_a_session`, and the errors of the
  * storage.
  */
-export async function openSession(
+export function openSession(
   storage: SessionStorage,
   id: string,
   options: LiveSessionOptions,
   o: CallOptions & { readonly readTips?: boolean } = {},
 ): Promise<LiveSession> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await openOnce(storage, id, options, o)
-    } catch (error) {
-      if (attempt === MAX_REPLACED || !hasCode(error, "conflict")) throw error
-    }
-  }
+  return retryOn("conflict", MAX_REPLACED, () => openOnce(storage, id, options, o))
 }
 
 async function openOnce(

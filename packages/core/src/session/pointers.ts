@@ -1,34 +1,16 @@
 /** Pointers: named references to the last used session, for example one for each terminal. Stored as documents. */
-import { SessionError, hasCode } from "../format/errors.ts"
+import { SessionError } from "../format/errors.ts"
 import { checkCallOptions, type OptionChecks } from "../format/options.ts"
 import { isAnything, isString } from "../format/shape.ts"
 import { checkSessionId } from "../storage/checks.ts"
-import type { CallOptions, Doc, SessionStorage } from "../storage/contract.ts"
+import type { SessionStorage } from "../storage/contract.ts"
 import { shown } from "../storage/options.ts"
+import { updateDoc } from "../storage/update-doc.ts"
 import type { Pointer, Pointers } from "./repository-types.ts"
-
-/** Attempts; more conflicts in a row come from a faulty storage, not from other writers. */
-const TRIES = 20
 
 const POINTER: OptionChecks<Pointer> = { session: isAnything, cwd: isString }
 
 export function createPointers(storage: SessionStorage, checkOpen: () => void): Pointers {
-  /** The last write wins: after a conflict, the new version of the document is read and replaced. */
-  const untilWritten = async (
-    key: string,
-    o: CallOptions,
-    write: (doc: Doc | undefined) => Promise<unknown>,
-  ): Promise<void> => {
-    for (let attempt = 1; ; attempt++) {
-      const doc = await storage.docs.get(key, o)
-      try {
-        await write(doc)
-        return
-      } catch (error) {
-        if (!hasCode(error, "conflict") || attempt === TRIES) throw error
-      }
-    }
-  }
   return {
     async set(name, pointer, o = {}) {
       checkOpen()
@@ -37,7 +19,8 @@ export function createPointers(storage: SessionStorage, checkOpen: () => void): 
       checkSessionId(session)
       const key = keyOf(name)
       const text = JSON.stringify({ session, cwd })
-      await untilWritten(key, o, (doc) => storage.docs.put(key, text, { ...o, expect: doc?.version ?? null }))
+      // The last write wins.
+      await updateDoc(storage.docs, key, () => text, o)
     },
     async get(name, o = {}) {
       checkOpen()
@@ -46,10 +29,7 @@ export function createPointers(storage: SessionStorage, checkOpen: () => void): 
     },
     async delete(name, o = {}) {
       checkOpen()
-      const key = keyOf(name)
-      await untilWritten(key, o, async (doc) => {
-        if (doc !== undefined) await storage.docs.delete(key, { ...o, expect: doc.version })
-      })
+      await updateDoc(storage.docs, keyOf(name), () => null, o)
     },
   }
 }

@@ -2,12 +2,12 @@
  * The information of a stored session: the stored projection if it is current, else one that is brought up to date from the log. A log is
  * opened only if the path of its leaf must be read, or if it is of another version and must be read completely.
  */
-import { hasCode } from "../format/errors.ts"
 import { type InfoProjection, type SessionInfo, toSessionInfo } from "../info/projection.ts"
 import { currentInfo } from "../info/refresh.ts"
 import { isCurrent, storedInfo, storeInfo } from "../info/store.ts"
 import { currentHeader, notFound, readLines } from "../log/loaded-log.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
+import { retryOn } from "../storage/retry.ts"
 import { openSession } from "./open.ts"
 import type { LiveSessionOptions } from "./live-session.ts"
 import { infoOfMemory, withPathOf } from "./read-log.ts"
@@ -16,8 +16,8 @@ import { infoOfMemory, withPathOf } from "./read-log.ts"
 const TRIES = 3
 
 /**
- * `listed`: the head of the log, if a list has given it; then the log is not read for its open tips alone. Rejects with `not_found` if the session does not exist, with `not_a_session` if
- * its log is not a session log, and with the errors of the storage.
+ * `listed`: the head of the log, if a list has given it; then the log is not read for its open tips alone. Rejects with `not_found` if the
+ * session does not exist, with `not_a_session` if its log is not a session log, and with the errors of the storage.
  */
 export async function infoOfStored(
   storage: SessionStorage,
@@ -26,18 +26,15 @@ export async function infoOfStored(
   options: LiveSessionOptions,
   o: CallOptions = {},
 ): Promise<SessionInfo> {
+  const tips = listed === undefined
   let head = listed
-  for (let attempt = 1; ; attempt++) {
-    head ??= await storage.head(id, o)
-    if (head === undefined) throw notFound(storage, id)
-    try {
-      const tips = listed === undefined
-      return toSessionInfo(id, await projectionOf(storage, id, head, options, { ...o, tips }), head)
-    } catch (error) {
-      if (!hasCode(error, "conflict") || attempt === TRIES) throw error
-      head = undefined
-    }
-  }
+  return retryOn("conflict", TRIES, async () => {
+    const current = head ?? (await storage.head(id, o))
+    if (current === undefined) throw notFound(storage, id)
+    // After a conflict it is out of date.
+    head = undefined
+    return toSessionInfo(id, await projectionOf(storage, id, current, options, { ...o, tips }), current)
+  })
 }
 
 async function projectionOf(

@@ -3,8 +3,8 @@
  * which is missing there was deleted there, and that two logs which have not changed since need not be read.
  */
 import { isObject } from "../format/shape.ts"
-import { hasCode } from "../format/errors.ts"
 import type { CallOptions, Head, SessionStorage } from "../storage/contract.ts"
+import { updateDoc } from "../storage/update-doc.ts"
 
 /** What the last merge with one storage left. */
 export interface Merged {
@@ -15,9 +15,6 @@ export interface Merged {
   /** Ids of the entries with other content there. */
   readonly differing: readonly string[]
 }
-
-/** Writers of the document that come between. */
-const TRIES = 5
 
 /** Undefined if the session was never merged with that storage. A damaged document counts as a merge of logs that are not known. */
 export async function mergedBefore(
@@ -44,22 +41,11 @@ export async function storeMerged(
   merged: Merged,
   o: CallOptions,
 ): Promise<void> {
-  const key = keyOf(id)
-  for (let attempt = 1; ; attempt++) {
-    const doc = await here.docs.get(key, o)
-    const others = doc === undefined ? {} : parsed(doc.text)
-    const text = JSON.stringify({
-      v: 1,
-      with: Object.fromEntries([...Object.entries(others), [there.description, merged]]),
-    })
-    if (text === doc?.text) return
-    try {
-      await here.docs.put(key, text, { ...o, expect: doc?.version ?? null })
-      return
-    } catch (error) {
-      if (attempt === TRIES || !hasCode(error, "conflict")) throw error
-    }
+  const withThere = (text: string | undefined): string => {
+    const others = text === undefined ? {} : parsed(text)
+    return JSON.stringify({ v: 1, with: Object.fromEntries([...Object.entries(others), [there.description, merged]]) })
   }
+  await updateDoc(here.docs, keyOf(id), withThere, o)
 }
 
 function keyOf(id: string): string {
