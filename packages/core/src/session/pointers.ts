@@ -10,10 +10,9 @@ import type { Pointer, Pointers } from "./repository-types.ts"
 
 const POINTER: OptionChecks<Pointer> = { session: isAnything, cwd: isString }
 
-export function createPointers(storage: SessionStorage, checkOpen: () => void): Pointers {
+export function createPointers(storage: SessionStorage): Pointers {
   return {
     async set(name, pointer, o = {}) {
-      checkOpen()
       checkCallOptions("pointers.set", pointer, POINTER, {}, "pointer.")
       const { session, cwd } = pointer
       checkSessionId(session)
@@ -23,12 +22,10 @@ export function createPointers(storage: SessionStorage, checkOpen: () => void): 
       await updateDoc(storage.docs, key, () => text, o)
     },
     async get(name, o = {}) {
-      checkOpen()
       const doc = await storage.docs.get(keyOf(name), o)
       return doc === undefined ? undefined : parsePointer(doc.text)
     },
     async delete(name, o = {}) {
-      checkOpen()
       await updateDoc(storage.docs, keyOf(name), () => null, o)
     },
   }

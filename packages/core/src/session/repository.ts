@@ -81,10 +81,11 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   const transfer = async (): Promise<TransferCalls> => {
     checkOpen()
     const { transferCalls } = await transferFeature()
+    checkOpen()
     const find = (id: string): Promise<LiveSession> | undefined => open.find(id)
     const infoOf = (id: string, head: HeadInfo, o: CallOptions): Promise<SessionInfo> =>
       infoOfStored(storage, id, head, options, o)
-    return transferCalls({ sessions, options, check, checkOpen, find, use, flush, infoOf, created, deleted })
+    return transferCalls({ sessions, options, check, find, use, flush, infoOf, created, deleted })
   }
 
   const sessions: Sessions = {

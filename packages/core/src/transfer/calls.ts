@@ -28,11 +28,10 @@ interface LockedSession extends ReadableSession {
   readonly turns: { run<T>(fn: () => Promise<T>, signal?: AbortSignal): Promise<T> }
 }
 
-/** The repository, as these calls see it. */
+/** The repository, as these calls see it. It is open when one of them is made. */
 export interface Repository extends Pick<PruningRepository, "infoOf"> {
   readonly sessions: Sessions
   readonly options: ImportSettings & { readonly newId: () => string }
-  readonly checkOpen: () => void
   /** Throws `invalid` for a wrong id, and `closed`. */
   readonly check: (id: string) => void
   /** The session of an id if it is open or opening. */
@@ -86,7 +85,7 @@ const TABLES: Omit<Calls<TransferCalls>, "prune" | "collect"> = {
 const POINTERS: Calls<Pointers> = { set: [2, CALL], get: [1, CALL], delete: [1, CALL] }
 
 export function transferCalls(repository: Repository): TransferCalls {
-  const { sessions, options, checkOpen, check, find, use, flush, infoOf, created, deleted } = repository
+  const { sessions, options, check, find, use, flush, infoOf, created, deleted } = repository
   const { storage } = sessions
   const calls: TransferCalls = {
     async fork(id, o = {}) {
@@ -98,12 +97,9 @@ export function transferCalls(repository: Repository): TransferCalls {
       return fork
     },
 
-    async continueRecent(o) {
-      checkOpen()
-      return continueRecent(sessions, o)
-    },
+    continueRecent: (o) => continueRecent(sessions, o),
 
-    pointers: withChecks(createPointers(storage, checkOpen), POINTERS, "pointers."),
+    pointers: withChecks(createPointers(storage), POINTERS, "pointers."),
 
     async import(source, o = {}) {
       const id = o.id ?? options.newId()
@@ -144,16 +140,10 @@ export function transferCalls(repository: Repository): TransferCalls {
       return migrateStored(storage, id, { ...o, blobs: options.blobs, now: options.now })
     },
 
-    async prune(o) {
-      checkOpen()
-      const isOpen = (id: string): boolean => find(id) !== undefined
-      return pruneSessions(storage, { isOpen, forget: deleted, infoOf, now: options.now }, o)
-    },
+    prune: (o) =>
+      pruneSessions(storage, { isOpen: (id) => find(id) !== undefined, forget: deleted, infoOf, now: options.now }, o),
 
-    async collect(o) {
-      checkOpen()
-      return collectStorage(storage, o)
-    },
+    collect: (o) => collectStorage(storage, o),
 
     async verify(id, o = {}) {
       check(id)
