@@ -1,14 +1,16 @@
-/** Checks what a command needs: the runtime, the store with the rights in its folder, and the free space. Changes nothing. */
+/** Checks what a command needs: the runtime, its own version, the store with the rights in its folder, and the free space. Changes nothing. */
 import { constants } from "node:fs"
 import { access, statfs } from "node:fs/promises"
 import { dirname } from "node:path"
 import { createSessions } from "@sessions/core"
+import { VERSION } from "@sessions/core/format"
 import { type Command, defineCommand, type Invocation } from "../command.ts"
 import { EXIT_FAILED } from "../errors.ts"
 import type { Io } from "../io.ts"
 import { formatBytes, formatCount } from "../output/format.ts"
 import { type Line, styled } from "../output/lines.ts"
 import { pathOfStore } from "../store/open.ts"
+import { CLI_VERSION } from "../version.ts"
 
 interface Check {
   readonly name: string
@@ -21,16 +23,22 @@ const NODE = { least: 20, sqlite: [22, 13] } as const
 /** A session may have 200 MB. */
 const LOW_SPACE = 500e6
 
+const VERSIONS: Check = {
+  name: "versions",
+  status: "ok",
+  message: `sessions ${CLI_VERSION}, which writes logs of version ${VERSION}`,
+}
+
 export const doctor: Command = defineCommand({
   name: "doctor",
-  summary: "check the runtime, the store, the rights in its folder and the free space",
+  summary: "check the runtime, the versions, the store, the rights in its folder and the free space",
   args: [],
   options: {},
   notes: ["Changes nothing. The exit status is 1 if a check failed."],
   examples: ["doctor", "doctor --store sqlite:./sessions.db", "doctor --json"],
   usesStore: false,
   async run({ store, io, openTarget }) {
-    const checks = [runtimeCheck(), await storeCheck(store, openTarget), ...(await folderChecks(store, io))]
+    const checks = [runtimeCheck(), VERSIONS, await storeCheck(store, openTarget), ...(await folderChecks(store, io))]
     const failed = checks.some(({ status }) => status === "failed")
     return { json: { checks }, text: () => checks.map(checkLine), exit: failed ? EXIT_FAILED : 0 }
   },

@@ -26,6 +26,15 @@ test("the information about the session precedes its newest messages", async () 
   expect(stdout).not.toContain(`${entries[1]}`)
 })
 
+test("usage that no call reported is unknown, not 0", async () => {
+  const cli = createCli()
+  await cli.use(async (sessions) => {
+    const session = await sessions.create()
+    await session.append({ type: "message", message: { role: "assistant", content: "done" } })
+  })
+  expect((await cli("show", "@last")).stdout).toMatch(/^usage +unknown tokens, 1 call$/m)
+})
+
 test("a tool call is shown with its arguments", async () => {
   const cli = createCli()
   await cli.use((sessions) => makeSample(sessions))

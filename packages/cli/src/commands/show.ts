@@ -3,7 +3,7 @@ import type { PartInfo } from "@sessions/core/storage"
 import { integerOption } from "../option-values.ts"
 import { type Command, defineCommand } from "../command.ts"
 import { conversationOf } from "../store/conversation.ts"
-import { formatBytes, formatNumber, formatSize, formatTime, table } from "../output/format.ts"
+import { formatBytes, formatCount, formatNumber, formatSize, formatTime, table } from "../output/format.ts"
 import { body, preview, roleSpan } from "../output/messages.ts"
 import { type Line, type Span, styled } from "../output/lines.ts"
 
@@ -61,9 +61,15 @@ async function readNewest(session: Session, last: number): Promise<readonly Hist
 /** Maximum number of messages in a page. */
 const PAGE = 1000
 
+/** Calls whose usage nobody reported count 0 tokens, so a sum of 0 is not known. */
+function usageOf({ metrics: { input, output, totalTokens, calls, cost } }: SessionInfo): string | undefined {
+  if (calls === 0) return undefined
+  const known = totalTokens > 0 || input > 0 || output > 0
+  const tokens = known ? `${formatNumber(input)} tokens in, ${formatNumber(output)} out` : "unknown tokens"
+  return `${tokens}, ${formatCount(calls, "call")}${cost === undefined ? "" : `, cost ${cost.toFixed(2)}`}`
+}
+
 function infoLines(info: SessionInfo): Line[] {
-  const { input, output, calls, cost } = info.metrics
-  const tokens = `${formatNumber(input)} tokens in, ${formatNumber(output)} out, ${formatNumber(calls)} calls`
   const rows: [string, string | undefined][] = [
     ["title", info.title === undefined ? undefined : preview(info.title, TEXT_UNITS)],
     ["first prompt", info.firstPrompt === undefined ? undefined : preview(info.firstPrompt, TEXT_UNITS)],
@@ -73,7 +79,7 @@ function infoLines(info: SessionInfo): Line[] {
     ["last message", `${formatTime(info.lastMessageAt)} UTC`],
     ["messages", formatNumber(info.messageCount)],
     ["model", info.model === undefined ? undefined : `${info.model.provider}/${info.model.model}`],
-    ["usage", calls === 0 ? undefined : `${tokens}${cost === undefined ? "" : `, cost ${cost.toFixed(2)}`}`],
+    ["usage", usageOf(info)],
     ["parent", parentOf(info)],
     ["open branches", openBranchesOf(info)],
     ["size", formatSize(info.parts.length, info.bytes)],

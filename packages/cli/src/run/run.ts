@@ -14,9 +14,7 @@ import { createProgress, NO_PROGRESS } from "../output/progress.ts"
 import { resolveSession } from "../store/resolve.ts"
 import { DEFAULT_STORE, openStore, type StoreFactory, STORES } from "../store/open.ts"
 import { suggest } from "./suggest.ts"
-
-/** The version in `package.json`; a test compares the two. */
-const VERSION = "0.1.0"
+import { CLI_VERSION } from "../version.ts"
 
 /** Runs `argv`, given without the program's name, and resolves to the exit status. Never rejects. */
 export async function run(
@@ -115,7 +113,7 @@ async function withSessions<T>(storage: SessionStorage, use: (sessions: Sessions
 
 async function runWithoutCommand(argv: readonly string[], io: Io): Promise<number> {
   if (argv.includes("--version")) {
-    await writeLines(io.stdout, [VERSION], io.env)
+    await writeLines(io.stdout, [CLI_VERSION], io.env)
     return 0
   }
   const isRequested = argv.includes("--help") || argv.includes("-h")

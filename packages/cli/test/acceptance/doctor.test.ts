@@ -9,7 +9,7 @@ interface Found {
   readonly checks: readonly { readonly name: string; readonly status: string; readonly message: string }[]
 }
 
-test("says of a sound store how many sessions it has, who may write and how much is free", async () => {
+test("says which versions it has, and of a sound store how many sessions there are, who may write and how much is free", async () => {
   const { cli, cwd, file } = createWorkspace()
   await cli("import", file("in.jsonl", log("a")), "--id", "a")
   const before = contentsOf(cwd)
@@ -18,11 +18,14 @@ test("says of a sound store how many sessions it has, who may write and how much
   expect([exit, ...checks.map(({ name, status }) => `${name} ${status}`)]).toEqual([
     0,
     expect.stringMatching(/^runtime (ok|warning)$/),
+    "versions ok",
     "store ok",
     "rights ok",
     expect.stringMatching(/^space (ok|warning)$/),
   ])
-  expect(checks[1]?.message).toBe(`fs:${join(cwd, ".sessions")}: 1 session`)
+  const version = (await cli("--version")).stdout.trim()
+  expect(checks[1]?.message).toBe(`sessions ${version}, which writes logs of version 4`)
+  expect(checks[2]?.message).toBe(`fs:${join(cwd, ".sessions")}: 1 session`)
   expect((await cli("doctor")).stdout).toMatch(/^ok +store +fs:.*: 1 session$/m)
   expect(contentsOf(cwd)).toEqual(before)
 })
