@@ -3,15 +3,15 @@ import { dirname, join } from "node:path"
 import { run } from "./run.mjs"
 import { publishable } from "./workspace.mjs"
 
-/** Unpacks the packages into a folder, as npm gets them, and links what they depend on. Takes no registry. */
-export async function unpackAll(tarballs, folder) {
+/** Unpacks the packages into a folder, as npm gets them, and links what `workspaces` depend on. Takes no registry. */
+export async function unpackAll(tarballs, folder, workspaces = publishable()) {
   for (const { name, file } of tarballs) {
     const to = join(folder, "node_modules", name)
     mkdirSync(to, { recursive: true })
     const { code, output } = await run("tar", ["-xzf", file, "-C", to, "--strip-components=1"])
     if (code !== 0) throw new Error(`${file} cannot be unpacked: ${output}`)
   }
-  for (const workspace of publishable()) linkDependencies(workspace, folder)
+  for (const workspace of workspaces) linkDependencies(workspace, folder)
 }
 
 /** Links the dependencies of a package of the workspace, except those that the folder has. */

@@ -11,6 +11,7 @@ import { fuzz, fuzzPostgres } from "./fuzz.mjs"
 import { linear, planted } from "./linear.mjs"
 import { matrix } from "./matrix.mjs"
 import { mutants } from "./mutants.mjs"
+import { packedCli } from "./packed-cli.mjs"
 import { packedDocs } from "./packed-docs.mjs"
 import { packedExamples } from "./packed-examples.mjs"
 import { onPostgres, postgresCrash } from "./postgres.mjs"
@@ -54,6 +55,7 @@ export const steps = [
   browserCrash(),
   browserAgent,
   packedExamples,
+  packedCli,
   packedDocs("node", absent.node),
   packedDocs("bun", absent.bun),
   packedDocs("deno", absent.deno),
