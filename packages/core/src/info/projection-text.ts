@@ -11,7 +11,7 @@
 import { type Fields, isObject } from "../format/shape.ts"
 import type { Tips } from "../log/tips.ts"
 import type { Seq } from "../storage/contract.ts"
-import { type InfoProjection, isParent, type Stamps, withTips } from "./projection.ts"
+import { type InfoProjection, isParent, isText, type Stamps, withTips } from "./projection.ts"
 
 /** Fields of older programs. */
 interface OlderDoubts {
@@ -132,10 +132,6 @@ function isMissingOr(is: (value: unknown) => boolean, value: unknown): boolean {
 
 function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === "string"
 }
 
 function isTrue(value: unknown): boolean {

@@ -455,7 +455,7 @@ function withKey<T>(map: Readonly<Record<string, T>>, key: string, value: T): Re
   return Object.fromEntries([...Object.entries(map).filter(([name]) => name !== key), [key, value]])
 }
 
-function isText(value: unknown): value is string {
+export function isText(value: unknown): value is string {
   return typeof value === "string"
 }
 
@@ -463,6 +463,6 @@ type Fields = Readonly<Record<string, unknown>>
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** The fields that are not undefined. */
-function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+export function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
 }

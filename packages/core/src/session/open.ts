@@ -8,6 +8,7 @@ import { projectTips, settledLines, type Tips } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import { contextStart, infoBeside, storedInfo } from "../info/store.ts"
 import {
+  defined,
   fitsLog,
   type InfoProjection,
   projectFurther,
@@ -30,8 +31,14 @@ import { utf8Length } from "../storage/utf8.ts"
 export function newHeader(o: CreateOptions, id: string, now: number): Header {
   const { cwd, title, source, kind, cronJobId, systemPromptOverride, parentSession } = o
   const given = { cwd, title, source, kind, cronJobId, systemPromptOverride, parentSession }
-  const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  return { type: "session", format: FORMAT, version: VERSION, id, timestamp: new Date(now).toISOString(), ...fields }
+  return {
+    type: "session",
+    format: FORMAT,
+    version: VERSION,
+    id,
+    timestamp: new Date(now).toISOString(),
+    ...defined(given),
+  }
 }
 
 /** A new session, whose header is written (`head`) or still only in memory (no `head`). */

@@ -3,6 +3,7 @@
  * which is missing there was deleted there, and that two logs which have not changed since need not be read.
  */
 import { isObject } from "../format/shape.ts"
+import { isHead } from "../storage/checks.ts"
 import type { CallOptions, Head, SessionStorage } from "../storage/contract.ts"
 import { updateDoc } from "../storage/update-doc.ts"
 
@@ -71,10 +72,6 @@ function isMerged(value: unknown): value is Merged {
     Array.isArray(differing) &&
     differing.every((id) => typeof id === "string")
   )
-}
-
-function isHead(value: unknown): value is Head {
-  return isObject(value) && typeof value["next"] === "number" && typeof value["log"] === "string"
 }
 
 function isSameEnd(one: Head | undefined, other: Head): boolean {
