@@ -19,7 +19,7 @@ const TRIES = 3
  * `listed`: the head of the log, if a list has given it; then the log is not read for its open tips alone. Rejects with `not_found` if the
  * session does not exist, with `not_a_session` if its log is not a session log, and with the errors of the storage.
  */
-export async function infoOfStored(
+export function infoOfStored(
   storage: SessionStorage,
   id: string,
   listed: HeadInfo | undefined,
