@@ -36,7 +36,8 @@ async function timedOurs(round: number): Promise<number> {
 async function readAll(): Promise<void> {
   entries = -1
   const main = textOf(pieces())
-  for await (const _ of claudeCode.read({ main, beside: () => undefined }, { note: () => undefined })) entries++
+  for await (const some of claudeCode.read({ main, beside: () => undefined }, { note: () => undefined }))
+    entries += Array.isArray(some) ? some.length : 1
 }
 
 async function* textOf(chunks: Iterable<Uint8Array>): AsyncGenerator<string, void, undefined> {

@@ -10,7 +10,7 @@ import {
   type Sessions,
 } from "@sessions/core"
 import { readSource } from "./base/codec.ts"
-import type { Format } from "./base/format.ts"
+import { eachRecord, type Format } from "./base/format.ts"
 import { sessionIdOf } from "./base/ids.ts"
 import { START_UNITS, startOf } from "./base/start.ts"
 import { identify, notASession } from "./identify.ts"
@@ -132,7 +132,9 @@ async function originOf(
   o: Omit<ImportOptions, "from">,
 ): Promise<Origin> {
   const read: Origin["read"] = () =>
-    format.read({ main: textOf(source()), beside: o.beside ?? (() => undefined) }, { ...o, note: () => undefined })
+    eachRecord(
+      format.read({ main: textOf(source()), beside: o.beside ?? (() => undefined) }, { ...o, note: () => undefined }),
+    )
   for await (const record of read()) {
     const id = "origin" in record ? (record["origin"] as { readonly id?: string }).id : undefined
     return { ...(id === undefined ? {} : { id }), read }

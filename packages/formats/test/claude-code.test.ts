@@ -3,7 +3,7 @@ import { createSessions, type Message } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import { describe, expect, test } from "vitest"
 import { cpuTime } from "../../core/test/cpu-time.ts"
-import type { Loss } from "../src/base/format.ts"
+import { eachRecord, type Loss } from "../src/base/format.ts"
 import { sessionIdOf } from "../src/base/ids.ts"
 import { readSource } from "../src/base/codec.ts"
 import { claudeCode } from "../src/claude-code/index.ts"
@@ -157,7 +157,9 @@ test("many sidechains that are held at once take linear time", async () => {
   }
   const types = new Map<string, number>()
   const start = cpuTime()
-  for await (const { type } of claudeCode.read({ main: main(), beside: () => undefined }, { note: () => undefined }))
+  for await (const { type } of eachRecord(
+    claudeCode.read({ main: main(), beside: () => undefined }, { note: () => undefined }),
+  ))
     types.set(type, (types.get(type) ?? 0) + 1)
   expect(types.get("message")).toBe(MANY)
   // A search in every sidechain takes more than two minutes.
@@ -176,8 +178,8 @@ test("a file that begins with the lines of a sidechain is a session of its own, 
       for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size)
     }
     const records: unknown[] = []
-    for await (const record of claudeCode.read({ main: main(), beside: () => undefined }, { note: () => undefined }))
-      records.push(record)
+    for await (const some of claudeCode.read({ main: main(), beside: () => undefined }, { note: () => undefined }))
+      records.push(...[some].flat())
     expect(records[0]).not.toHaveProperty("kind")
     expect(records[0]).toMatchObject({ origin: { id: SESSION, repeated: { isSidechain: false } } })
   }

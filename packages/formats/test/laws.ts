@@ -119,7 +119,7 @@ export function testLaws(format: Format, goldens: Readonly<Record<string, Golden
         const text = golden.beside?.[name]
         return text === undefined ? undefined : piecesOf(new TextEncoder().encode(text))
       }
-      for await (const record of format.read({ main, beside }, { note: () => undefined })) found.push(record)
+      for await (const some of format.read({ main, beside }, { note: () => undefined })) found.push(...[some].flat())
       return found
     }
     expect(await records(7)).toEqual(await records(Number.POSITIVE_INFINITY))

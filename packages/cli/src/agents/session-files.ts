@@ -35,11 +35,12 @@ export async function describe(format: Format, { file, described }: FoundSession
   let title: string | undefined
   let prompt: string | undefined
   try {
-    for await (const record of readText(format, text, file)) {
-      if (record.type === "session") header = record as Header
-      else if (record.type === "title_change")
-        title = (record as Entry & { readonly title: string | null }).title ?? title
-      else prompt ??= promptOf(record as Entry)
+    for await (const some of readText(format, text, file)) {
+      for (const record of [some].flat()) {
+        if (record.type === "session") header = record
+        else if (record.type === "title_change") title = record.title ?? title
+        else prompt ??= promptOf(record)
+      }
     }
   } catch {
     // The middle of the file is missing in the text. What was read until then is shown.
@@ -52,7 +53,7 @@ export async function describe(format: Format, { file, described }: FoundSession
   }
 }
 
-function readText(format: Format, text: string, file: string): AsyncIterable<{ readonly type: string }> {
+function readText(format: Format, text: string, file: string): ReturnType<Format["read"]> {
   const main = (async function* () {
     yield text
   })()

@@ -25,7 +25,8 @@ export interface Importer {
   /** Whether a file is of this format. `start`: its text up to 65,536 UTF-16 units. If not, `import` rejects with `not_a_session`. */
   identify(start: string): boolean
   /**
-   * Reads one session: yields its header, then its entries in log order, each after its parent. `main` is the text of the file in pieces of
+   * Reads one session: yields its header, then its entries in log order, each after its parent, one or several at a time: in a large file,
+   * a step of an iterator for each entry would cost as much as parsing it. `main` is the text of the file in pieces of
    * any size, without a BOM; `beside` reads a file next to it, such as a further part or metadata, and is undefined for one that is not
    * there. `note` adds a diagnostic to the result.
    *
@@ -42,7 +43,7 @@ export interface Importer {
       readonly beside: (name: string) => AsyncIterable<Uint8Array> | undefined
     },
     o: CallOptions & { readonly note: (diagnostic: Diagnostic) => void },
-  ): AsyncIterable<Header | Entry>
+  ): AsyncIterable<Header | Entry | readonly (Header | Entry)[]>
   /**
    * Called if the log has more than 500 KB. Its lines are then put there when they are counted, so that a log of any length takes little
    * memory, and the file is not read and converted again to write them. Only a log of more than 8 MB with large values, which move to the

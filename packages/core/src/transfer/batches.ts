@@ -6,7 +6,7 @@ import { type InfoProjection, projectInPlace, startProjection } from "../info/pr
 import { parseEntry } from "../log/parse-entry.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { Seq } from "../storage/contract.ts"
-import type { LogToWrite } from "./log-to-write.ts"
+import { asLines, type LogToWrite } from "./log-to-write.ts"
 
 export interface Batch {
   /** Seq of the first line. */
@@ -82,18 +82,23 @@ export async function* batchesOf(
   let total = utf8Length(header) + 1
   let start = 0
   batch.add(header, log.putBlobs)
-  for await (const { line, bytes = utf8Length(line), entry, putBlobs } of log.lines(report)) {
-    const seq = batch.next
-    // A file that grew since it was measured is written as it was.
-    if (seq === lines) break
-    if (total - start + bytes + 1 > maxBytes) {
-      if (single) throw changed(`more than ${maxBytes} bytes`)
-      yield batch.take(total, projector?.projection())
-      start = total
+  let hasGrown = false
+  for await (const some of log.lines(report)) {
+    for (const { line, bytes = utf8Length(line), entry, putBlobs } of asLines(some)) {
+      const seq = batch.next
+      // A file that grew since it was measured is written as it was.
+      hasGrown = seq === lines
+      if (hasGrown) break
+      if (total - start + bytes + 1 > maxBytes) {
+        if (single) throw changed(`more than ${maxBytes} bytes`)
+        yield batch.take(total, projector?.projection())
+        start = total
+      }
+      batch.add(line, putBlobs)
+      total += bytes + 1
+      projector?.add(entry ?? parseEntry(line, seq), seq)
     }
-    batch.add(line, putBlobs)
-    total += bytes + 1
-    projector?.add(entry ?? parseEntry(line, seq), seq)
+    if (hasGrown) break
   }
   if (batch.next !== lines) throw changed(`${batch.next}`)
   yield batch.take(total, projector?.projection())

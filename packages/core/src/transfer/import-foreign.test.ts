@@ -349,6 +349,48 @@ test("a reference to another session's blob does not come in through an importer
   expect(JSON.stringify(await contextTexts(await sessions.open("s")))).not.toContain("secret")
 })
 
+test("records may come several at a time, and give the log that they give one at a time, also in several batches", async () => {
+  const text = `#chat 2 c1\n${`> ${"hello ".repeat(100)}\n! a.png\n< hi\n`.repeat(120)}`
+  const files = new Map([["a.png", new Uint8Array(2000)]])
+  const inGroups = (size: number): Importer => ({
+    ...CHAT,
+    async *read(source, o) {
+      let some: (Header | Entry)[] = []
+      for await (const record of CHAT.read(source, o)) {
+        some.push(...[record].flat())
+        if (some.length < size) continue
+        yield some
+        some = []
+      }
+      yield some
+    },
+  })
+  const logOf = async (from: Importer, limits: object) => {
+    const storage = createMemoryStorage({ limits })
+    const sessions = createSessions({ storage })
+    await sessions.import(text, { id: "s", from, beside: besideOf(files) })
+    return storedLines(storage, "s")
+  }
+  for (const limits of [{}, { maxBatchBytes: 30_000, maxLineBytes: 29_999 }]) {
+    const alone = await logOf(CHAT, limits)
+    expect(alone).toHaveLength(361)
+    for (const size of [2, 50, 1000]) expect(await logOf(inGroups(size), limits)).toEqual(alone)
+  }
+})
+
+test("a wrong record among several is refused with its number", async () => {
+  const importer: Importer = {
+    ...CHAT,
+    async *read(source, o) {
+      const records: (Header | Entry)[] = []
+      for await (const some of CHAT.read(source, o)) records.push(...[some].flat())
+      yield [...records, { type: "message" } as never]
+    },
+  }
+  const { sessions } = fresh()
+  await expect(sessions.import(FILE, { from: importer })).rejects.toThrow("number 4")
+})
+
 const FAILURE = new Error("It failed.")
 
 function fail(): never {
@@ -361,7 +403,7 @@ function reading(change: (records: readonly (Header | Entry)[]) => readonly (Hea
     ...CHAT,
     async *read(source, o) {
       const records: (Header | Entry)[] = []
-      for await (const record of CHAT.read(source, o)) records.push(record)
+      for await (const some of CHAT.read(source, o)) records.push(...[some].flat())
       yield* change(records)
     },
   }

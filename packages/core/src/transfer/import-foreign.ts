@@ -12,10 +12,13 @@ import type { SessionStorage } from "../storage/contract.ts"
 import { type OwnBlobs, withOwnBlobs } from "./own-blobs.ts"
 import { type ChunkSource, otherFormat } from "./source.ts"
 import { toStoredForm } from "./stored-form.ts"
-import type { ImportedLog } from "./log-to-write.ts"
+import type { ImportedLog, LineToWrite } from "./log-to-write.ts"
 
 /** How much of the text `identify` gets, in UTF-16 units. */
 const START_UNITS = 65_536
+
+/** How many UTF-16 units of lines are yielded at a time, about. */
+const GROUP_UNITS = 65_536
 
 /** Reads the beginning of the session, for its header. Throws `not_a_session`, and `invalid` for a wrong importer or header. */
 export async function foreignLogToWrite(
@@ -40,14 +43,28 @@ export async function foreignLogToWrite(
     header: (lines = counted ?? Number.MAX_SAFE_INTEGER) => encodeHeader(withCount(header, lines)),
     async *lines(report) {
       let seq = 0
-      for await (const record of recordsOf(chunks, importer, report, o)) {
-        if (seq === 0) {
-          if (encodeHeader(withOwnBlobs(checkHeader(record, importer, id), own, 0, report)) !== line)
-            throw changed(format)
-        } else {
-          yield toStoredForm(storage, withOwnBlobs(checkEntry(record, seq, format), own, seq, report), seq, limits)
+      for await (const given of recordsOf(chunks, importer, report, o)) {
+        let lines: LineToWrite[] = []
+        let units = 0
+        for (const record of asRecords(given)) {
+          if (seq === 0) {
+            const again = withOwnBlobs(checkHeader(record, importer, id), own, 0, report)
+            if (encodeHeader(again) !== line) throw changed(format)
+          } else {
+            const entry = withOwnBlobs(checkEntry(record, seq, format), own, seq, report)
+            const made = toStoredForm(storage, entry, seq, limits)
+            const next = "line" in made ? made : await made
+            lines.push(next)
+            units += next.line.length
+          }
+          seq++
+          // An importer may yield a whole log at once, whose lines need not be in memory as well.
+          if (units < GROUP_UNITS) continue
+          yield lines
+          lines = []
+          units = 0
         }
-        seq++
+        if (lines.length > 0) yield lines
       }
       counted = seq
     },
@@ -73,8 +90,12 @@ function recordsOf(
   return importer.read({ main: textOf(chunks, o, report), beside }, { ...signalOf(o), note })
 }
 
+function asRecords(given: unknown): readonly unknown[] {
+  return Array.isArray(given) ? given : [given]
+}
+
 async function firstRecord(records: AsyncIterable<unknown>): Promise<unknown> {
-  for await (const record of records) return record
+  for await (const given of records) for (const record of asRecords(given)) return record
   return undefined
 }
 

@@ -19,7 +19,7 @@ import { ownLogToWrite } from "./import-own.ts"
 import { ownBlobs } from "./own-blobs.ts"
 import { type ChunkSource, checkFormat, identifySource, linesOf, openSource } from "./source.ts"
 import { toStoredForm } from "./stored-form.ts"
-import type { ImportedLog, LineToWrite } from "./log-to-write.ts"
+import { asLines, type ImportedLog, type LineToWrite } from "./log-to-write.ts"
 import { writeLog } from "./write-log.ts"
 
 export interface ImportSettings {
@@ -91,10 +91,12 @@ function withHooks(storage: SessionStorage, log: ImportedLog, settings: ImportSe
     ...log,
     async *lines(report) {
       let seq = 0
-      for await (const line of log.lines(report)) {
-        seq++
-        if (!results.has(seq)) results.set(seq, await runHooks(storage, log.id, line, seq, settings, o))
-        yield results.get(seq) ?? line
+      for await (const some of log.lines(report)) {
+        for (const line of asLines(some)) {
+          seq++
+          if (!results.has(seq)) results.set(seq, await runHooks(storage, log.id, line, seq, settings, o))
+          yield results.get(seq) ?? line
+        }
       }
     },
   }

@@ -1,14 +1,8 @@
 /** Encodes an entry as the line that an append would store: large values move to the blob store. */
 import { applyBlobs, type BlobLimits, mayHoldBlobs, planBlobs } from "../format/blobs.ts"
 import { withChanges } from "../format/json-edit.ts"
-import {
-  type EncodedEntry,
-  lineOf,
-  type LogRecord,
-  parseLine,
-  toEncodedEntry,
-  withoutTransients,
-} from "../format/line.ts"
+import { BLOB_TEXT_UNITS } from "../format/limits.ts"
+import { encodeEntry, type LogRecord, parseLine, withoutTransients } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Seq, SessionStorage } from "../storage/contract.ts"
 import { sha256Hex } from "../storage/hash.ts"
@@ -27,22 +21,26 @@ export function toStoredForm(
   seq: Seq,
   limits: BlobLimits,
 ): LineToWrite | Promise<LineToWrite> {
-  const full = toEncodedEntry(entry)
-  return mayHoldBlobs(full, limits)
-    ? withoutLargeValues(storage, entry, full, seq, limits)
-    : { line: lineOf(full, seq), entry }
+  const line = encodeEntry(entry.seq === seq ? entry : { ...entry, seq })
+  return mayMove(line, limits) ? withoutLargeValues(storage, entry, line, seq, limits) : { line, entry }
+}
+
+/** `JSON.stringify` puts no space before a value, and a search stops at colons, which are rarer than the quotes that `mayHoldBlobs` looks at. */
+function mayMove(line: string, limits: BlobLimits): boolean {
+  if (line.length > (limits.textUnits ?? BLOB_TEXT_UNITS)) return true
+  return line.includes(':"imag') && mayHoldBlobs({ before: "", after: line }, limits)
 }
 
 async function withoutLargeValues(
   storage: SessionStorage,
   entry: Entry,
-  full: EncodedEntry,
+  line: string,
   seq: Seq,
   limits: BlobLimits,
 ): Promise<LineToWrite> {
   const moved = await moveBlobs(storage, withoutTransients(entry), limits)
-  if (moved === undefined) return { line: lineOf(full, seq), entry }
-  return { line: lineOf(toEncodedEntry(moved.record), seq), entry, putBlobs: moved.putBlobs }
+  if (moved === undefined) return { line, entry }
+  return { line: encodeEntry({ ...moved.record, seq }), entry, putBlobs: moved.putBlobs }
 }
 
 /** The same for a stored line; the rest of the line stays unchanged. Undefined if nothing moves, or the line is not an entry. */

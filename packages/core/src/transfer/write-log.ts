@@ -19,7 +19,7 @@ import { sendWithBlobs } from "../write/fresh-blobs.ts"
 import { writeLines, type Written } from "../write/writer.ts"
 import { type Batch, batchesOf } from "./batches.ts"
 import { HeldLog } from "./held-log.ts"
-import type { LogToWrite } from "./log-to-write.ts"
+import { asLines, type LogToWrite } from "./log-to-write.ts"
 
 export interface WriteLogOptions extends CallOptions {
   /** Largest log in bytes. Default: the storage's limit. {@link FULL_SESSION_SLACK_BYTES} more are accepted, for a full session. */
@@ -123,12 +123,14 @@ async function measure(
   }
   count(utf8Length(log.header()))
   let held = log.readOnce === true ? new HeldLog(log, stepBytes, o.info !== false) : undefined
-  for await (const made of log.lines(held?.report)) {
+  for await (const some of log.lines(held?.report)) {
     checkAborted(o.signal, log.id, undefined)
-    const size = made.bytes ?? utf8Length(made.line)
-    count(size)
-    held?.add(made, size)
-    if (bytes > stepBytes && held?.spill(o.hold) === false && bytes > holdBytes) held = undefined
+    for (const made of asLines(some)) {
+      const size = made.bytes ?? utf8Length(made.line)
+      count(size)
+      held?.add(made, size)
+      if (bytes > stepBytes && held?.spill(o.hold) === false && bytes > holdBytes) held = undefined
+    }
   }
   if (bytes <= limit + FULL_SESSION_SLACK_BYTES) return { lines, bytes, held }
   const of = limit < maxSessionBytes ? "createSessions" : "the storage"

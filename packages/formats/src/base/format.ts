@@ -58,6 +58,13 @@ export type Note = (diagnostic: Diagnostic) => void
 export type ReadSource = Parameters<Importer["read"]>[0]
 export type ReadOptions = Parameters<Importer["read"]>[1]
 
+/** The records of a session one at a time: a reader may yield several at once. */
+export async function* eachRecord(
+  records: ReturnType<Importer["read"]>,
+): AsyncGenerator<Header | Entry, void, undefined> {
+  for await (const some of records) yield* [some].flat()
+}
+
 /** A format from its parts: `identify` follows from `rejects`. */
 export function defineFormat(parts: Omit<Format, "identify">): Format {
   return { ...parts, identify: (start) => parts.rejects(startOf(start)) === undefined }

@@ -32,8 +32,7 @@ export async function* read({ main, beside }: ReadSource, { note }: ReadOptions)
       reader = new Reader(header, note)
       for (const line of first) reader.take(line)
     } else for (const line of lines) reader.take(line)
-    // `yield*` takes several steps of an iterator more for each entry.
-    for (const entry of reader.entries()) yield entry
+    yield reader.entries()
   }
   if (reader === undefined) {
     const header = await headerOfLines(first, beside)
@@ -42,7 +41,7 @@ export async function* read({ main, beside }: ReadSource, { note }: ReadOptions)
     for (const line of first) reader.take(line)
   }
   reader.end()
-  for (const entry of reader.entries()) yield entry
+  yield reader.entries()
 }
 
 /** The chain of the main conversation. Sidechains have the id of their agent or of their first line. */
