@@ -36,11 +36,12 @@ export function sourceOf(
   hint?: Fields,
 ): Source {
   let differs = false
-  const rest = records.map((record, i) => {
-    const patch = difference(encoded[i], record, 0)
+  const rest: Patch[] = []
+  for (let i = 0; i < records.length; i++) {
+    const patch = difference(encoded[i], records[i], 0)
     if (patch !== undefined) differs = true
-    return patch ?? NO_PATCH
-  })
+    rest.push(patch ?? NO_PATCH)
+  }
   const source: { -readonly [K in keyof Source]: Source[K] } = { at }
   if (differs) source.rest = rest
   if (hint !== undefined) source.hint = hint
@@ -85,7 +86,7 @@ function itemDifference(from: readonly unknown[], to: readonly unknown[], depth:
   let changes: Changes | undefined
   for (let i = 0; i < to.length; i++) {
     const patch = difference(from[i], to[i], depth + 1)
-    if (patch !== undefined) addChange((changes ??= {}), String(i), patch)
+    if (patch !== undefined) addPatch((changes ??= {}), String(i), patch)
   }
   return changes && patchOf(changes, undefined)
 }
@@ -97,11 +98,14 @@ function fieldDifference(from: Fields, to: Fields, depth: number): Patch | undef
   for (const key in to) {
     const value = to[key]
     const other = from[key]
-    // Most fields are equal texts. JSON has no undefined, so an equal value is a field of both.
-    const isField = other === value || Object.hasOwn(from, key)
-    if (isField) shared++
-    const patch = isField ? difference(other, value, depth + 1) : { value }
-    if (patch !== undefined) addChange((changes ??= {}), key, patch)
+    // Most fields are equal texts. JSON has no undefined, so an equal value is a field of both, and an undefined one is none.
+    if (other === value) shared++
+    else if (other === undefined || !Object.hasOwn(from, key)) setChange((changes ??= {}), key, value)
+    else {
+      shared++
+      const patch = difference(other, value, depth + 1)
+      if (patch !== undefined) addPatch((changes ??= {}), key, patch)
+    }
   }
   let count = 0
   for (const _ in from) count++
@@ -115,8 +119,12 @@ interface Changes {
   in?: Record<string, Patch>
 }
 
-function addChange(changes: Changes, key: string, patch: Patch): void {
-  if (Object.hasOwn(patch, "value")) define((changes.set ??= {}), key, patch.value)
+function setChange(changes: Changes, key: string, value: unknown): void {
+  define((changes.set ??= {}), key, value)
+}
+
+function addPatch(changes: Changes, key: string, patch: Patch): void {
+  if (Object.hasOwn(patch, "value")) setChange(changes, key, patch.value)
   else define((changes.in ??= {}), key, patch)
 }
 
