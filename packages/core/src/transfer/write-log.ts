@@ -129,8 +129,8 @@ async function measure(
       const size = made.bytes ?? utf8Length(made.line)
       count(size)
       held?.add(made, size)
-      if (bytes > stepBytes && held?.spill(o.hold) === false && bytes > holdBytes) held = undefined
     }
+    if (bytes > stepBytes && held?.spill(o.hold) === false && bytes > holdBytes) held = undefined
   }
   if (bytes <= limit + FULL_SESSION_SLACK_BYTES) return { lines, bytes, held }
   const of = limit < maxSessionBytes ? "createSessions" : "the storage"
