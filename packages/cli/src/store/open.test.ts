@@ -1,7 +1,9 @@
-import { expect, test } from "vitest"
+import { afterEach, expect, test, vi } from "vitest"
 import { openStore, type StoreFactory } from "./open.ts"
 
 const CREATE = { create: true }
+
+afterEach(() => void vi.unstubAllEnvs())
 
 async function opened(url: string): Promise<string> {
   const seen: string[] = []
@@ -58,10 +60,17 @@ test("a store without a path on this machine is refused", async () => {
 })
 
 test("an S3 store is a bucket and a prefix", async () => {
+  vi.stubEnv("AWS_REGION", "eu-central-1")
   const urls = ["s3:agents", "s3:agents/prod", "s3://agents/prod/eu/"]
   const places = await Promise.all(urls.map(async (url) => (await openStore(url, "/project", CREATE)).description))
   expect(places).toEqual(["s3:agents", "s3:agents/prod/", "s3:agents/prod/eu/"])
   await expect(openStore("s3:", "/project", CREATE)).rejects.toThrow(
     "s3: needs a bucket, for example s3:my-bucket/prefix.",
   )
+})
+
+test("an S3 store without a region says where to set one", async () => {
+  vi.stubEnv("AWS_REGION", undefined)
+  vi.stubEnv("AWS_PROFILE", "a profile that no file has")
+  await expect(openStore("s3:agents", "/project", CREATE)).rejects.toThrow("s3: needs a region; set AWS_REGION")
 })

@@ -46,6 +46,9 @@ export const STORES: Readonly<Record<string, StoreFactory>> = {
     // The SDK finds region, credentials and endpoint in the environment. A store of one's own rarely has a host name for each bucket.
     const { AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_S3 } = process.env
     const client = new S3Client({ forcePathStyle: (AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL) !== undefined })
+    await client.config.region().catch(() => {
+      throw new UsageError("s3: needs a region; set AWS_REGION, or `region` in ~/.aws/config.")
+    })
     const place = prefix === "" || prefix === undefined ? { bucket } : { bucket, prefix }
     return createS3Storage({ client, ...place, ...limitOf(options) })
   },
