@@ -122,7 +122,8 @@ test.skipIf(process.platform === "win32")(
     for (const durability of ["os", "disk"] as const) {
       for (const isNew of [true, false]) {
         const root = join(makeRoot(), "root")
-        if (!isNew) fs.mkdirSync(root)
+        // Whatever the umask: a folder that a group may write is refused.
+        if (!isNew) fs.mkdirSync(root, { mode: 0o755 })
         const { storage, files } = record(root, { durability })
         const recorded = { ...files }
         files.open = (path, flags, mode) => {

@@ -21,7 +21,9 @@ async function storeWith(folders: number, files: number): Promise<Workspace> {
   const workspace = createWorkspace()
   workspace.file("in.jsonl", log("x"))
   expect((await workspace.cli("import", "in.jsonl", "--id", "keep")).exit).toBe(0)
-  chmodSync(workspace.root, 0o755)
+  // Whatever the umask: the other user has to reach the store and the file.
+  for (const folder of [workspace.root, workspace.cwd]) chmodSync(folder, 0o755)
+  chmodSync(join(workspace.cwd, "in.jsonl"), 0o644)
   changeModes(workspace.store, folders, files)
   onTestFinished(() => changeModes(workspace.store, 0o755, 0o644))
   return workspace
