@@ -25,7 +25,10 @@ const FOUND: readonly (readonly Op[])[] = [
   [says("t1"), says("t2"), { op: "compact", at: 1 }, { op: "compact", at: 0 }],
   // A message of another branch, which is nothing.
   [says("t1"), says("t2"), { op: "branch", at: 0 }, says("t3"), { op: "compact", at: 1 }],
+  // In a file of Claude Code: the first of the results of one line.
+  [{ op: "branch", at: 10 }, { op: "compact", at: 0 }, { op: "call", text: "t", isError: false }],
 ]
+const BRANCHES = [undefined, "path"] as const
 
 export function testWritten(
   format: Format,
@@ -44,7 +47,7 @@ export function testWritten(
     return [expected, shown(await contextOf(again.session, { repair }), losses)]
   }
 
-  const branches = fc.constantFrom(undefined, "path" as const)
+  const branches = fc.constantFrom(...BRANCHES)
 
   test("a session of any origin has the same context when its file is imported", async () => {
     await fc.assert(
@@ -52,14 +55,14 @@ export function testWritten(
         const [expected, found] = await contextsOf(await sessionOf(list), o)
         expect(found).toEqual(expected)
       }),
-      { numRuns: RUNS, seed, examples: FOUND.map((list): [readonly Op[], undefined] => [list, undefined]) },
+      { numRuns: RUNS, seed, examples: FOUND.flatMap((list) => BRANCHES.map((o): [readonly Op[], typeof o] => [list, o])) },
     )
   })
 
   test("a session that went on after its import has the same context when its file is imported", async () => {
     const file: fc.Arbitrary<[Golden, readonly Op[]]> = fc.tuple(fc.constantFrom(...goldens), ops)
     const examples = FOUND.flatMap((list) =>
-      goldens.map((golden): [[Golden, readonly Op[]], undefined] => [[golden, list], undefined]),
+      goldens.flatMap((golden) => BRANCHES.map((o): [[Golden, readonly Op[]], typeof o] => [[golden, list], o])),
     )
     await fc.assert(
       fc.asyncProperty(file, branches, async ([golden, list], o) => {

@@ -243,7 +243,11 @@ class Writer {
     if (parts.entries.length < (hint.parts ?? 0) || edits.some((edit) => edit !== undefined))
       this.#changed.add(line["uuid"])
     const record = this.#withParent(parts.first, line)
-    return this.#emit(entry, edits.some((edit) => edit?.content !== null) ? [{ at: number, record }] : [])
+    const lines = this.#emit(entry, edits.some((edit) => edit?.content !== null) ? [{ at: number, record }] : [])
+    const uuids = this.#written.get(entry.id)?.uuids ?? []
+    // A branch may end at any of the parts.
+    for (const { id, parentId, seq } of parts.entries) this.#written.set(id, { parentId, seq, uuids })
+    return lines
   }
 
   /** The line of several entries; without those that were deleted, and with the new contents of edited ones. */
@@ -345,7 +349,10 @@ class Writer {
       if (found === undefined || found.seq < first) return []
       const edit = this.#index.editOf(found.seq)
       // What the user left out has no lines, except beside other entries of its line.
-      if (edit?.content !== null || !edit.isImported) kept.unshift(...found.uuids)
+      if (edit?.content !== null || !edit.isImported) {
+        // Entries of one line have the same.
+        kept.unshift(...found.uuids.filter((uuid) => uuid !== kept[0]))
+      }
       if (found.seq === first) return kept
       id = found.parentId
     }
