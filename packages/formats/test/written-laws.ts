@@ -26,7 +26,11 @@ const FOUND: readonly (readonly Op[])[] = [
   // A message of another branch, which is nothing.
   [says("t1"), says("t2"), { op: "branch", at: 0 }, says("t3"), { op: "compact", at: 1 }],
   // In a file of Claude Code: the first of the results of one line.
-  [{ op: "branch", at: 10 }, { op: "compact", at: 0 }, { op: "call", text: "t", isError: false }],
+  [
+    { op: "branch", at: 10 },
+    { op: "compact", at: 0 },
+    { op: "call", text: "t", isError: false },
+  ],
 ]
 const BRANCHES = [undefined, "path"] as const
 
@@ -55,7 +59,11 @@ export function testWritten(
         const [expected, found] = await contextsOf(await sessionOf(list), o)
         expect(found).toEqual(expected)
       }),
-      { numRuns: RUNS, seed, examples: FOUND.flatMap((list) => BRANCHES.map((o): [readonly Op[], typeof o] => [list, o])) },
+      {
+        numRuns: RUNS,
+        seed,
+        examples: FOUND.flatMap((list) => BRANCHES.map((o): [readonly Op[], typeof o] => [list, o])),
+      },
     )
   })
 
