@@ -133,12 +133,16 @@ function cleanHolder<T extends Fields>(holder: T): T {
   const content = holder["content"]
   if (!Array.isArray(content)) return clean
   const blocks = content as readonly unknown[]
-  if (!blocks.some((block) => isObject(block) && cleanObject(block) !== block)) return clean
+  if (!blocks.some(hasTransients)) return clean
   return { ...clean, content: blocks.map((block) => (isObject(block) ? cleanObject(block) : block)) }
 }
 
+function hasTransients(value: unknown): boolean {
+  return isObject(value) && (value["partialJson"] !== undefined || value["jsonlEvents"] !== undefined)
+}
+
 function cleanObject<T extends Fields>(object: T): T {
-  if (object["partialJson"] === undefined && object["jsonlEvents"] === undefined) return object
+  if (!hasTransients(object)) return object
   const { partialJson: _, jsonlEvents: __, ...rest } = object
   return rest as unknown as T
 }

@@ -36,12 +36,10 @@ export function firstPromptOf({ prompts }: PromptProjection): string | undefined
 
 /** Whether an entry can change what is remembered. */
 export function concernsPrompts({ prompts, promptsMore }: PromptProjection, entry: Entry): boolean {
-  return (
-    entry.type === "tombstone" ||
-    entry.type === "context_edit" ||
-    (promptsMore !== true && isPrompt(entry)) ||
-    prompts.some(({ id }) => id === entry.id)
-  )
+  const { id, type } = entry
+  if (type === "tombstone" || type === "context_edit" || (promptsMore !== true && isPrompt(entry))) return true
+  for (const prompt of prompts) if (prompt.id === id) return true
+  return false
 }
 
 interface ListedPrompt {

@@ -117,7 +117,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   append(entries: readonly NewEntry[], o: AppendOptions = {}): Promise<AppendResult> {
     const turn = this.turns.running
     try {
-      const direct = this.writeGuard.kind === "open" && this.options.hooks.every((hook) => hook.append === undefined)
+      const direct = this.writeGuard.kind === "open" && !this.options.hooks.some(hasAppend)
       // An append must not overtake appends that wait for their hooks.
       if (direct && this.#hooked === undefined) {
         const path = pathForState(this.state, entries, NONE_KNOWN)
@@ -230,7 +230,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     const { state } = this
     const { ids, fresh } = assign(this.id, state, { inputs, path, known }, this.options)
     if (fresh.length === 0) return this.#outcomeOf(ids, o)
-    const entries = fresh.map(({ pending }) => pending)
+    const entries = fresh.map(pendingOf)
     const besides = headerBytes(state)
     checkSizes(this.id, entries, this.storage.capabilities, besides)
     const wait = this.#mustWait(fresh)
@@ -243,8 +243,10 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
       return Promise.resolve({ ids, head: undefined, durable: false })
     }
     // Behind the appends that waited for this one to create the session.
-    for (const waiting of this.#waiting.splice(0)) this.#queue.push(waiting)
-    this.#waitingBytes = 0
+    if (this.#waiting.length > 0) {
+      for (const waiting of this.#waiting.splice(0)) this.#queue.push(waiting)
+      this.#waitingBytes = 0
+    }
     this.#queue.push(item)
     if (fresh.length < ids.length) return this.#outcomeOf(ids, o)
     const settled = this.#queue.waitFor(item, ids, o.signal)
@@ -276,7 +278,6 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   ): PendingAppend {
     const placed = onConflict === "rebase" ? entries.find(({ type }) => PLACED_TYPES.has(type)) : undefined
     if (placed !== undefined) throw notMovable(this.id, placed.type)
-    const hasConversation = entries.some(isConversation)
     // A compaction does not count as the turn's first message, which may still start the turn over.
     const opensTurn =
       turn?.phase === "unopened" && entries.some((entry) => isConversation(entry) && entry.type !== "compaction")
@@ -284,9 +285,9 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     const policy = onConflict ?? (opens === undefined ? this.options.onConflict : "retry-turn")
     if (
       turn !== undefined &&
-      hasConversation &&
       onConflict === undefined &&
-      (turn.conflicted || opens?.stale === true)
+      (turn.conflicted || opens?.stale === true) &&
+      entries.some(isConversation)
     ) {
       turn.conflicted = true
       throw otherWriter(this)
@@ -330,9 +331,9 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   }
 
   acknowledged(seqs: readonly Seq[], head: Head): void {
-    const isDiverged = this.diagnostics.some(({ code }) => code === "diverged")
+    const isDiverged = this.diagnostics.some(isDivergedReport)
     if (isDiverged && seqs.some((seq) => isLeaving(this.state.log.at(seq) as Entry))) this.#updateDiverged()
-    const savers = this.options.hooks.filter((hook) => hook.save !== undefined)
+    const savers = this.options.hooks.filter(hasSave)
     if (savers.length === 0 && !this.events.has("appended")) return
     const entries = seqs.map((seq) => this.state.log.at(seq) as Entry)
     for (const hook of savers) {
@@ -404,6 +405,22 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     const known = this.diagnostics.findIndex((diagnostic) => diagnostic.code === code)
     if (known >= 0) this.diagnostics.splice(known, 1)
   }
+}
+
+function pendingOf({ pending }: EncodedAppendEntry): PendingEntry {
+  return pending
+}
+
+function hasAppend({ append }: Hooks): boolean {
+  return append !== undefined
+}
+
+function hasSave({ save }: Hooks): boolean {
+  return save !== undefined
+}
+
+function isDivergedReport({ code }: Diagnostic): boolean {
+  return code === "diverged"
 }
 
 function hasBlobs({ blobs }: EncodedAppendEntry): boolean {

@@ -48,7 +48,8 @@ export function checkLines(
 ): void {
   if (!Array.isArray(lines) || lines.length === 0) throw invalid("An append needs at least one line.")
   let units = 0
-  for (const [index, line] of lines.entries()) {
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index] as string
     if (typeof line !== "string" || line === "") {
       throw invalid(`Line ${index} of the batch is not a string, or is empty.`)
     }

@@ -82,9 +82,9 @@ export function assign(
   o: PlacingOptions,
 ): Assigned {
   if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session })
-  const payloads: EntryPayload[] = []
-  for (const input of inputs) payloads.push(normalizeNewEntry(input, o.extensions))
-  const ids = uniqueIds(session, payloads, o.newId)
+  const payloads = inputs.map((input) => normalizeNewEntry(input, o.extensions))
+  const ids = payloads.map(({ id }) => id ?? o.newId())
+  checkUnique(session, ids)
   const timestamp = isoTime(o.now())
   const fresh: EncodedAppendEntry[] = []
   const branch = branchOf(state, inputs, known)
@@ -93,7 +93,8 @@ export function assign(
   let end = payloads[skipped] === undefined || isConversation(payloads[skipped]) ? undefined : annotationParent(state)
   let seq = state.log.end
   let latest: Stamp | undefined
-  for (const [index, payload] of payloads.entries()) {
+  for (let index = 0; index < payloads.length; index++) {
+    const payload = payloads[index] as EntryPayload
     const id = ids[index] as string
     const existing = repeatedBy(state, known, payload)
     if (existing !== undefined) {
@@ -157,9 +158,8 @@ function repeatedBy({ log }: SessionState, known: KnownEntries, input: unknown):
   return known.get(id) ?? (seq === undefined ? undefined : log.at(seq))
 }
 
-function uniqueIds(session: string, payloads: readonly EntryPayload[], newId: () => string): string[] {
-  const ids = payloads.map(({ id }) => id ?? newId())
-  if (ids.length === 1 || new Set(ids).size === ids.length) return ids
+function checkUnique(session: string, ids: readonly string[]): void {
+  if (ids.length === 1 || new Set(ids).size === ids.length) return
   const twice = ids.find((id, index) => ids.indexOf(id) !== index)
   throw new SessionError("invalid", `The id ${JSON.stringify(twice)} is given twice in one append.`, { session })
 }

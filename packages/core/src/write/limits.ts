@@ -80,7 +80,7 @@ export interface Refusal {
   readonly error: SessionError
 }
 
-/** What of a batch would make the session longer than it may be; undefined if all of it fits. */
+/** What of a batch would make the session longer than it may be; undefined if all of it fits. Exact sizes are counted near the limit only. */
 export function refusalOf(
   {
     id,
@@ -90,6 +90,9 @@ export function refusalOf(
   items: readonly PendingAppend[],
 ): Refusal | undefined {
   let total = state.bytes + headerBytes(state)
+  let most = total
+  for (const { entries } of items) most += entriesBytes(entries)
+  if (most <= limit) return undefined
   let seq = state.acknowledged
   let fits = -1
   for (const item of items) {

@@ -129,8 +129,11 @@ export function withParent(entry: PendingEntry, parentId: string | null, keepsLe
 
 /** The leaf after these entries, which follow the leaf `before`. */
 export function leafAfter(entries: readonly PendingEntry[], before: string | null): string | null {
-  const last = entries.findLast((entry) => !entry.keepsLeaf)
-  return last === undefined ? before : leafAt(last)
+  for (let index = entries.length - 1; index >= 0; index--) {
+    const entry = entries[index] as PendingEntry
+    if (!entry.keepsLeaf) return leafAt(entry)
+  }
+  return before
 }
 
 export function entriesOf(items: readonly PendingAppend[]): PendingEntry[] {

@@ -398,8 +398,7 @@ export class WriteQueue {
 }
 
 function linesAt(entries: readonly PendingEntry[], from: Seq, log: EntryLog): string[] {
-  let seq = from
-  return entries.map((entry) => storedLine(entry, seq++, log))
+  return entries.map((entry, index) => storedLine(entry, from + index, log))
 }
 
 function isWhollyQueued(item: PendingAppend): boolean {
