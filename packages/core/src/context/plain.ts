@@ -4,12 +4,13 @@
  * 0.046 ms in place of 0.026 (Node 26, medians of 7 rounds).
  */
 import { blobRefs } from "../format/blobs.ts"
+import { cloneJson } from "../format/clone.ts"
 import type { ModelMessage } from "../format/message.ts"
 import { type Extensions, isKnownName } from "../format/names.ts"
 import { isObject } from "../format/shape.ts"
 import { MODEL_ROLES } from "./content.ts"
 import { compactionMessages } from "./model-messages.ts"
-import { isSendable } from "./repair.ts"
+import { Sendable } from "./repair.ts"
 import type { SelectedEntry } from "./select.ts"
 import type { ContextMessage, RepairMode, SummaryStyle } from "./types.ts"
 
@@ -18,7 +19,10 @@ const CONVERTED: ReadonlySet<string> = new Set(["custom_message", "branch_summar
 
 const FOREIGN = { foreign: true } as const
 
-/** The messages of these entries; undefined if any of them must be changed first. */
+/**
+ * The messages of these entries, as copies; undefined if any of them must be changed first. Each message is checked and copied while it is
+ * in the processor's cache: with a second loop for the copies, `context()` with 114,000 messages takes a fifth longer.
+ */
 export function plainMessages(
   selected: readonly SelectedEntry[],
   repair: RepairMode,
@@ -26,13 +30,17 @@ export function plainMessages(
   extensions?: Extensions,
 ): readonly ContextMessage<ModelMessage>[] | undefined {
   const messages: ContextMessage<ModelMessage>[] = []
+  const sendable = repair === "none" ? undefined : new Sendable()
   for (const { entry, edit } of selected) {
     if (edit !== undefined || CONVERTED.has(entry.type)) return undefined
     if (entry.type === "compaction") {
       if (entry.blobs !== undefined) return undefined
       const summary = entry["summary"]
       if (typeof summary !== "string") return undefined
-      messages.push(...compactionMessages(entry.id, summary, summaryAs ?? entry["summaryAs"]))
+      for (const item of compactionMessages(entry.id, summary, summaryAs ?? entry["summaryAs"])) {
+        if (sendable?.takes(item.message) === false) return undefined
+        messages.push(item)
+      }
     }
     if (entry.type !== "message") continue
     const message = entry["message"]
@@ -49,7 +57,8 @@ export function plainMessages(
       mayRefer ||= type === "image"
     }
     if (mayRefer && blobRefs(entry, FOREIGN).length > 0) return undefined
-    messages.push({ entryId: entry.id, kind: "message", message: message as unknown as ModelMessage })
+    if (sendable?.takes(message as unknown as ModelMessage) === false) return undefined
+    messages.push({ entryId: entry.id, kind: "message", message: cloneJson(message as unknown as ModelMessage) })
   }
-  return repair === "none" || isSendable(messages) ? messages : undefined
+  return sendable?.isWhole === false ? undefined : messages
 }

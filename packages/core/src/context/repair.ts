@@ -58,24 +58,35 @@ export function repairMessages(messages: readonly Item[], mode: RepairMode): Rep
 
 /** Whether nothing needs repair, as in most contexts. */
 export function isSendable(messages: readonly ContextMessage<ModelMessage>[]): boolean {
+  const sendable = new Sendable()
+  return messages.every(({ message }) => sendable.takes(message)) && sendable.isWhole
+}
+
+/** {@link isSendable} for messages that come one after the other. */
+export class Sendable {
   /** Ids of the calls that have no result yet. */
-  const open = new Set<string>()
-  for (const { message } of messages) {
+  readonly #open = new Set<string>()
+
+  /** False: this message, or its place, needs repair. */
+  takes(message: ModelMessage): boolean {
+    const open = this.#open
     const { role, content } = message
     for (const block of content) if (!isSound(block, role)) return false
-    if (role === "toolResult") {
-      if (!open.delete(message.toolCallId)) return false
-      continue
-    }
+    if (role === "toolResult") return open.delete(message.toolCallId)
     if (open.size > 0 || content.length === 0) return false
-    if (role !== "assistant") continue
+    if (role !== "assistant") return true
     for (const { type, id } of content as readonly ToolCallBlock[]) {
       if (type !== "toolCall") continue
       if (open.has(id)) return false
       open.add(id)
     }
+    return true
   }
-  return open.size === 0
+
+  /** Each call has its result. */
+  get isWhole(): boolean {
+    return this.#open.size === 0
+  }
 }
 
 function withSoundBlocks(

@@ -8,11 +8,11 @@ import type { Fields } from "../format/shape.ts"
 import { shown } from "../format/stored-text.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
-import { type NeedsOlder, OLDER, parentDiagnostic, parentOf } from "../log/path.ts"
+import { type NeedsOlder, OLDER, parentOf } from "../log/path.ts"
 import { carriedEntries, type PathEdit } from "./carried.ts"
 import { replacementOf } from "./content.ts"
 import { type BlobPointers, stateBlobs, storedStateBlobs } from "./state-blobs.ts"
-import { foldState, initialState, storedState } from "./state.ts"
+import { foldState, initialState, modelOf, storedState } from "./state.ts"
 import type { SelectedEntry } from "./types.ts"
 
 export type { SelectedEntry } from "./types.ts"
@@ -35,15 +35,19 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
   const pathEdits: PathEdit[] = []
   const diagnostics: Diagnostic[] = []
   /** Entries of the context, newest first: those after the compaction, then those that it keeps. */
-  const members: Seq[] = []
+  const members: SelectedEntry[] = []
   let compaction: Seq | undefined
   let firstKept: Seq | undefined
   let afterCompaction = 0
   let open = true
-  /** The stored state that the fold begins with, its blobs, and the entries after it, newest first. */
+  /**
+   * The stored state that the fold begins with, its blobs, and the entries after it that can change it, newest first: of the messages only
+   * the newest that names a model. Reading each message here would take as long as the rest of the walk.
+   */
   let stored: ContextState | undefined
   let storedBlobs: BlobPointers | undefined
   const changes: Entry[] = []
+  let hasModel = false
   const keepNone = (): void => {
     diagnostics.push(missingFirstKept(log, compaction as Seq))
     members.length = afterCompaction
@@ -51,23 +55,27 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
   }
 
   let seq: Seq = leaf
+  let parent: Seq
   let last: Entry | undefined
-  for (; seq >= 0; seq = parentOf(log, seq)) {
+  for (; seq >= 0; seq = parent) {
     const entry = log.at(seq) as Entry
-    const bridged = parentDiagnostic(log, seq)
-    if (bridged !== undefined) diagnostics.push(bridged)
+    parent = parentOf(log, seq, diagnostics)
     // The walk has passed the seq of the first kept entry, which is therefore on another branch.
     if (open && firstKept !== undefined && seq < firstKept) keepNone()
     last = entry
     if (stored === undefined) {
       stored = storedState(entry)
-      if (stored === undefined) changes.push(entry)
-      else storedBlobs = storedStateBlobs(entry)
+      if (stored !== undefined) storedBlobs = storedStateBlobs(entry)
+      else if (entry.type !== "message") changes.push(entry)
+      else if (!hasModel && modelOf(entry) !== undefined) {
+        hasModel = true
+        changes.push(entry)
+      }
     }
     if (open && !deleted.has(seq)) {
       if (entry.type === "reset_boundary" && compaction === undefined) open = false
       else if (entry.type === "context_edit") addEdit(log, seq, { edits, pathEdits }, diagnostics)
-      else if (!isCompaction(entry)) members.push(seq)
+      else if (!isCompaction(entry)) members.push({ seq, entry, edit: edits.get(seq) })
       else if (compaction === undefined) {
         compaction = seq
         afterCompaction = members.length
@@ -86,8 +94,9 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
 
   const carries = compaction !== undefined && Array.isArray(log.at(compaction)?.["system"])
   const carried = carries ? carriedEntries(log, compaction as Seq, pathEdits) : []
-  if (compaction !== undefined) members.push(compaction)
-  const entries = members.reverse().map((seq) => ({ seq, entry: log.at(seq) as Entry, edit: edits.get(seq) }))
+  if (compaction !== undefined)
+    members.push({ seq: compaction, entry: log.at(compaction) as Entry, edit: edits.get(compaction) })
+  const entries = members.reverse()
   return {
     entries: carried.length === 0 ? entries : [...carried, ...entries],
     ...stateOf(changes.reverse(), { stored, storedBlobs }, header),

@@ -12,7 +12,7 @@ export function isSound(block: ContentBlock, role: Message["role"]): boolean {
     case "text": {
       const { text } = fields
       // Anthropic refuses a text of white space. The result of a command may be a line break.
-      return typeof text === "string" && (role === "toolResult" ? text : text.trim()) !== ""
+      return typeof text === "string" && (role === "toolResult" ? text !== "" : !isBlank(text))
     }
     case "thinking": {
       const { thinking, signature } = fields
@@ -37,6 +37,12 @@ export function isSound(block: ContentBlock, role: Message["role"]): boolean {
     default:
       return true
   }
+}
+
+/** Most texts start with a letter, so their end, which is elsewhere in memory, need not be read. */
+function isBlank(text: string): boolean {
+  const first = text.charCodeAt(0)
+  return !(first > 0x20 && first < 0x7f) && text.trim() === ""
 }
 
 /** A message of sound blocks. The same object if nothing had to be changed. */

@@ -106,10 +106,16 @@ function foldEntry(draft: Draft, entry: Entry): void {
 }
 
 function foldMessage(draft: Draft, entry: MessageEntry): void {
-  const message: unknown = entry.message
-  if (draft.modelIsExplicit || !isObject(message) || message["role"] !== "assistant") return
+  const model = draft.modelIsExplicit ? undefined : modelOf(entry)
+  if (model !== undefined) draft.models.set("default", model)
+}
+
+/** The model that a message sets, unless an entry has set one explicitly. */
+export function modelOf(entry: Entry): ModelRef | undefined {
+  const message = entry["message"]
+  if (!isObject(message) || message["role"] !== "assistant") return undefined
   const { provider, model } = message
-  if (typeof provider === "string" && typeof model === "string") draft.models.set("default", { provider, model })
+  return typeof provider === "string" && typeof model === "string" ? { provider, model } : undefined
 }
 
 function isModelRef(value: unknown): value is ModelRef {

@@ -3,7 +3,7 @@ import { cloneJson } from "../format/clone.ts"
 import type { Entry, AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
-import { parentOf } from "./path.ts"
+import { parentsOf } from "./path.ts"
 import { replaces, type Stamp, stampOf } from "./stamps.ts"
 
 export interface TreeNode<Own extends OwnEntry = AnyOwnEntry> {
@@ -17,8 +17,8 @@ export interface TreeNode<Own extends OwnEntry = AnyOwnEntry> {
   readonly deleted?: boolean
 }
 
-/** The roots, in log order. The log must be whole. A caller may change the nodes and their entries. */
-export function buildTree(log: EntryLog): readonly TreeNode[] {
+/** The roots, in log order. The log must be whole. A caller may change the nodes and their entries. `parents`: of {@link parentsOf}. */
+export function buildTree(log: EntryLog, parents: readonly Seq[] = parentsOf(log)): readonly TreeNode[] {
   const labels = labelsOf(log)
   const { deleted } = log
   const nodes: (LogNode | undefined)[] = []
@@ -32,7 +32,7 @@ export function buildTree(log: EntryLog): readonly TreeNode[] {
     if (label !== undefined) node.label = label
     if (deleted.has(seq)) node.deleted = true
     // A parent precedes its children.
-    const parent = nodes[parentOf(log, seq)]
+    const parent = nodes[parents[seq] as Seq]
     if (parent === undefined) roots.push(node)
     else if (parent.children === NONE) parent.children = [node]
     else (parent.children as LogNode[]).push(node)

@@ -25,21 +25,34 @@ export const ROOT = -1
 /** The next entry is in a part of the log that is not held. */
 export const OLDER = -2
 
-/** Seq of an entry's parent, {@link ROOT}, or {@link OLDER}. Always less than `seq`, so a walk ends. */
-export function parentOf(log: EntryLog, seq: Seq): Seq {
-  const parentId = log.at(seq)?.parentId
-  if (parentId === null || parentId === undefined) return ROOT
+/**
+ * Seq of an entry's parent, {@link ROOT}, or {@link OLDER}. Always less than `seq`, so a walk ends. A parent that is missing or after the
+ * entry is added to `found`, if the log is complete.
+ */
+export function parentOf(log: EntryLog, seq: Seq, found?: Diagnostic[]): Seq {
+  const entry = log.at(seq)
+  const parentId = entry?.parentId
+  if (entry === undefined || parentId === null || parentId === undefined) return ROOT
   const parent = log.find(parentId, seq)
   if (parent !== undefined) return parent
+  if (!log.complete) return OLDER
+  found?.push(missingParent(log, entry, parentId))
   // A lost line must not hide the history before it: continue at the entry before this one.
-  return log.complete ? (log.entryBefore(seq) ?? ROOT) : OLDER
+  return log.entryBefore(seq) ?? ROOT
+}
+
+/** What {@link parentOf} gives for each seq of a whole log; {@link ROOT} for a line that is not an entry. */
+export function parentsOf(log: EntryLog): Seq[] {
+  const parents: Seq[] = []
+  for (let seq = 0; seq < log.end; seq++) parents.push(parentOf(log, seq))
+  return parents
 }
 
 /** The diagnostic for an entry whose parent is missing or after it. Undefined unless the log is complete. */
 export function parentDiagnostic(log: EntryLog, seq: Seq): Diagnostic | undefined {
-  const entry = log.at(seq)
-  if (!log.complete || entry === undefined || entry.parentId === null) return undefined
-  return log.find(entry.parentId, seq) === undefined ? missingParent(log, entry, entry.parentId) : undefined
+  const found: Diagnostic[] = []
+  parentOf(log, seq, found)
+  return found[0]
 }
 
 function missingParent(log: EntryLog, { id: entryId, seq }: Entry, parentId: string): Diagnostic {

@@ -52,13 +52,13 @@ export function withDiagnostic(context: SessionContext, diagnostic: Diagnostic):
   return { ...context, diagnostics: [...context.diagnostics, diagnostic] }
 }
 
-/** The context as a caller may change it: the messages that were read are those of the log in memory. Their list was made for this call. */
+/** The context as a caller may change it: the messages are copies already. */
 export function ownContext({ messages, ...rest }: SessionContext): SessionContext {
-  for (const item of messages as readonly { message: ModelMessage }[]) item.message = cloneJson(item.message)
   return { ...cloneJson(rest), messages }
 }
 
 interface ContextMessages {
+  /** Copies. */
   readonly messages: readonly ContextMessage<ModelMessage>[]
   readonly state: ContextState
   readonly diagnostics: readonly Diagnostic[]
@@ -74,7 +74,7 @@ async function contextMessages(
   const model = toModelMessages(rendered.messages, o.summaryAs)
   const { messages, diagnostics } = repairMessages(model.messages, o.repair ?? "synthesize")
   return {
-    messages,
+    messages: messages.map(({ message, ...item }) => ({ ...item, message: cloneJson(message) })),
     state: await restoreState(live, selection, o),
     // The diagnostics of restoring are left out: rendering reports each missing blob, and replaces it.
     diagnostics: [

@@ -4,10 +4,10 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
 import { type Branch, branchesOf } from "../log/branches.ts"
 import { buildTree } from "../log/nodes.ts"
-import { pathTo } from "../log/path.ts"
+import { parentsOf } from "../log/path.ts"
 import type { ReadableSession } from "../session/live.ts"
 import type { SessionTree } from "../session/types.ts"
-import type { CallOptions } from "../storage/contract.ts"
+import type { CallOptions, Seq } from "../storage/contract.ts"
 
 /** The tree of all entries. Their blobs are not read. */
 export async function readTree(
@@ -18,8 +18,11 @@ export async function readTree(
   const { state, diagnostics } = live
   const { log, leafId } = state
   const leaf = leafId === null ? undefined : log.find(leafId)
-  const path = leaf === undefined ? [] : pathTo(log, leaf).seqs.map((seq) => (log.at(seq) as Entry).id)
-  return { roots: buildTree(log), leafId, path, diagnostics: cloneJson(diagnostics) }
+  const parents = parentsOf(log)
+  const path: string[] = []
+  for (let seq = leaf ?? -1; seq >= 0; seq = parents[seq] as Seq) path.push((log.at(seq) as Entry).id)
+  path.reverse()
+  return { roots: buildTree(log, parents), leafId, path, diagnostics: cloneJson(diagnostics) }
 }
 
 export async function readBranches(live: ReadableSession, o: CallOptions): Promise<readonly Branch[]> {
