@@ -16,7 +16,7 @@ import { createDeps, type Deps } from "./deps.ts"
 import { type Files, nodeFiles } from "./disk/files.ts"
 import { POLL_MS } from "./notifier.ts"
 import { toLayout, toSessionPaths } from "./disk/layout.ts"
-import { sweepLeftovers, sweepStore } from "./disk/sweep.ts"
+import { sweepLeftovers, sweepStore } from "./write/sweep.ts"
 import { type DecodeLines, decodeLines as decodeOnNode } from "./log/decode.ts"
 import { listSessions } from "./read/list.ts"
 import { infoIn, readMetadata, type StoredInfo } from "./log/metadata.ts"
@@ -141,7 +141,7 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
 
     sweep({ dryRun = false }) {
       root.use()
-      return sweepStore(files, layout, dryRun)
+      return sweepStore(deps, dryRun)
     },
 
     async sync(session, { signal }) {

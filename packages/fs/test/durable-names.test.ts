@@ -82,6 +82,29 @@ test("a replace removes the old log only after the new one is synced in its plac
   expect(calls).toEqual(["rename .trash/a", "rename a", "sync .", "remove .trash/a"])
 })
 
+test("a sweep of another process leaves the old log until the new one is synced in its place", async () => {
+  const root = makeRoot()
+  const { storage, files } = record(root, { durability: "disk" })
+  const head = await fill(storage, "a", 2)
+  const other = createFileStorage({ root, lockTimeout: 1 })
+  onTestFinished(() => other[Symbol.asyncDispose]())
+  const fsync = files.fsync.bind(files)
+  const swept: unknown[] = []
+  files.fsync = async (fd) => {
+    if (files.calls.includes("rename a") && swept.length === 0) swept.push(await other.sweep?.({}))
+    return fsync(fd)
+  }
+  files.calls.length = 0
+  await storage.replace?.("a", chunked(["new"]), { expect: head })
+  expect(swept).toMatchObject([{ removed: 0, left: 1 }])
+  expect(files.calls.map((call) => call.replace(/~.*/, ""))).toEqual([
+    "rename .trash/a",
+    "rename a",
+    "sync .",
+    "remove .trash/a",
+  ])
+})
+
 for (const how of ["append", "sync"] as const) {
   test(`what a writer left unsynced is synced with its names before ${how} of another one is acknowledged`, async () => {
     const root = join(makeRoot(), "root")

@@ -70,10 +70,14 @@ export function toSessionPaths(layout: Layout, session: string): SessionPaths {
     folder: below(layout.root, name),
     swap: below(layout.fresh, `${name}.swap`),
     lock: below(layout.locks, `${name}.lock`),
-    // No id and no encoded one ends with `@docs`, while a session may be called `x.docs`.
-    docsLock: below(layout.locks, `${name}@docs.lock`),
+    docsLock: docsLockOf(layout, name),
     rolled: below(layout.rolled, name),
   }
+}
+
+/** `name` is the file name of the session. No id and no encoded one ends with `@docs`, while a session may be called `x.docs`. */
+export function docsLockOf(layout: Layout, name: string): string {
+  return below(layout.locks, `${name}@docs.lock`)
 }
 
 export function toPartName(number: number, from: Seq): PartName {

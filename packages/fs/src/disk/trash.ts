@@ -110,24 +110,11 @@ export function trashed(files: Files, layout: Layout): string[] {
   return pathsIn(files, layout.trash, () => true)
 }
 
-/** Removes these paths of the trash, and returns how many are left for the next sweep. */
-export async function emptyTrash(files: Files, layout: Layout, paths: readonly string[]): Promise<number> {
-  let left = 0
-  for (const path of paths) {
-    const entry = basename(path)
-    const at = entry.indexOf(SEPARATOR)
-    const own = join(layout.trash, at < 0 ? randomUUID() : toLeftoverName(entry.slice(0, at)))
-    try {
-      // A replacement that fails moves its old log back from here: it must find all of it or nothing.
-      files.rename(path, own)
-    } catch {
-      if (files.lstat(path) !== undefined) left++
-      continue
-    }
-    await removeQuietly(files, own)
-    if (files.lstat(own) !== undefined) left++
-  }
-  return left
+/** The file name of the session whose content a path of the trash has; undefined for one of version 0.1, which does not say. */
+export function nameInTrash(path: string): string | undefined {
+  const entry = basename(path)
+  const at = entry.indexOf(SEPARATOR)
+  return at < 0 ? undefined : entry.slice(0, at)
 }
 
 function pathsIn(files: Files, folder: string, isWanted: (name: string) => boolean): string[] {

@@ -33,7 +33,7 @@ import {
 import { rollPart } from "./roll.ts"
 import { resolveOutcome, unknownOutcome } from "./outcome.ts"
 import { recoverSwap } from "../disk/swap.ts"
-import { sweepTemporaries } from "../disk/sweep.ts"
+import { sweepTemporaries } from "./sweep.ts"
 import { type Before, syncBatch, syncFound, syncSession } from "./sync.ts"
 import { cutTorn } from "../log/torn.ts"
 import { type LogView, saveMissingIndexes } from "../log/view.ts"

@@ -1,11 +1,14 @@
 /** Removes leftovers of crashed processes from the folders for new and deleted files, and from those of sessions. */
+import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import type { Swept } from "@sessions/core/storage"
-import type { Files } from "./files.ts"
-import { DOCS_FOLDER, type Layout } from "./layout.ts"
-import { discard, isFolderOrNothing, isTemporary, removeQuietly } from "./small-files.ts"
-import { interruptedSwaps } from "./swap.ts"
-import { emptyTrash, trashed } from "./trash.ts"
+import type { Deps } from "../deps.ts"
+import type { Files } from "../disk/files.ts"
+import { DOCS_FOLDER, docsLockOf, type Layout } from "../disk/layout.ts"
+import { discard, isFolderOrNothing, isTemporary, removeQuietly } from "../disk/small-files.ts"
+import { interruptedSwaps } from "../disk/swap.ts"
+import { nameInTrash, toLeftoverName, trashed } from "../disk/trash.ts"
+import { withLock } from "../lock/with-lock.ts"
 
 /** Nothing takes this long to build or to remove, and clocks may be wrong by hours. */
 const LEFT_MS = 24 * 60 * 60 * 1000
@@ -16,7 +19,7 @@ const LEFT_MS = 24 * 60 * 60 * 1000
  */
 export async function sweepLeftovers(files: Files, layout: Layout): Promise<void> {
   try {
-    await emptyTrash(files, layout, trashed(files, layout))
+    await emptyTrash(files, layout, trashed(files, layout), 0)
   } catch {
     // The trash cannot be read.
   }
@@ -24,13 +27,13 @@ export async function sweepLeftovers(files: Files, layout: Layout): Promise<void
 }
 
 /** The same, with the temporary files of every session. Returns what was removed, or with `dryRun` would be. Throws if the trash cannot be read. */
-export async function sweepStore(files: Files, layout: Layout, dryRun: boolean): Promise<Swept> {
+export async function sweepStore({ files, layout, lockTimeout }: Deps, dryRun: boolean): Promise<Swept> {
   const trash = trashed(files, layout)
   const others = [...unfinished(files, layout), ...temporariesOfSessions(files, layout)]
   const found = [...trash, ...others]
   const bytes = found.reduce((sum, path) => sum + sizeOf(files, path), 0)
   if (dryRun) return { removed: found.length, bytes, left: 0 }
-  let left = await emptyTrash(files, layout, trash)
+  let left = await emptyTrash(files, layout, trash, lockTimeout)
   for (const path of others) {
     await removeQuietly(files, path)
     if (files.lstat(path) !== undefined) left++
@@ -41,6 +44,26 @@ export async function sweepStore(files: Files, layout: Layout, dryRun: boolean):
 /** Temporary files in a session's folder whose writer crashed. */
 export function sweepTemporaries(files: Files, folder: string): void {
   for (const path of temporariesIn(files, folder)) discard(files, path)
+}
+
+/** Removes these paths of the trash, and returns how many are left for the next sweep. Waits for the locks up to `timeout` ms each. */
+async function emptyTrash(files: Files, layout: Layout, paths: readonly string[], timeout: number): Promise<number> {
+  let left = 0
+  for (const path of paths) {
+    const name = nameInTrash(path)
+    const own = join(layout.trash, name === undefined ? randomUUID() : toLeftoverName(name))
+    const take = async (): Promise<void> => files.rename(path, own)
+    try {
+      // A replacement needs all of its old log until the disk keeps the new one, and has this lock until then.
+      await (name === undefined ? take() : withLock(files, docsLockOf(layout, name), { timeout }, take))
+    } catch {
+      if (files.lstat(path) !== undefined) left++
+      continue
+    }
+    await removeQuietly(files, own)
+    if (files.lstat(own) !== undefined) left++
+  }
+  return left
 }
 
 /** What was never put in its place, and has not been for a day. */
