@@ -178,8 +178,8 @@ test("a file that begins with the lines of a sidechain is a session of its own, 
       for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size)
     }
     const records: unknown[] = []
-    for await (const some of claudeCode.read({ main: main(), beside: () => undefined }, { note: () => undefined }))
-      records.push(...[some].flat())
+    const read = claudeCode.read({ main: main(), beside: () => undefined }, { note: () => undefined })
+    for await (const record of eachRecord(read)) records.push(record)
     expect(records[0]).not.toHaveProperty("kind")
     expect(records[0]).toMatchObject({ origin: { id: SESSION, repeated: { isSidechain: false } } })
   }

@@ -6,7 +6,7 @@ import { type Entry, SessionError, type Session, type Sessions, createSessions }
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import type { Format, WriteOptions } from "../src/base/format.ts"
+import { eachRecord, type Format, type WriteOptions } from "../src/base/format.ts"
 import { writers } from "../src/formats.ts"
 import { importFile } from "../src/import-file.ts"
 import { isObject } from "../src/base/values.ts"
@@ -119,7 +119,8 @@ export function testLaws(format: Format, goldens: Readonly<Record<string, Golden
         const text = golden.beside?.[name]
         return text === undefined ? undefined : piecesOf(new TextEncoder().encode(text))
       }
-      for await (const some of format.read({ main, beside }, { note: () => undefined })) found.push(...[some].flat())
+      for await (const record of eachRecord(format.read({ main, beside }, { note: () => undefined })))
+        found.push(record)
       return found
     }
     expect(await records(7)).toEqual(await records(Number.POSITIVE_INFINITY))

@@ -24,6 +24,7 @@ import {
   titleLine,
   userLine,
 } from "./encode.ts"
+import { EntryLines } from "./entry-lines.ts"
 import { FreshLines } from "./fresh.ts"
 import { DUPLICATE, FORMAT_NAME, isLeaf } from "./lines.ts"
 import { NativeUuids } from "./native-uuids.ts"
@@ -96,11 +97,7 @@ class Writer {
   readonly #sourceId: unknown
   readonly #fresh: FreshLines
   readonly #natives = new NativeUuids()
-  /** Of all entries, for the compactions that keep them: parents, and the uuids of the lines of messages. */
-  readonly #written = new Map<
-    string,
-    { readonly parentId: string | null; readonly seq: number; readonly uuids: readonly string[] }
-  >()
+  readonly #lines: EntryLines
   /** Those of the lines of the source that are not in the file, or not as they were. */
   readonly #changed = new Set<unknown>()
   /** Those of all lines. */
@@ -117,6 +114,7 @@ class Writer {
   constructor({ header }: SessionToWrite, index: LogIndex, losses: Losses, repeated: Fields, isNative: boolean) {
     this.#sourceId = fieldsOf(fieldsOf(header.origin)["repeated"])["sessionId"]
     this.#index = index
+    this.#lines = new EntryLines(index)
     this.#losses = losses
     this.#repeated = repeated
     this.#isNative = isNative
@@ -244,9 +242,8 @@ class Writer {
       this.#changed.add(line["uuid"])
     const record = this.#withParent(parts.first, line)
     const lines = this.#emit(entry, edits.some((edit) => edit?.content !== null) ? [{ at: number, record }] : [])
-    const uuids = this.#written.get(entry.id)?.uuids ?? []
     // A branch may end at any of the parts.
-    for (const { id, parentId, seq } of parts.entries) this.#written.set(id, { parentId, seq, uuids })
+    for (const part of parts.entries) this.#lines.copy(part, entry)
     return lines
   }
 
@@ -300,7 +297,7 @@ class Writer {
       case "branch_summary":
         return this.#fresh.of(entry, context)
       case "compaction":
-        return this.#fresh.compaction(entry, context, this.#keptBy(entry))
+        return this.#fresh.compaction(entry, context, this.#lines.keptBy(entry))
       case "title_change":
         return this.#fresh.title(entry, context)
       case "leaf":
@@ -340,32 +337,13 @@ class Writer {
     return edit === undefined || (edit.isImported && this.#isNative) ? undefined : edit
   }
 
-  /** The uuids of the lines that a compaction keeps, in the order of the path. None if the first kept entry is not on it, as in core. */
-  #keptBy(entry: Entry & { readonly type: "compaction" }): readonly string[] {
-    const first = this.#index.find(entry.firstKeptEntryId, entry.seq)
-    const kept: string[] = []
-    for (let id = entry.parentId; id !== null && first !== undefined; ) {
-      const found = this.#written.get(id)
-      if (found === undefined || found.seq < first) return []
-      const edit = this.#index.editOf(found.seq)
-      // What the user left out has no lines, except beside other entries of its line.
-      if (edit?.content !== null || !edit.isImported) {
-        // Entries of one line have the same.
-        kept.unshift(...found.uuids.filter((uuid) => uuid !== kept[0]))
-      }
-      if (found.seq === first) return kept
-      id = found.parentId
-    }
-    return []
-  }
-
   /** The boundary of an imported compaction. A segment is found by its ends: if one of them was deleted, it gets others. */
   #withSegment(entry: Entry, boundary: Fields): Fields {
     const metadata = fieldsOf(boundary["compactMetadata"])
     const { preservedMessages, preservedSegment: segment } = metadata
     if (entry.type !== "compaction" || preservedMessages !== undefined || !isObject(segment)) return boundary
     if (this.#uuids.has(segment["headUuid"]) && this.#uuids.has(segment["tailUuid"])) return boundary
-    const kept = this.#keptBy(entry)
+    const kept = this.#lines.keptBy(entry)
     if (kept.length === 0) return boundary
     const preservedSegment = { ...segment, headUuid: kept[0], tailUuid: kept.at(-1) }
     return { ...boundary, compactMetadata: { ...metadata, preservedSegment } }
@@ -397,8 +375,7 @@ class Writer {
       if (place >= this.#last.at) this.#last = { at: place, isOnPath }
       if (isOnPath) this.#leaf = record
     }
-    const shown = entry.type === "message" || entry.type === "custom_message" || entry.type === "branch_summary"
-    this.#written.set(entry.id, { parentId: entry.parentId, seq: entry.seq, uuids: shown ? uuids : [] })
+    this.#lines.add(entry, uuids)
     return [...texts].map(([at, line]) => ({ at, line }))
   }
 
