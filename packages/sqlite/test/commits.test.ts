@@ -3,7 +3,7 @@ import type { Chunk, SessionStorage } from "@sessions/core/storage"
 import type { SqliteDatabase } from "@sessions/sqlite"
 import { describe, expect, test } from "vitest"
 import { openDatabase } from "../src/driver/library.ts"
-import { fill, linesOf, linesTo, newPath, openAt } from "./helpers.ts"
+import { fill, linesOf, linesTo, newPath, openAt, openWithCommits } from "./helpers.ts"
 
 type Fault = (commit: () => unknown) => unknown
 
@@ -14,25 +14,11 @@ const fail = (): never => {
 
 /** Opens files whose next commits go through these faults, one each. */
 function withFaults(faults: Fault[]): (path: string) => SqliteDatabase {
-  return (path) => {
-    const database = openDatabase(path)
-    return {
-      exec: (sql) => database.exec(sql),
-      close: () => database.close(),
-      prepare(sql) {
-        const statement = database.prepare(sql)
-        if (sql !== "COMMIT") return statement
-        const run = (): { changes: number } => {
-          const commit = (): unknown => statement.run()
-          const fault = faults.shift()
-          if (fault === undefined) commit()
-          else fault(commit)
-          return { changes: 0 }
-        }
-        return { get: run, all: () => [], iterate: () => [], run }
-      },
-    }
-  }
+  return (path) =>
+    openWithCommits(path, (commit) => {
+      const fault = faults.shift()
+      return fault === undefined ? commit() : fault(commit)
+    })
 }
 
 test("an append whose commit fails with an I/O error is found out: stored", async () => {

@@ -47,3 +47,21 @@ export function lineAt(n: number, pad = 0): string {
 export function linesTo(count: number, pad = 0): string[] {
   return Array.from({ length: count }, (_, n) => lineAt(n, pad))
 }
+
+/** A file whose commits go through `around`. */
+export function openWithCommits(path: string, around: (commit: () => unknown) => unknown): SqliteDatabase {
+  const database = openDatabase(path)
+  return {
+    exec: (sql) => database.exec(sql),
+    close: () => database.close(),
+    prepare(sql) {
+      const statement = database.prepare(sql)
+      if (sql !== "COMMIT") return statement
+      const run = (): { changes: number } => {
+        around(() => statement.run())
+        return { changes: 0 }
+      }
+      return { get: run, all: () => [], iterate: () => [], run }
+    },
+  }
+}

@@ -3,9 +3,8 @@ import type { Chunk, Head, ListRow, SessionStorage } from "@sessions/core/storag
 import type { SqliteDatabase } from "@sessions/sqlite"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { createConnection } from "../src/driver/connection.ts"
-import { openDatabase } from "../src/driver/library.ts"
 import { upgrade, UPGRADES } from "../src/schema.ts"
-import { connectTo, fill, lineAt, linesOf, newPath, openAt } from "./helpers.ts"
+import { connectTo, fill, lineAt, linesOf, newPath, openAt, openWithCommits } from "./helpers.ts"
 
 /** Sets the clock of this process. */
 function setClock(): (now: number) => void {
@@ -137,21 +136,10 @@ test("an append whose commit fails leaves the order as it was", async () => {
 
 /** A file whose commits fail before they are executed while `fails` says so. */
 function failing(path: string, fails: () => boolean): SqliteDatabase {
-  const database = openDatabase(path)
-  return {
-    exec: (sql) => database.exec(sql),
-    close: () => database.close(),
-    prepare(sql) {
-      const statement = database.prepare(sql)
-      if (sql !== "COMMIT") return statement
-      const run = (): { changes: number } => {
-        if (fails()) throw Object.assign(new Error("database is full"), { errcode: 13, errno: 13 })
-        statement.run()
-        return { changes: 0 }
-      }
-      return { get: run, all: () => [], iterate: () => [], run }
-    },
-  }
+  return openWithCommits(path, (commit) => {
+    if (fails()) throw Object.assign(new Error("database is full"), { errcode: 13, errno: 13 })
+    return commit()
+  })
 }
 
 test("a file of version 1 keeps its order and its lines, and its sessions move up", async () => {
