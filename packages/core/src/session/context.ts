@@ -18,24 +18,17 @@ import type { ContextState } from "../format/entry.ts"
 import { restoreSelected, restoreState, selectAt } from "./read-path.ts"
 
 /**
- * The context at the leaf. `layers` are the compaction settings: they count tokens, and prune if the call does not set `prune`. Rejects
- * with `invalid` for a wrong option, and with the errors of the storage.
+ * The context at the leaf, which the caller may change. `layers` are the compaction settings: they count tokens, and prune if the call does
+ * not set `prune`. Rejects with `invalid` for a wrong option, and with the errors of the storage.
  */
 export async function readContext(
-  live: ReadableSession,
+  live: ReadableSession & { openBranches(): Diagnostic | undefined },
   o: ContextOptions = {},
-  layers: SettingsLayers = [],
+  layers: SettingsLayers,
 ): Promise<SessionContext> {
-  const { window, repair = "synthesize", summaryAs } = o
+  const { window } = o
   const selection = await selectAt(live, live.state.leafId, o)
-  const plain =
-    selection.stateBlobs === undefined
-      ? plainMessages(selection.entries, repair, summaryAs, live.options.extensions)
-      : undefined
-  const read =
-    plain === undefined
-      ? await contextMessages(live, selection, o)
-      : { messages: plain, state: selection.state, diagnostics: [] }
+  const read = await contextMessages(live, selection, o)
   const { state } = read
   const count = counterOf(layers)
   const prune = o.prune ?? settingOf(layers, "prune") ?? false
@@ -45,16 +38,11 @@ export async function readContext(
     parts = pruneContext(read, { prune, window, selection, layers, count })
   }
   const context = assembleContext({ ...selection, state }, parts, { window, count })
-  return context.fits === false ? (await compactionFeature()).explainFit(context, { window, count }) : context
-}
-
-export function withDiagnostic(context: SessionContext, diagnostic: Diagnostic): SessionContext {
-  return { ...context, diagnostics: [...context.diagnostics, diagnostic] }
-}
-
-/** The context as a caller may change it: the messages are copies already. */
-export function ownContext({ messages, ...rest }: SessionContext): SessionContext {
-  return { ...cloneJson(rest), messages }
+  const { messages, diagnostics, ...rest } =
+    context.fits === false ? (await compactionFeature()).explainFit(context, { window, count }) : context
+  const diverged = live.openBranches() ?? []
+  // The messages are copies already.
+  return { messages, ...cloneJson({ ...rest, diagnostics: diagnostics.concat(diverged) }) }
 }
 
 interface ContextMessages {
@@ -69,17 +57,23 @@ async function contextMessages(
   selection: Selection,
   o: ContextOptions,
 ): Promise<ContextMessages> {
+  const { repair = "synthesize", summaryAs } = o
+  const { extensions } = live.options
+  if (selection.stateBlobs === undefined) {
+    const plain = plainMessages(selection.entries, repair, summaryAs, extensions)
+    if (plain !== undefined) return { messages: plain, state: selection.state, diagnostics: [] }
+  }
   const restored = await restoreSelected(live, selection.entries, o)
   const rendered = renderMessages(restored.entries)
-  const model = toModelMessages(rendered.messages, o.summaryAs)
-  const { messages, diagnostics } = repairMessages(model.messages, o.repair ?? "synthesize")
+  const model = toModelMessages(rendered.messages, summaryAs)
+  const { messages, diagnostics } = repairMessages(model.messages, repair)
   return {
     messages: messages.map(({ message, ...item }) => ({ ...item, message: cloneJson(message) })),
     state: await restoreState(live, selection, o),
     // The diagnostics of restoring are left out: rendering reports each missing blob, and replaces it.
     diagnostics: [
       ...rendered.diagnostics,
-      ...unknownNames(rendered.messages, live.options.extensions),
+      ...unknownNames(rendered.messages, extensions),
       ...model.diagnostics,
       ...diagnostics,
     ],

@@ -19,15 +19,10 @@ interface FollowableSession extends CompactableSession {
   refresh(seen?: Head): Promise<Head>
 }
 
-/** One call of `follow`. */
-interface Follower {
-  /** The error that has ended following the session. */
-  end(error: unknown): void
-}
-
 export class Following {
   readonly #session: FollowableSession
-  readonly #followers = new Set<Follower>()
+  /** End the calls of `join`, with the error that has ended following the session. */
+  readonly #followers = new Set<(error: unknown) => void>()
   #stop: AbortController | undefined
 
   constructor(session: FollowableSession) {
@@ -42,27 +37,21 @@ export class Following {
       const leave = (): void => {
         off?.()
         closeListeners.delete(close)
-        this.#followers.delete(follower)
+        this.#followers.delete(fail)
         if (this.#followers.size === 0) this.#stop?.abort()
-      }
-      const stop = (): void => {
-        leave()
         resolve()
       }
       const close = (): void => {
-        if (isClosed()) stop()
+        if (isClosed()) leave()
       }
-      const follower: Follower = {
-        end(error) {
-          leave()
-          // Closing the repository closes the storage too.
-          if (isClosed()) resolve()
-          else reject(error)
-        },
+      const fail = (error: unknown): void => {
+        // Closing the repository closes the storage too.
+        if (!isClosed()) reject(error)
+        leave()
       }
-      const off = signal === undefined ? undefined : onAbort(signal, stop)
+      const off = signal === undefined ? undefined : onAbort(signal, leave)
       closeListeners.add(close)
-      this.#followers.add(follower)
+      this.#followers.add(fail)
       if (this.#followers.size === 1) this.#start()
     })
   }
@@ -70,7 +59,7 @@ export class Following {
   #start(): void {
     const stop = (this.#stop = new AbortController())
     follow(this.#session, stop.signal).catch((error: unknown) => {
-      if (!stop.signal.aborted) for (const follower of this.#followers) follower.end(error)
+      if (!stop.signal.aborted) for (const fail of this.#followers) fail(error)
     })
   }
 }

@@ -6,6 +6,7 @@ import { SessionError } from "../format/errors.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Header } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
+import { isThenable } from "../storage/calls.ts"
 import type { Head } from "../storage/contract.ts"
 
 /** `"closed"`: its last handle or the repository was closed; `"replaced"`: its log is another one now, and is loaded anew. */
@@ -44,7 +45,7 @@ export async function runAppendHooks(
   for (const entry of entries) {
     let current = entry
     for (const { append } of hooks) current = (await append?.(current, { session })) ?? current
-    out.push(current === entry || !isObject(entry) ? current : withSymbols(current, entry))
+    out.push(current)
   }
   return out
 }
@@ -61,27 +62,9 @@ export function runHook(name: string, run: () => unknown, failed: (hook: string,
 
 /** Copies entries, because their caller may change them while hooks are awaited. `invalid` for an entry that is not JSON. */
 export function copyEntries(entries: readonly NewEntry[]): NewEntry[] {
-  return entries.map((entry) => {
-    return isObject(entry) ? withSymbols(copyOf(entry), entry) : entry
-  })
-}
-
-/** Methods of the session pass arguments to the queue as symbol keys, which neither JSON nor the replacement of a hook has. */
-function withSymbols(changed: NewEntry, given: NewEntry): NewEntry {
-  const keys = Object.getOwnPropertySymbols(given)
-  if (keys.length === 0) return changed
-  const fields = given as unknown as Readonly<Record<symbol, unknown>>
-  return { ...changed, ...(Object.fromEntries(keys.map((key) => [key, fields[key]])) as object) }
-}
-
-function copyOf(entry: NewEntry): NewEntry {
   try {
-    return JSON.parse(JSON.stringify(entry)) as NewEntry
+    return entries.map((entry) => (isObject(entry) ? JSON.parse(JSON.stringify(entry)) : entry) as NewEntry)
   } catch (cause) {
     throw new SessionError("invalid", "The entry cannot be written as JSON.", { cause })
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return isObject(value) && typeof value["then"] === "function"
 }

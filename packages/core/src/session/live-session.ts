@@ -24,13 +24,13 @@ import { isOlder } from "../log/path.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import { isLeaving, type OpenTips } from "../log/tips.ts"
 import { entriesOf, isConversation, type PendingAppend, type PendingEntry, PLACED_TYPES } from "../write/pending.ts"
-import { assign, pathForState } from "../write/assign.ts"
+import { assign, type BranchTarget, pathForState } from "../write/assign.ts"
 import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
 import { aborted, changedUnderneath, notMovable, otherWriter, vanished } from "../write/errors.ts"
 import { followEnd } from "../write/reconcile.ts"
 import { checkSizes, checkDeferred, entriesBytes, headerBytes } from "../write/limits.ts"
 import type { CompactableSession, CompactionProgress, KeepableSession, WriteGuard } from "./live.ts"
-import { bringsIds, type KnownEntries, NONE_KNOWN, Repeats } from "../write/repeats.ts"
+import { type KnownEntries, NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { SessionState } from "../write/session-state.ts"
 import { TurnLock } from "./turn.ts"
 import type { RunningTurn, AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "../write/types.ts"
@@ -51,6 +51,11 @@ export interface LiveSessionOptions {
   readonly now: () => number
 }
 
+/** The options of an append, as the methods of the session pass them. */
+interface BranchingOptions extends AppendOptions {
+  readonly target?: BranchTarget
+}
+
 /** What was read for an append. */
 interface Found {
   readonly path: Selection | undefined
@@ -65,7 +70,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   readonly options: LiveSessionOptions
   readonly events: Emitter = new Emitter()
   readonly turns: TurnLock
-  #following: Following | undefined
+  readonly following: Following = new Following(this)
   readonly diagnostics: Diagnostic[]
   writeGuard: WriteGuard = { kind: "open" }
   /** The tips of the log are not known, and are read in the background. Never rejects. */
@@ -105,23 +110,18 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     return this.options.maxSessionBytes
   }
 
-  /** Made for the first `follow()`, because most sessions are not followed. */
-  get following(): Following {
-    return (this.#following ??= new Following(this))
-  }
-
   now(): number {
     return this.options.now()
   }
 
-  append(entries: readonly NewEntry[], o: AppendOptions = {}): Promise<AppendResult> {
+  append(entries: readonly NewEntry[], o: BranchingOptions = {}): Promise<AppendResult> {
     const turn = this.turns.running
     try {
-      const direct = this.writeGuard.kind === "open" && !this.options.hooks.some(hasAppend)
+      const direct = this.writeGuard.kind === "open" && !this.options.hooks.some(({ append }) => append !== undefined)
       // An append must not overtake appends that wait for their hooks.
       if (direct && this.#hooked === undefined) {
-        const path = pathForState(this.state, entries, NONE_KNOWN)
-        const isKnown = !bringsIds(entries) || this.#repeats.missing(entries, o, NONE_KNOWN) === undefined
+        const path = pathForState(this.state, { inputs: entries, target: o.target, known: NONE_KNOWN })
+        const isKnown = this.#repeats.missing(entries, o, NONE_KNOWN) === undefined
         if (isKnown && !isOlder(path)) return this.#place(entries, o, turn, { path, known: NONE_KNOWN })
       }
       return this.#placeLater(copyEntries(entries), o, turn)
@@ -166,7 +166,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   }
 
   /** After a migration, the hooks, and the reading of a path whose state an entry stores. */
-  #placeLater(entries: readonly NewEntry[], o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
+  #placeLater(entries: readonly NewEntry[], o: BranchingOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
       const abort = (): void => reject(aborted(this.id, o.signal as AbortSignal, false))
       const off = o.signal === undefined ? undefined : onAbort(o.signal, abort)
@@ -203,10 +203,10 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
    * Reads further back for the state of a path and for ids that callers brought. If the log was replaced or deleted, the entries go
    * without, and their write, which conflicts, finds out which of the two it was.
    */
-  async #readMissing(entries: readonly NewEntry[], o: AppendOptions): Promise<Found> {
+  async #readMissing(entries: readonly NewEntry[], o: BranchingOptions): Promise<Found> {
     let known = NONE_KNOWN
     for (;;) {
-      const path = pathForState(this.state, entries, known)
+      const path = pathForState(this.state, { inputs: entries, target: o.target, known })
       const missing = this.#repeats.missing(entries, o, known)
       try {
         if (isOlder(path)) await this.store.older(() => this.state.log, path.hint, o)
@@ -222,15 +222,15 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   /** Puts entries at the end of the log in memory, and queues them. If it throws, nothing has changed. */
   #place(
     inputs: readonly NewEntry[],
-    o: AppendOptions,
+    o: BranchingOptions,
     turn: RunningTurn | undefined,
     { path, known }: Found,
   ): Promise<AppendResult> {
     if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
     const { state } = this
-    const { ids, fresh } = assign(this.id, state, { inputs, path, known }, this.options)
+    const { ids, fresh } = assign(this.id, state, { inputs, target: o.target, path, known }, this.options)
     if (fresh.length === 0) return this.#outcomeOf(ids, o)
-    const entries = fresh.map(pendingOf)
+    const entries = fresh.map(({ pending }) => pending)
     const besides = headerBytes(state)
     checkSizes(this.id, entries, this.storage.capabilities, besides)
     const wait = this.#mustWait(fresh)
@@ -307,9 +307,10 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
       opens,
       diverged: undefined,
     }
-    // Kept until the append is acknowledged, so without the caller's objects.
-    if (fresh.some(hasBlobs)) {
-      const planned = fresh.filter(hasBlobs).map(({ pending, blobs }) => ({ pending, blobs }))
+    const withBlobs = fresh.filter(({ blobs }) => blobs.length > 0)
+    if (withBlobs.length > 0) {
+      // Kept until the append is acknowledged, so without the caller's objects.
+      const planned = withBlobs.map(({ pending, blobs }) => ({ pending, blobs }))
       item.putBlobs = () => putPlanned(this.storage, item, planned, this.options.now)
     }
     return item
@@ -331,13 +332,13 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   }
 
   acknowledged(seqs: readonly Seq[], head: Head): void {
-    const isDiverged = this.diagnostics.some(isDivergedReport)
-    if (isDiverged && seqs.some((seq) => isLeaving(this.state.log.at(seq) as Entry))) this.#updateDiverged()
-    const savers = this.options.hooks.filter(hasSave)
+    const entryAt = (seq: Seq): Entry => this.state.log.at(seq) as Entry
+    if (this.#indexOf("diverged") >= 0 && seqs.some((seq) => isLeaving(entryAt(seq)))) this.#updateDiverged()
+    const savers = this.options.hooks.filter(({ save }) => save !== undefined)
     if (savers.length === 0 && !this.events.has("appended")) return
-    const entries = seqs.map((seq) => this.state.log.at(seq) as Entry)
+    const entries = seqs.map(entryAt)
     for (const hook of savers) {
-      const saved = { session: this.id, ids: entries.map((entry) => entry.id), head: cloneJson(head) }
+      const saved = { session: this.id, ids: entries.map(({ id }) => id), head: cloneJson(head) }
       runHook("save", () => hook.save?.(saved), this.reportHookFailure)
     }
     if (this.events.has("appended"))
@@ -379,12 +380,12 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   /** The reported branches that are open now, beside that of the present leaf. */
   openBranches(): Diagnostic | undefined {
     this.#updateDiverged()
-    return this.diagnostics.find(({ code }) => code === "diverged")
+    return this.diagnostics[this.#indexOf("diverged")]
   }
 
   /** The reported tips may be settled or continued now. */
   #updateDiverged(): void {
-    const at = this.diagnostics.findIndex(({ code }) => code === "diverged")
+    const at = this.#indexOf("diverged")
     // A report is not dropped because the lines that show it are not held.
     if (at < 0 || !this.state.knowsTips) return
     const left = divergenceAt(this.state.leafId, this.state.openTips())
@@ -394,35 +395,18 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
 
   /** Of a diagnostic that occurs repeatedly only the newest is kept. */
   report(diagnostic: Diagnostic): void {
-    const known = this.diagnostics.findIndex(({ code }) => code === diagnostic.code)
-    if (known < 0) this.diagnostics.push(diagnostic)
-    else this.diagnostics[known] = diagnostic
+    const at = this.#indexOf(diagnostic.code)
+    this.diagnostics[at < 0 ? this.diagnostics.length : at] = diagnostic
     this.events.emit("diagnostic", cloneJson(diagnostic))
   }
 
   /** Removes the diagnostic of this code, which no longer holds. */
   clear(code: Diagnostic["code"]): void {
-    const known = this.diagnostics.findIndex((diagnostic) => diagnostic.code === code)
-    if (known >= 0) this.diagnostics.splice(known, 1)
+    const at = this.#indexOf(code)
+    if (at >= 0) this.diagnostics.splice(at, 1)
   }
-}
 
-function pendingOf({ pending }: EncodedAppendEntry): PendingEntry {
-  return pending
-}
-
-function hasAppend({ append }: Hooks): boolean {
-  return append !== undefined
-}
-
-function hasSave({ save }: Hooks): boolean {
-  return save !== undefined
-}
-
-function isDivergedReport({ code }: Diagnostic): boolean {
-  return code === "diverged"
-}
-
-function hasBlobs({ blobs }: EncodedAppendEntry): boolean {
-  return blobs.length > 0
+  #indexOf(code: Diagnostic["code"]): number {
+    return this.diagnostics.findIndex((diagnostic) => diagnostic.code === code)
+  }
 }

@@ -71,7 +71,7 @@ export class OpenSessions {
         await rejectOnAbort(checking, o.signal, aborted(id))
         if (this.#slots.get(id) !== slot) continue
       }
-      if (!slot.created || (await succeeded(slot.opening))) return this.#acquire(id, slot, o)
+      if (!slot.created || (await openedOf(slot)) !== undefined) return this.#acquire(id, slot, o)
     }
   }
 
@@ -86,11 +86,7 @@ export class OpenSessions {
       if (slot === undefined) {
         return this.#acquire(id, this.#addSlot(id, create(), { created: true, abort: new AbortController() }), settings)
       }
-      const open = await rejectOnAbort(
-        slot.opening.catch(() => undefined),
-        signal,
-        aborted(id),
-      )
+      const open = await rejectOnAbort(openedOf(slot), signal, aborted(id))
       if (open === undefined) continue
       if (!(await this.#wasDeleted(open))) throw taken({ id, storage: this.#storage })
       this.drop(id, slot, "deleted")
@@ -128,7 +124,7 @@ export class OpenSessions {
     const settled = await Promise.allSettled(
       [...this.#slots].map(async ([id, slot]) => {
         slot.abort.abort()
-        const session = await slot.opening.catch(() => undefined)
+        const session = await openedOf(slot)
         if (session === undefined) return
         for (const listener of session.closeListeners) listener()
         await this.flush(slot).finally(() => this.drop(id, slot))
@@ -229,12 +225,10 @@ export class OpenSessions {
 }
 
 function aborted(session: string): (cause: unknown) => StorageError {
-  return (cause) => waitAborted(session, `Waiting for ${session} to open was aborted.`, cause)
+  return waitAborted(session, `Waiting for ${session} to open was aborted.`)
 }
 
-async function succeeded(opening: Promise<unknown>): Promise<boolean> {
-  return opening.then(
-    () => true,
-    () => false,
-  )
+/** Undefined if it could not be opened. */
+function openedOf({ opening }: OpenSlot): Promise<LiveSession | undefined> {
+  return opening.catch(() => undefined)
 }

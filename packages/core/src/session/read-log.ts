@@ -79,7 +79,7 @@ export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<
   const { state, storage, id } = live
   if (state.infoAt(state.pendingCount)?.tips === undefined && live.readingTips !== undefined) {
     const message = `Reading the information of ${id} was aborted.`
-    await rejectOnAbort(live.readingTips, o.signal, (cause) => waitAborted(id, message, cause))
+    await rejectOnAbort(live.readingTips, o.signal, waitAborted(id, message))
   }
   const stored = state.head === undefined ? undefined : await storage.head(id, o)
   if (state.head !== undefined && stored === undefined) throw deleted(live)

@@ -195,7 +195,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
 function withDefaults(o: SessionsOptions): LiveSessionOptions {
   const now = o.now ?? Date.now
   return {
-    hooks: o.hooks === undefined ? [] : Array.isArray(o.hooks) ? (o.hooks as readonly Hooks[]) : [o.hooks as Hooks],
+    hooks: [o.hooks ?? []].flat(),
     persistAfter: o.persistAfter ?? "create",
     onConflict: o.onConflict ?? "branch",
     migrateOnWrite: o.migrateOnWrite !== false,

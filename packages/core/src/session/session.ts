@@ -23,12 +23,11 @@ import type { SessionInfo } from "../info/projection.ts"
 import type { Branch } from "../log/branches.ts"
 import { checkFunction, checkListener, checkRange, checkSessionCall, type SessionCall } from "./arguments.ts"
 import { copyEntries } from "./hooks.ts"
-import { ownContext, readContext, withDiagnostic } from "./context.ts"
+import { readContext } from "./context.ts"
 import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
 import { readEntry, readEntryRuns, readInfo, readParts } from "./read-log.ts"
 import { compactionFeature, transferFeature } from "./features.ts"
 import type { LiveSession } from "./live-session.ts"
-import { BRANCH_TARGET, type BranchTarget } from "../write/assign.ts"
 import { waitAborted } from "../write/errors.ts"
 import { nestedTurn, runTurn } from "./turn.ts"
 import type {
@@ -51,8 +50,8 @@ export interface HandleOwner {
   readonly release: () => Promise<void>
   /** Layers of settings, the weakest first. */
   readonly compaction: SettingsLayers
-  /** For the handle that the function of a turn gets: the listeners of the handle that runs the turn. It cannot start another turn. */
-  readonly turnOf?: Set<() => void>
+  /** For the handle that the function of a turn gets: the handle that runs the turn. It cannot start another turn. */
+  readonly turnOf?: SessionHandle
 }
 
 export class SessionHandle implements Session {
@@ -107,8 +106,7 @@ export class SessionHandle implements Session {
     if (this.#owner.turnOf !== undefined) throw nestedTurn(this.id)
     const isClosed = (): boolean => this.#isClosed()
     const { compaction } = this.#owner
-    const turnOf = this.#listening
-    const inner = new SessionHandle(live, { isClosed, release: async () => undefined, compaction, turnOf })
+    const inner = new SessionHandle(live, { isClosed, release: async () => undefined, compaction, turnOf: this })
     return runTurn(
       live,
       (turn) => fn(inner, turn),
@@ -118,10 +116,7 @@ export class SessionHandle implements Session {
   }
 
   async context(o?: ContextOptions): Promise<SessionContext> {
-    const live = this.#open(o, "context")
-    const context = await readContext(live, o, this.#owner.compaction)
-    const diverged = live.openBranches()
-    return ownContext(diverged === undefined ? context : withDiagnostic(context, diverged))
+    return readContext(this.#open(o, "context"), o, this.#owner.compaction)
   }
 
   async messages(o?: MessagesOptions): Promise<MessagesPage> {
@@ -155,7 +150,7 @@ export class SessionHandle implements Session {
   async branch(id: string, options: Parameters<Session["branch"]>[1] = {}): Promise<AppendResult> {
     this.#open(options, "branch")
     const { settles = [], ...o } = options
-    return this.#known(settles, o, (ids) => this.#at(id, o, () => this.#appendAt("leaf", { id, settles: ids }, {}, o)))
+    return this.#known(settles, o, (ids) => this.#branchTo(checkedId(id), () => [LEAF], o, ids))
   }
 
   async settle(ids: readonly string[], o?: EntryOptions): Promise<AppendResult> {
@@ -165,7 +160,7 @@ export class SessionHandle implements Session {
 
   async resetLeaf(o?: EntryOptions): Promise<AppendResult> {
     this.#open(o, "resetLeaf")
-    return this.#appendAt("leaf", { id: null, settles: [] }, {}, o)
+    return this.#branchTo(null, () => [LEAF], o)
   }
 
   async branchWithSummary(
@@ -179,16 +174,8 @@ export class SessionHandle implements Session {
       return this.branchWithSummary(id, ...(await summarizeBranch(this.#open(o), id, this.#compacting(), summary, o)))
     }
     const { details, fromExtension, usage, ...rest } = o
-    const append = (): Promise<AppendResult> => {
-      const fromId = this.leafId ?? "root"
-      return this.#appendAt(
-        "branch_summary",
-        { id, settles: [] },
-        { fromId, summary, usage, details, fromExtension },
-        rest,
-      )
-    }
-    return id === null ? append() : this.#at(id, rest, append)
+    const fields = { summary, usage, details, fromExtension }
+    return this.#branchTo(id, () => [{ type: "branch_summary", fromId: this.leafId ?? "root", ...fields }], rest)
   }
 
   async label(id: string, label: string | null, o?: EntryOptions): Promise<AppendResult> {
@@ -260,21 +247,22 @@ export class SessionHandle implements Session {
   }
 
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void {
-    const live = this.#open()
+    const { events } = this.#open()
     checkListener(event, listener)
-    const end = live.events.on(event, listener)
-    const handles = [this.#listening, ...(this.#owner.turnOf === undefined ? [] : [this.#owner.turnOf])]
-    for (const listening of handles) listening.add(end)
-    return () => {
-      end()
-      for (const listening of handles) listening.delete(end)
+    // Through the handle that runs the turn, whose closing ends it too.
+    const stop = (this.#owner.turnOf ?? events).on(event, listener)
+    const end = (): void => {
+      stop()
+      this.#listening.delete(end)
     }
+    this.#listening.add(end)
+    return end
   }
 
   async refresh(o: CallOptions = {}): Promise<Head> {
     const live = this.#open(o, "refresh")
     const message = `Reading what other writers appended to ${this.id} was aborted.`
-    return rejectOnAbort(live.refresh(), o.signal, (cause) => waitAborted(this.id, message, cause))
+    return rejectOnAbort(live.refresh(), o.signal, waitAborted(this.id, message))
   }
 
   async follow(o: CallOptions = {}): Promise<void> {
@@ -287,13 +275,15 @@ export class SessionHandle implements Session {
     const live = this.#open(o, "flush")
     const { storage, state } = live
     const message = `Waiting for the writes to ${this.id} was aborted; the writes continue.`
-    await rejectOnAbort(live.drain(), o.signal, (cause) => waitAborted(this.id, message, cause))
+    await rejectOnAbort(live.drain(), o.signal, waitAborted(this.id, message))
     if (state.head !== undefined && storage.capabilities.sync) await storage.sync?.(this.id, o)
   }
 
   close(): Promise<void> {
     if (this.#closing === undefined) {
-      this.#closing = this.#owner.release().finally(() => this.#silence())
+      this.#closing = this.#owner.release().finally(() => {
+        for (const end of this.#listening) end()
+      })
       for (const listener of this.#live.closeListeners) listener()
     }
     return this.#closing
@@ -301,11 +291,6 @@ export class SessionHandle implements Session {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close()
-  }
-
-  #silence(): void {
-    for (const end of this.#listening) end()
-    this.#listening.clear()
   }
 
   #compacting(): CompactionCaller {
@@ -373,26 +358,33 @@ export class SessionHandle implements Session {
   }
 
   async #branchAndAppend(entries: readonly NewEntry[], options: AppendOptions): Promise<AppendResult> {
-    const { at: _, leaf: __, ...o } = options
+    const { at: _, leaf = {}, ...o } = options
     const { state } = this.#open(o)
-    const { target, entry } = branchingEntry(this.id, options)
+    const target = targetOf(this.id, options)
+    const list = [{ ...leaf, ...LEAF }, ...entries] as const
     const isHeld = target === null || state.log.find(target) !== undefined
     // While the target is looked for, the caller may change its objects.
-    const inputs = isHeld ? [entry, ...entries] : copyEntries([entry, ...entries])
-    const append = (): Promise<AppendResult> => this.append(inputs, o)
-    const { ids, ...result } = await (target === null ? append() : this.#at(target, o, append))
+    const inputs = isHeld ? list : copyEntries(list)
+    const { ids, ...result } = await this.#branchTo(target, () => inputs, o)
     return { ids: ids.slice(1), ...result }
   }
 
-  #appendAt(
-    type: "leaf" | "branch_summary",
-    target: BranchTarget,
-    payload: object,
+  /** Appends entries, of which the first one makes `id` the leaf (null: no entry). `not_found` if the log has no such entry. */
+  async #branchTo(
+    id: string | null,
+    entries: () => readonly object[],
     o: EntryOptions | undefined,
+    settles: readonly string[] = [],
   ): Promise<AppendResult> {
-    return this.append({ type, ...payload, [BRANCH_TARGET]: target } as unknown as NewEntry, o)
+    const append = async (): Promise<AppendResult> => {
+      if (this.#isClosed()) throw closed(this.id)
+      return this.#live.append(entries() as readonly NewEntry[], { ...o, target: { id, settles } })
+    }
+    return id === null ? append() : this.#at(id, o, append)
   }
 }
+
+const LEAF: { readonly type: "leaf" } = { type: "leaf" }
 
 async function* entriesOf(runs: AsyncIterable<readonly Entry[]>): AsyncGenerator<Entry, void, undefined> {
   // Not with yield*, which takes more promises for each entry.
@@ -418,11 +410,8 @@ function closed(session: string): SessionError {
 /** Fields of a `leaf` entry that the session sets. */
 const SET_FIELDS = ["type", "id", "parentId", "seq", "timestamp", "blobs", "targetSeq", "settles"]
 
-/** The `leaf` entry of an append with `at`. Throws `invalid` for options that contradict each other. */
-function branchingEntry(
-  session: string,
-  { at, leaf = {}, onConflict }: AppendOptions,
-): { readonly target: string | null; readonly entry: NewEntry } {
+/** Throws `invalid` for options of an append with `at` that contradict each other. */
+function targetOf(session: string, { at, leaf = {}, onConflict }: AppendOptions): string | null {
   const refuse = (message: string): SessionError => new SessionError("invalid", message, { session })
   if (at === undefined) throw refuse("`leaf` has the fields of the entry that branches, so it needs `at`.")
   const set = SET_FIELDS.find((field) => leaf[field] !== undefined)
@@ -430,6 +419,5 @@ function branchingEntry(
   if (onConflict === "rebase") {
     throw refuse('`at` names the entry to follow, so it cannot be used with onConflict "rebase".')
   }
-  const target: BranchTarget = { id: at, settles: [] }
-  return { target: at, entry: { ...leaf, type: "leaf", [BRANCH_TARGET]: target } as unknown as NewEntry }
+  return at
 }

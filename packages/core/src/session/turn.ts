@@ -3,6 +3,7 @@
  * the new leaf if another writer appended first.
  */
 import { SessionError } from "../format/errors.ts"
+import type { StorageError } from "../storage/errors.ts"
 import { rejectOnAbort } from "../storage/signals.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import { waitAborted } from "../write/errors.ts"
@@ -56,7 +57,7 @@ export class TurnLock {
     const scope: Scope = { ended: false }
     try {
       // An aborted turn keeps its position in the queue: the next one still waits for the turn before it.
-      await rejectOnAbort(before, signal, (reason) => turnAborted(this.#session, reason))
+      await rejectOnAbort(before, signal, turnAborted(this.#session))
       return await (scopes === undefined ? fn() : scopes.run(scope, fn))
     } finally {
       this.#calls--
@@ -79,7 +80,7 @@ export function runTurn<T>(
   const run = async (): Promise<T> => {
     for (let attempt = 0; ; attempt++) {
       if (signal?.aborted !== true) await between()
-      if (signal?.aborted === true) throw turnAborted(live.id, signal.reason)
+      if (signal?.aborted === true) throw turnAborted(live.id)(signal.reason)
       const running: RunningTurn = { phase: "unopened", stale: false, conflicted: false }
       live.turns.running = running
       const [outcome] = await Promise.allSettled([(async () => fn({ attempt }))()])
@@ -103,8 +104,8 @@ export function nestedTurn(session: string): SessionError {
   return new SessionError("invalid", message, { session })
 }
 
-function turnAborted(session: string, reason: unknown): Error {
-  return waitAborted(session, `The turn on ${session} was aborted before it began.`, reason)
+function turnAborted(session: string): (reason: unknown) => StorageError {
+  return waitAborted(session, `The turn on ${session} was aborted before it began.`)
 }
 
 function tooManyConflicts(session: string): SessionError {

@@ -162,7 +162,7 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefin
   return rejectOnAbort(work, signal, (cause) => abortedCall(isSent(), cause))
 }
 
-function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
+export function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function"
 }
 

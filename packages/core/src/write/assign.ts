@@ -20,12 +20,7 @@ import { isConversation } from "./pending.ts"
 import { checkRepeated, type KnownEntries } from "./repeats.ts"
 import type { SessionState } from "./session-state.ts"
 
-/**
- * The key under which `branch`, and `append` with `at`, pass a {@link BranchTarget} to `assign`. A symbol, so that no caller's entry can have
- * it.
- */
-export const BRANCH_TARGET: unique symbol = Symbol("branch target")
-
+/** The entry that the first entry of an append makes the leaf, if it is a `leaf` or a `branch_summary`. */
 export interface BranchTarget {
   readonly id: string | null
   /** Ids of tips that the caller settles, in addition to those that it leaves. */
@@ -50,14 +45,10 @@ interface PlacingOptions extends PrepareOptions {
  * The selection at the entry that the new ones follow, if one of these stores the state of its path; undefined if none does. `older`: the
  * path must be read before the entries can be appended.
  */
-export function pathForState(
-  state: SessionState,
-  inputs: readonly NewEntry[],
-  known: KnownEntries,
-): Selection | NeedsOlder | undefined {
-  if (!inputs.some(needsState)) return undefined
+export function pathForState(state: SessionState, append: Inputs): Selection | NeedsOlder | undefined {
+  if (!append.inputs.some(needsState)) return undefined
   const { log, header } = state
-  const { id } = branchOf(state, inputs, known) ?? { id: state.leafId }
+  const { id } = branchOf(state, append) ?? { id: state.leafId }
   const leaf = id === null ? null : log.find(id)
   return leaf === undefined ? { older: true } : selectContext(log, leaf, header)
 }
@@ -67,27 +58,27 @@ function needsState(input: unknown): boolean {
   return isObject(input) && storesState(input["type"] as string) && input["state"] === undefined
 }
 
-interface Placed {
+interface Inputs {
   readonly inputs: readonly NewEntry[]
-  /** What {@link pathForState} returned for them. */
-  readonly path: Selection | undefined
+  readonly target: BranchTarget | undefined
   readonly known: KnownEntries
 }
 
+interface Placed extends Inputs {
+  /** What {@link pathForState} returned for them. */
+  readonly path: Selection | undefined
+}
+
 /** Throws `invalid`, and `exists` if the session has another entry with the id of one of these. */
-export function assign(
-  session: string,
-  state: SessionState,
-  { inputs, path, known }: Placed,
-  o: PlacingOptions,
-): Assigned {
+export function assign(session: string, state: SessionState, append: Placed, o: PlacingOptions): Assigned {
+  const { inputs, path, known } = append
   if (inputs.length === 0) throw new SessionError("invalid", "There is no entry to append.", { session })
   const payloads = inputs.map((input) => normalizeNewEntry(input, o.extensions))
   const ids = payloads.map(({ id }) => id ?? o.newId())
   checkUnique(session, ids)
   const timestamp = isoTime(o.now())
   const fresh: EncodedAppendEntry[] = []
-  const branch = branchOf(state, inputs, known)
+  const branch = branchOf(state, append)
   const skipped = branch?.skipped ?? 0
   let leafId = state.leafId
   let end = payloads[skipped] === undefined || isConversation(payloads[skipped]) ? undefined : annotationParent(state)
@@ -138,9 +129,10 @@ interface Branch extends BranchTarget {
  * Where an append that branches begins: at its target or, if it repeats one that was written in part, behind the last of its entries that
  * the session has. Undefined for any other append. The inputs are not checked yet.
  */
-function branchOf(state: SessionState, inputs: readonly NewEntry[], known: KnownEntries): Branch | undefined {
-  const target = branchTarget(inputs[0])
-  if (target === undefined) return undefined
+function branchOf(state: SessionState, { inputs, target, known }: Inputs): Branch | undefined {
+  const [first] = inputs as readonly unknown[]
+  // A hook may have replaced the entry by one of another type.
+  if (target === undefined || !isObject(first) || !isLeaving(first as unknown as EntryPayload)) return undefined
   let held = 0
   while (held + 1 < inputs.length && repeatedBy(state, known, inputs[held + 1]) !== undefined) held++
   if (held === 0) return { ...target, skipped: 0 }
@@ -172,13 +164,6 @@ function annotationParent({ log, leafId }: SessionState): string | undefined {
   const last = log.entryBefore(log.end)
   if (last === undefined || (leafId !== null && log.find(leafId) === last)) return undefined
   return log.at(last)?.id
-}
-
-/** What `branch` passed: with the first entry of an append, of one of these two types. */
-function branchTarget(input: unknown): BranchTarget | undefined {
-  return isObject(input) && isLeaving(input as unknown as EntryPayload)
-    ? (input as { [BRANCH_TARGET]?: BranchTarget })[BRANCH_TARGET]
-    : undefined
 }
 
 /**

@@ -69,9 +69,9 @@ export function aborted(session: string, signal: AbortSignal, sent: boolean): St
   return new StorageError("aborted", message, { session, sent, cause: signal.reason })
 }
 
-/** Of a wait whose work goes on. */
-export function waitAborted(session: string, message: string, cause: unknown): StorageError {
-  return new StorageError("aborted", message, { session, cause })
+/** Makes the error of a wait whose work goes on. */
+export function waitAborted(session: string, message: string): (cause: unknown) => StorageError {
+  return (cause) => new StorageError("aborted", message, { session, cause })
 }
 
 function location({ id, storage }: About): { session: string; storage: string } {

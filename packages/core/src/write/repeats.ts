@@ -51,12 +51,6 @@ export type MissingRepeat =
   | { readonly kind: "line"; readonly input: NewEntry; readonly seq: Seq }
   | { readonly kind: "window"; readonly older: OlderIds }
 
-/** Whether a caller has brought the id of one of the entries. They are not checked yet, so they may be any values. */
-export function bringsIds(inputs: readonly NewEntry[]): boolean {
-  for (const input of inputs as readonly unknown[]) if (isObject(input) && input["id"] !== undefined) return true
-  return false
-}
-
 /** Milliseconds by which the clocks of clients and servers may differ. */
 const CLOCKS_DIFFER = 24 * 60 * 60 * 1000
 
@@ -70,7 +64,7 @@ export class Repeats {
   }
 
   /**
-   * The first thing that is missing; undefined if the entries can be appended. Throws `invalid` for an id without a time if the log is
+   * The first thing that is missing; undefined if the entries can be appended. These are not checked yet, so they may be any values. Throws `invalid` for an id without a time if the log is
    * too long to be searched for it.
    */
   missing(inputs: readonly NewEntry[], { repeats }: AppendOptions, known: KnownEntries): MissingRepeat | undefined {
