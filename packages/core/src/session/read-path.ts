@@ -83,9 +83,9 @@ export async function restoreSelected(
   const signal = signalOf(o)
   const { entries, diagnostics } = await restoreEntries(live.storage, flat, { ...signal, foreign })
   let at = 0
-  const restored = selected.map(({ seq, edit }) => {
+  const restored = selected.map((item): SelectedEntry => {
     const entry = entries[at++] as Entry
-    return edit === undefined ? { seq, entry } : { seq, entry, edit: entries[at++] as Entry }
+    return item.edit === undefined ? { ...item, entry } : { ...item, entry, edit: entries[at++] }
   })
   return { entries: restored, diagnostics }
 }

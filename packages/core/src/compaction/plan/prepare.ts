@@ -68,9 +68,10 @@ export function prepareCompaction(
   checkOptions("prepareCompaction", o, OPTIONS)
   const { messages: all, seqs: allSeqs } = renderMessages(entries)
   const { weights, tokens: tokensBefore } = weigh(all, o.count)
-  const carried = entries.filter((entry) => entry.carried === true).length
-  const previous = all[carried]?.kind === "compaction" ? all[carried] : undefined
-  const from = previous === undefined ? 0 : firstOnPath(entries, allSeqs, carried + 1)
+  // Before it are only the system messages that it carries.
+  const place = all.findIndex(({ kind }) => kind === "compaction")
+  const previous = all[place]
+  const from = previous === undefined ? 0 : firstOnPath(entries, allSeqs, place + 1)
   const messages = from === 0 ? all : all.slice(from)
   const seqs = from === 0 ? allSeqs : allSeqs.slice(from)
   // The kept part is named by an id, which means the latest entry with it: an id that occurs again cannot name this one.
@@ -86,7 +87,7 @@ export function prepareCompaction(
     turnPrefix: messages.slice(cut.turnStart, cut.first),
     kept: messages.slice(cut.first),
     system: [
-      ...all.slice(0, carried),
+      ...all.slice(0, Math.max(place, 0)),
       ...messages.slice(0, cut.first).filter(({ message }) => message.role === "system"),
     ],
     firstKeptEntryId: firstKept(log, seqs, cut.first),

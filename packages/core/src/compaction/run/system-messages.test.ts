@@ -80,6 +80,21 @@ test("a deleted system message is gone, and an edited one has its latest content
   expect(await shown(await reopen())).toEqual(["B3", "user"])
 })
 
+test("the next compaction updates the summary behind the system messages, also if one of these was removed", async () => {
+  const { session } = await startCompacting()
+  await session.append([system("A", "s1"), system("B"), ...TALK])
+  await session.compact(NOTHING)
+  const prompts: string[] = []
+  const summarize = async ({ prompt }: { prompt: string }): Promise<string> => (prompts.push(prompt), SUMMARY)
+  for (const remove of [false, true]) {
+    await session.append(TALK)
+    if (remove) await session.edit("s1", null)
+    await session.compact({ ...NOTHING, summarize })
+    expect(prompts.at(-1)).toContain(`<previous-summary>\n${SUMMARY.trim()}\n</previous-summary>`)
+    expect(prompts.at(-1)).not.toContain("compacted into the following summary")
+  }
+})
+
 test("a reset ends them, and a fork has them", async () => {
   const { session, sessions } = await startCompacting()
   await session.append([system("A"), ...TALK])
