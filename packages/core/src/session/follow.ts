@@ -78,7 +78,7 @@ async function follow(session: FollowableSession, signal: AbortSignal): Promise<
       try {
         if (session.state.head === undefined) await creation(session, signal)
         for await (const head of headsOf(session, signal)) {
-          if (head === undefined || !isHeld(session, head)) await session.refresh(head)
+          await session.refresh(head)
           if (signal.aborted) return
           answered()
         }
@@ -115,10 +115,6 @@ async function* headsOf(
     yield await storage.head(id, { signal })
     await wait(INTERVAL_MS, signal)
   }
-}
-
-function isHeld({ state }: FollowableSession, { next, log }: Head): boolean {
-  return state.head?.next === next && state.head.log === log
 }
 
 /** Resolves when the session has been stored by its first message, or when the signal fires. */

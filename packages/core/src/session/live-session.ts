@@ -144,14 +144,14 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     // A migration may be under way.
     if (this.writeGuard.kind !== "open") await this.#hooked
     if (this.writeGuard.kind === "open") await this.#queue.refresh(seen)
-    else await this.#checkUnchanged()
+    else await this.#checkUnchanged(seen)
     return cloneJson(this.state.head as Head)
   }
 
   /** The entries of a log of another version were made when it was opened; they cannot be continued with further lines. */
-  async #checkUnchanged(): Promise<void> {
+  async #checkUnchanged(seen: Head | undefined): Promise<void> {
     const { head } = this.state
-    const stored = await retryUnavailable(() => this.storage.head(this.id))
+    const stored = seen ?? (await retryUnavailable(() => this.storage.head(this.id)))
     if (stored === undefined) throw vanished(this)
     if (stored.next !== head?.next || stored.log !== head.log) throw changedUnderneath(this)
   }

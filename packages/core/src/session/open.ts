@@ -4,7 +4,7 @@ import type { Entry } from "../format/entry.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { openAt } from "../log/diverged.ts"
-import { projectTips, settledLines, type Tips } from "../log/tips.ts"
+import { settledLines, type Tips } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import { contextStart, infoBeside, storedInfo } from "../info/store.ts"
 import {
@@ -100,7 +100,7 @@ async function openOnce(
   })
   const live = new LiveSession({ state, store, options, reload })
   live.reportTips(openAt(log, tips, leaf, settled))
-  if (loaded.older !== undefined || loaded.newer !== undefined) {
+  if (!isOurs(loaded)) {
     const { writeGuardOf } = await transferFeature()
     live.writeGuard = writeGuardOf(loaded, id, storage, options.migrateOnWrite)
   } else if (tips === undefined && o.readTips === true) {
@@ -135,8 +135,8 @@ const loadOther: LoadOther = async (...log) => (await transferFeature()).loadOth
 
 interface StoredInfo {
   /**
-   * Makes the projection of the log: the stored one, continued with the loaded entries. Undefined if it would need more of the log. It
-   * runs on first use, because a session that is only read does not need a projection.
+   * Makes the projection of the log: the stored one, continued with the loaded entries, or that of a whole log, on first use, because a
+   * session that is only read does not need it. Undefined if it would need more of the log.
    */
   readonly make: () => InfoProjection | undefined
   /** The tips at the end of the log, if they are known. */
@@ -152,31 +152,21 @@ async function projectionOf(
 ): Promise<StoredInfo> {
   const { log, headInfo, header, settled } = loaded
   const { from, end, complete } = log
-  const isOurs = loaded.older === undefined && loaded.newer === undefined
-  const mustAsk = isOurs && !complete && beside?.tips === undefined
+  const ours = isOurs(loaded)
+  const mustAsk = ours && !complete && beside?.tips === undefined
   const stored = mustAsk ? await storedInfo(storage, id, headInfo, { ...o, tips: true }) : beside
   const isUsable =
-    isOurs && stored !== undefined && stored.to.seq >= from && fitsLog(stored, headInfo.log, log.at(stored.to.seq))
-  const start = isUsable ? stored : undefined
-  const tips = projectRangeOfTips(start, loaded) ?? (complete ? tipsOfLog(log, settled) : undefined)
-  const make = (): InfoProjection | undefined => {
-    // By the time of the call the log may have pending entries.
-    if (complete) return projectWhole(header, headInfo.log, log, end)
-    return start === undefined ? undefined : projectFurther(start, log, end)
-  }
-  const withKnownTips = (): InfoProjection | undefined => {
-    const projection = make()
-    return projection === undefined ? undefined : withTips(projection, tips, settled)
-  }
-  return { make: withKnownTips, tips }
+    ours && stored !== undefined && stored.to.seq >= from && fitsLog(stored, headInfo.log, log.at(stored.to.seq))
+  const further = isUsable ? projectFurther(stored, log) : undefined
+  const tips = further?.tips ?? (complete ? tipsOfLog(log, settled) : undefined)
+  if (!complete) return { make: () => further, tips }
+  // By the time of the call the log may have pending entries.
+  return { make: () => withTips(projectWhole(header, headInfo.log, log, end), tips, settled), tips }
 }
 
-/** The tips of a stored projection, continued with the loaded entries. */
-function projectRangeOfTips(start: InfoProjection | undefined, { log, settled }: LoadedLog): Tips | undefined {
-  let tips = start?.tips
-  for (let seq = (start?.to.seq ?? 0) + 1; tips !== undefined && seq < log.end; seq++)
-    tips = projectTips(tips, log.at(seq), seq, settled)
-  return tips
+/** Whether the log is of this version. */
+function isOurs({ older, newer }: LoadedLog): boolean {
+  return older === undefined && newer === undefined
 }
 
 /**
@@ -185,14 +175,14 @@ function projectRangeOfTips(start: InfoProjection | undefined, { log, settled }:
  */
 async function reload({ state, id, storage, store, options }: LiveSession): Promise<boolean> {
   const { loaded, beside } = await load(storage, id, options, {})
-  if (loaded.older !== undefined || loaded.newer !== undefined) return false
+  if (!isOurs(loaded)) return false
   const known = state.acknowledgedLeafId ?? state.lastAcknowledgedId
   while (known !== null && loaded.log.find(known) === undefined && !loaded.log.complete) {
     await loadOlder(storage, id, loaded, undefined)
   }
-  const ours =
+  const isSame =
     known === null ? loaded.header.timestamp === state.header.timestamp : loaded.log.find(known) !== undefined
-  if (!ours) return false
+  if (!isSame) return false
   const { make } = await projectionOf(storage, id, loaded, beside, {})
   // No `await` from here on: a concurrent reader must not see parts of both logs.
   state.header = loaded.header

@@ -5,7 +5,6 @@ import type { Entry } from "../format/entry.ts"
 import { rejectOnAbort, signalOf } from "../storage/signals.ts"
 import type { CallOptions, HeadInfo, Seq } from "../storage/contract.ts"
 import type { EntrySlot } from "../log/entry-log.ts"
-import { restoreEntries } from "../log/blobs.ts"
 import { currentInfo } from "../info/refresh.ts"
 import {
   compactionOf,
@@ -21,7 +20,7 @@ import {
 import { tipsOfLog } from "../log/whole-tips.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { waitAborted } from "../write/errors.ts"
-import { findEntry, selectAt } from "./read-path.ts"
+import { findEntry, restored, selectAt } from "./read-path.ts"
 import type { LiveSession } from "./live-session.ts"
 import type { SessionPart } from "./types.ts"
 
@@ -77,7 +76,7 @@ export async function readEntry(live: LiveSession, id: string, o: CallOptions = 
 
 export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<SessionInfo> {
   const { state, storage, id } = live
-  if (state.infoAt(state.pendingCount)?.tips === undefined && live.readingTips !== undefined) {
+  if (state.info?.tips === undefined && live.readingTips !== undefined) {
     const message = `Reading the information of ${id} was aborted.`
     await rejectOnAbort(live.readingTips, o.signal, waitAborted(id, message))
   }
@@ -89,7 +88,7 @@ export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<
   // Another writer's migration rewrites the log and keeps `createdAt`. With another `createdAt`, the id was deleted and created again.
   if (replaced && projection.createdAt !== startProjection(state.header, "").createdAt) throw deleted(live)
   const complete = projection.stale === "path" ? await withPathOf(live, projection, o) : projection
-  const isOwn = !replaced && state.infoAt(state.pendingCount)?.tips !== undefined
+  const isOwn = !replaced && state.info?.tips !== undefined
   if (isOwn) live.reportTips()
   return toSessionInfo(id, complete, head, isOwn ? state.openTips() : undefined)
 }
@@ -127,17 +126,16 @@ export async function readParts(
 /** The projection that the session keeps current; if it has none, or no tips, it is made now, from memory or from the stored log. */
 async function infoOfOpen(live: LiveSession, head: HeadInfo, o: CallOptions): Promise<InfoProjection> {
   const { state } = live
-  const carried = (): InfoProjection | undefined => {
-    const projection = state.infoAt(state.pendingCount)
-    return projection?.stale === "log" || projection?.tips === undefined ? undefined : projection
-  }
-  const known = carried()
-  if (known !== undefined) return known
+  const { info } = state
+  if (isComplete(info)) return info
   if (live.writeGuard.kind !== "open" || state.head === undefined) return infoOfMemory(live)
   const made = await readTips(live, head, o)
-  const learned = carried()
-  if (learned !== undefined) return learned
-  return projectFurther(made, state.log)
+  const learned = state.info
+  return isComplete(learned) ? learned : projectFurther(made, state.log)
+}
+
+function isComplete(info: InfoProjection | undefined): info is InfoProjection {
+  return info?.tips !== undefined && info.stale !== "log"
 }
 
 /** Reads the log for the information and the tips that the session does not have, and reports the tips that are open. */
@@ -161,9 +159,7 @@ function deleted({ id, storage }: LiveSession): SessionError {
 
 /** Restores the blobs of one entry. Several at once would take much memory: a blob may be far larger than the lines of a window. */
 async function wholeEntry(live: LiveSession, entry: Entry, o: CallOptions): Promise<Entry> {
-  const foreign = live.writeGuard.kind !== "open"
-  const signal = signalOf(o)
-  const { entries, diagnostics } = await restoreEntries(live.storage, [entry], { ...signal, foreign })
+  const { entries, diagnostics } = await restored(live, [entry], o)
   for (const diagnostic of diagnostics) live.events.emit("diagnostic", diagnostic)
   return entries[0] as Entry
 }

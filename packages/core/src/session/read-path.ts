@@ -13,7 +13,6 @@ import type { InfoProjection } from "../info/projection.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import type { LogStore } from "../log/loaded-log.ts"
 import { defaultLeaf, type NeedsOlder, OLDER, parentOf } from "../log/path.ts"
-import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, Seq } from "../storage/contract.ts"
 import type { Emitter } from "./events.ts"
 import type { ReadableSession } from "./live.ts"
@@ -76,18 +75,23 @@ export async function restoreSelected(
   selected: readonly SelectedEntry[],
   o: CallOptions,
 ): Promise<{ entries: readonly SelectedEntry[]; diagnostics: readonly Diagnostic[] }> {
-  const foreign = live.writeGuard.kind !== "open"
-  const hasNone = ({ entry, edit }: SelectedEntry): boolean => entry.blobs === undefined && edit?.blobs === undefined
-  if (!foreign && selected.every(hasNone)) return { entries: selected, diagnostics: [] }
   const flat = selected.flatMap(({ entry, edit }) => (edit === undefined ? [entry] : [entry, edit]))
-  const signal = signalOf(o)
-  const { entries, diagnostics } = await restoreEntries(live.storage, flat, { ...signal, foreign })
+  const { entries, diagnostics } = await restored(live, flat, o)
   let at = 0
-  const restored = selected.map((item): SelectedEntry => {
+  const whole = selected.map((item): SelectedEntry => {
     const entry = entries[at++] as Entry
     return item.edit === undefined ? { ...item, entry } : { ...item, entry, edit: entries[at++] }
   })
-  return { entries: restored, diagnostics }
+  return { entries: whole, diagnostics }
+}
+
+/** The entries with restored blobs. Logs of other programs have no `blobs`: see `RefOptions`. */
+export function restored(
+  { storage, writeGuard }: ReadableSession,
+  entries: readonly Entry[],
+  o: CallOptions,
+): ReturnType<typeof restoreEntries> {
+  return restoreEntries(storage, entries, { ...o, foreign: writeGuard.kind !== "open" })
 }
 
 /** The context state with restored blobs. */
@@ -103,21 +107,21 @@ export async function restoreState(live: ReadableSession, selection: Selection, 
     state,
     blobs: inState(stateBlobs),
   }
-  const { entries } = await restoreEntries(live.storage, [carrier], signalOf(o))
+  const { entries } = await restoreEntries(live.storage, [carrier], o)
   return (entries[0] as typeof carrier).state
 }
 
 /** One page of messages, which the caller may change. Rejects with `not_found` for an unknown `before`. */
 export async function readMessages(live: ReadableSession, o: MessagesOptions = {}): Promise<MessagesPage> {
-  const page = await readPage(live, o, (entry) => entry.type === "message" && isMessage(entry["message"]))
-  const { entries } = await restoreSelected(live, page.entries, o)
+  const { entries: selected, ...before } = await readPage(live, o, isMessage)
+  const { entries } = await restoreSelected(live, selected, o)
   const messages = entries.map(({ seq, entry }): HistoryMessage => {
     const message = entry["message"] as Message
     const content = message.content === undefined ? undefined : blocksOf(message.content)
     const sound = content === undefined || content === message.content ? message : { ...message, content }
     return { entryId: entry.id, seq, timestamp: entry.timestamp, message: cloneJson(sound) }
   })
-  return page.before === undefined ? { messages } : { messages, before: page.before }
+  return { messages, ...before }
 }
 
 /** One page of entries, of these types only. A missing blob stays a reference and emits a `diagnostic` event. */
@@ -126,11 +130,11 @@ export async function readPath(
   o: PathOptions = {},
 ): Promise<PathPage> {
   const { types } = o
-  const page = await readPage(live, o, (entry) => types === undefined || types.includes(entry.type))
-  const restored = await restoreSelected(live, page.entries, o)
-  for (const diagnostic of restored.diagnostics) live.events.emit("diagnostic", diagnostic)
-  const entries = restored.entries.map(({ entry }) => entry)
-  return page.before === undefined ? { entries } : { entries, before: page.before }
+  const isWanted = (entry: Entry): boolean => types === undefined || types.includes(entry.type)
+  const { entries: selected, ...before } = await readPage(live, o, isWanted)
+  const { entries, diagnostics } = await restoreSelected(live, selected, o)
+  for (const diagnostic of diagnostics) live.events.emit("diagnostic", diagnostic)
+  return { entries: entries.map(({ entry }) => entry), ...before }
 }
 
 /** Collects backwards from the leaf or from `before` the entries that are wanted and not deleted; in the order of the path. */
@@ -173,8 +177,8 @@ function collect(log: EntryLog, start: Seq, limit: number, isWanted: (entry: Ent
   return seq === OLDER ? { older: true, lines: limit + 1 - entries.length } : { entries: entries.reverse() }
 }
 
-function isMessage(value: unknown): boolean {
-  return isObject(value) && typeof value["role"] === "string"
+function isMessage({ type, message }: Entry): boolean {
+  return type === "message" && isObject(message) && typeof message["role"] === "string"
 }
 
 /** The cursor of an entry: its id. If a damaged log has a later entry with the same id, the seq is added. */

@@ -48,7 +48,9 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   }
   const check = (id: string): void => {
     checkOpen()
-    checkId(id, o.ulidsOnly === true)
+    checkSessionId(id)
+    if (o.ulidsOnly === true && !isUlid(id))
+      throw new SessionError("invalid", `${shown(id)} is not a ULID, which is 26 of 0-9 A-H J K M N P-T V-Z.`)
   }
   const acquire = async (id: string, o: OpenOptions): Promise<OpenedSession> => {
     check(id)
@@ -207,12 +209,6 @@ function withDefaults(o: SessionsOptions): LiveSessionOptions {
     newId: createIds(now),
     now,
   }
-}
-
-function checkId(id: string, ulidsOnly: boolean): void {
-  checkSessionId(id)
-  if (ulidsOnly && !isUlid(id))
-    throw new SessionError("invalid", `${shown(id)} is not a ULID, which is 26 of 0-9 A-H J K M N P-T V-Z.`)
 }
 
 /** The entries that a new session is created with. `append` checks each of them. */

@@ -172,11 +172,11 @@ function annotationParent({ log, leafId }: SessionState): string | undefined {
  */
 function withSettles(payload: EntryPayload, target: BranchTarget | undefined, state: SessionState): EntryPayload {
   if (settledIds(payload) !== undefined) return payload
-  const { log, leafId, pendingCount, reported } = state
+  const { log, leafId, info, reported } = state
   const { id, settles: named } = target ?? { id: leafId, settles: [] }
   const seqOf = (entry: string | null): Seq | null => (entry === null ? null : (log.find(entry) ?? null))
   const o = { leaf: seqOf(leafId), target: seqOf(id), reported: reported.values(), named }
-  return { ...payload, settles: settlesOf(log, state.infoAt(pendingCount)?.tips, o) }
+  return { ...payload, settles: settlesOf(log, info?.tips, o) }
 }
 
 /** For a target that existed when `branch` was called, and was removed because its append failed. */

@@ -90,14 +90,14 @@ export class SessionState {
 
   /** Whether {@link openTips} are all of them. */
   get knowsTips(): boolean {
-    return this.log.complete || this.infoAt(this.pendingCount)?.tips !== undefined
+    return this.log.complete || this.info?.tips !== undefined
   }
 
   /** The tips that are open to this session; if they are not known, those among the held lines. */
   openTips(): OpenTips {
     const { log, leafId, settled } = this
     const leaf = leafId === null ? undefined : log.find(leafId)
-    return openAt(log, this.infoAt(this.pendingCount)?.tips, leaf ?? null, settled)
+    return openAt(log, this.info?.tips, leaf ?? null, settled)
   }
 
   /** The open tips if one of them was not reported yet. They count as reported from here on. */
@@ -112,8 +112,12 @@ export class SessionState {
   /** Whether the log certainly has an entry with this id. */
   knows(id: string): boolean {
     if (this.log.find(id) !== undefined) return true
-    const tips = this.infoAt(this.pendingCount)?.tips?.tips ?? []
-    return tips.some((tip) => tip.id === id)
+    return this.info?.tips?.tips.some((tip) => tip.id === id) === true
+  }
+
+  /** The information, pending entries included. */
+  get info(): InfoProjection | undefined {
+    return this.infoAt(this.pendingCount)
   }
 
   /** The information as of the first `count` pending entries. */
@@ -136,7 +140,7 @@ export class SessionState {
 
   /** The greatest stamp of the annotations that this session knows: those of the information, else those of the held lines. */
   get latestStamp(): Stamp | undefined {
-    const stamps = this.infoAt(this.pendingCount)?.stamps
+    const stamps = this.info?.stamps
     if (stamps !== undefined) return stamps.latest
     const { log } = this
     let latest: Stamp | undefined
