@@ -23,10 +23,11 @@ export interface PathEdit {
  */
 export function carriedEntries(log: EntryLog, compaction: Seq, edits: readonly PathEdit[]): SelectedEntry[] {
   const carrier = log.at(compaction) as Entry
-  return (carrier["system"] as readonly unknown[]).flatMap((item: unknown, index): SelectedEntry[] => {
+  const { system, timestamp } = carrier
+  if (!Array.isArray(system)) return []
+  return system.flatMap((item: unknown, index): SelectedEntry[] => {
     const { id, message } = isObject(item) ? item : ({} as Fields)
     if (typeof id !== "string" || !isSystemMessage(message) || log.deletesAfter(compaction, id)) return []
-    const { timestamp } = carrier
     const blobs = Object.fromEntries(movedPointers(carrier, `/system/${index}/message`, "/message"))
     const entry: Entry = { type: "message", id, parentId: null, seq: compaction, timestamp, message, blobs }
     const edited = edits.find(
@@ -57,10 +58,13 @@ export function carriedBy(
     const replacement = edit === undefined ? undefined : replacementOf(edit)
     if (replacement === null) continue
     const place = `/system/${system.length}/message`
-    if (replacement === undefined) blobs.push(...movedPointers(entry, "/message", place))
-    else blobs.push(...movedPointers(edit as Entry, "/replacement/content", `${place}/content`))
-    const content = replacement ?? message.content
-    system.push({ id: entry.id, message: replacement === undefined ? message : { ...message, content } })
+    if (replacement === undefined) {
+      blobs.push(...movedPointers(entry, "/message", place))
+      system.push({ id: entry.id, message })
+    } else {
+      blobs.push(...movedPointers(edit as Entry, "/replacement/content", `${place}/content`))
+      system.push({ id: entry.id, message: { ...message, content: replacement } })
+    }
   }
   return { system, blobs: Object.fromEntries(blobs) }
 }

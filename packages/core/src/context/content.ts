@@ -1,10 +1,10 @@
 /** Reads the roles, content blocks and tool calls of messages, which other programs may have written in other shapes. */
-import type { ContentBlock, ModelMessage, ToolCallBlock } from "../format/message.ts"
+import { type ContentBlock, type ModelMessage, ROLE_CHECKS, type ToolCallBlock } from "../format/message.ts"
 import type { Entry } from "../format/entry.ts"
 import { isObject } from "../format/shape.ts"
 
 /** Roles that a model accepts. */
-export const MODEL_ROLES: ReadonlySet<unknown> = new Set(["user", "assistant", "toolResult", "system"])
+export const MODEL_ROLES: ReadonlySet<unknown> = new Set(ROLE_CHECKS.keys())
 
 /** The content that an edit gives its target, null to remove it. Undefined: the edit is invalid. */
 export function replacementOf(edit: Entry): readonly ContentBlock[] | null | undefined {

@@ -8,8 +8,8 @@ import { toModelMessages } from "./model-messages.ts"
 import { plainMessages } from "./plain.ts"
 import { renderMessages } from "./render.ts"
 import { repairMessages } from "./repair.ts"
-import { selectContext, type SelectedEntry } from "./select.ts"
-import type { RepairMode } from "./types.ts"
+import { selectContext } from "./select.ts"
+import type { RepairMode, SelectedEntry } from "./types.ts"
 
 const MODES: readonly RepairMode[] = ["synthesize", "drop", "none"]
 const STYLES = [undefined, "user", "pair"] as const

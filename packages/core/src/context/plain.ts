@@ -11,8 +11,7 @@ import { isObject } from "../format/shape.ts"
 import { MODEL_ROLES } from "./content.ts"
 import { compactionMessages } from "./model-messages.ts"
 import { Sendable } from "./repair.ts"
-import type { SelectedEntry } from "./select.ts"
-import type { ContextMessage, RepairMode, SummaryStyle } from "./types.ts"
+import type { ContextMessage, RepairMode, SelectedEntry, SummaryStyle } from "./types.ts"
 
 /** Entries of a context, other than messages and compactions, that must be converted to messages. */
 const CONVERTED: ReadonlySet<string> = new Set(["custom_message", "branch_summary"])

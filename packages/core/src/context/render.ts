@@ -6,17 +6,13 @@ import { type Fields, isObject } from "../format/shape.ts"
 import type { Seq } from "../storage/contract.ts"
 import { blocksOf, MODEL_ROLES, replacementOf } from "./content.ts"
 import { missingBlobs, withoutReferences } from "./missing-blobs.ts"
-import type { SelectedEntry } from "./select.ts"
-import type { ContextMessage } from "./types.ts"
+import type { ContextMessage, SelectedEntry } from "./types.ts"
 
 export interface Rendered {
   readonly messages: readonly ContextMessage[]
-  readonly diagnostics: readonly Diagnostic[]
-}
-
-export interface RenderedWithSeqs extends Rendered {
   /** The seq of each message's entry. */
   readonly seqs: readonly Seq[]
+  readonly diagnostics: readonly Diagnostic[]
 }
 
 /** Roles of the messages that represent other entries. */
@@ -27,7 +23,7 @@ const CUSTOM_ROLE = "custom"
 /** Roles of the messages that report a command run by the user. They have fields of their own in place of content. */
 export const EXECUTION_ROLES: ReadonlySet<string> = new Set(["bashExecution", "pythonExecution"])
 
-export function renderMessages(selected: readonly SelectedEntry[]): RenderedWithSeqs {
+export function renderMessages(selected: readonly SelectedEntry[]): Rendered {
   const messages: ContextMessage[] = []
   const seqs: Seq[] = []
   const diagnostics: Diagnostic[] = []

@@ -25,13 +25,19 @@ export interface Repaired {
 export const NO_RESULT_TEXT = "No result was recorded for this tool call."
 
 export function repairMessages(messages: readonly Item[], mode: RepairMode): Repaired {
-  if (mode === "none" || isSendable(messages)) return { messages, diagnostics: [] }
+  const sendable = new Sendable()
+  if (mode === "none" || (messages.every(({ message }) => sendable.takes(message)) && sendable.isWhole))
+    return { messages, diagnostics: [] }
   const diagnostics: Diagnostic[] = []
   const report = (item: Item, what: string): void => {
     diagnostics.push({ code: "repaired", entryId: item.entryId, message: `Entry ${item.entryId}: ${what}.` })
   }
   const renamed = new Map<ContentBlock, string>()
-  const items = messages.map((item) => withSoundBlocks(item, renamed, report))
+  const items = messages.map((item) => {
+    const { message, changes } = soundMessage(item.message, renamed)
+    for (const change of changes) report(item, change)
+    return message === item.message ? item : { ...item, message }
+  })
   const resultsOf = matchResults(items, renamed, report)
   const turns = countTurns(items)
   const out: Item[] = []
@@ -56,13 +62,7 @@ export function repairMessages(messages: readonly Item[], mode: RepairMode): Rep
   return { messages: out, diagnostics }
 }
 
-/** Whether nothing needs repair, as in most contexts. */
-export function isSendable(messages: readonly ContextMessage<ModelMessage>[]): boolean {
-  const sendable = new Sendable()
-  return messages.every(({ message }) => sendable.takes(message)) && sendable.isWhole
-}
-
-/** {@link isSendable} for messages that come one after the other. */
+/** Whether nothing needs repair, as in most contexts. Takes the messages one after the other. */
 export class Sendable {
   /** Ids of the calls that have no result yet. */
   readonly #open = new Set<string>()
@@ -87,16 +87,6 @@ export class Sendable {
   get isWhole(): boolean {
     return this.#open.size === 0
   }
-}
-
-function withSoundBlocks(
-  item: Item,
-  renamed: Map<ContentBlock, string>,
-  report: (item: Item, what: string) => void,
-): Item {
-  const { message, changes } = soundMessage(item.message, renamed)
-  for (const change of changes) report(item, change)
-  return message === item.message ? item : { ...item, message }
 }
 
 /** The calls of one message that share an id, also those that had it before they were renamed. */

@@ -15,13 +15,11 @@ import { type BlobPointers, stateBlobs, storedStateBlobs } from "./state-blobs.t
 import { foldState, initialState, modelOf, storedState } from "./state.ts"
 import type { SelectedEntry } from "./types.ts"
 
-export type { SelectedEntry } from "./types.ts"
-
 export interface Selection {
   /** In context order: the system messages that the compaction carries, the compaction, then its kept entries, then the entries after it, without deleted ones. */
   readonly entries: readonly SelectedEntry[]
   readonly state: ContextState
-  /** JSON pointers of the blob references in the state. */
+  /** The blob references in the state, as JSON pointers into an entry that carries it as its `state`. */
   readonly stateBlobs?: BlobPointers | undefined
   readonly compaction?: Seq | undefined
   readonly diagnostics: readonly Diagnostic[]
@@ -80,7 +78,7 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
         compaction = seq
         afterCompaction = members.length
         const first = firstKeptOf(log, seq)
-        if (first === OLDER) return { older: true, ...firstKeptHint(log, entry) }
+        if (first === OLDER) return needsOlder(log, entry["firstKeptSeq"])
         if (first !== undefined) firstKept = first
         else if (entry["firstKeptEntryId"] === entry.id) open = false
         else keepNone()
@@ -89,17 +87,19 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
     if (open && seq === firstKept) open = false
     if (!open && stored !== undefined) break
   }
-  if (seq === OLDER) return { older: true, ...leafHint(last) }
+  // Only a `leaf` has the seq of its parent in `targetSeq`; in other entries it is the seq of another entry.
+  if (seq === OLDER) return needsOlder(log, last?.type === "leaf" ? last["targetSeq"] : undefined)
   if (open && firstKept !== undefined) keepNone()
 
-  const carries = compaction !== undefined && Array.isArray(log.at(compaction)?.["system"])
-  const carried = carries ? carriedEntries(log, compaction as Seq, pathEdits) : []
+  const carried = compaction === undefined ? [] : carriedEntries(log, compaction, pathEdits)
   if (compaction !== undefined)
     members.push({ seq: compaction, entry: log.at(compaction) as Entry, edit: edits.get(compaction) })
   const entries = members.reverse()
+  changes.reverse()
   return {
     entries: carried.length === 0 ? entries : [...carried, ...entries],
-    ...stateOf(changes.reverse(), { stored, storedBlobs }, header),
+    state: foldState(changes, startOf(stored, header)),
+    stateBlobs: stateBlobs(changes, storedBlobs),
     compaction,
     diagnostics: diagnostics.reverse(),
   }
@@ -118,10 +118,10 @@ function firstKeptOf(log: EntryLog, compaction: Seq): Seq | undefined {
   return log.find(id, compaction) ?? (log.complete ? undefined : OLDER)
 }
 
-/** The `firstKeptSeq` of the compaction. It is wrong, and ignored, if that line is held. */
-function firstKeptHint(log: EntryLog, compaction: Entry): { hint?: Seq } {
-  const { hint } = hintOf(compaction, "firstKeptSeq")
-  return hint !== undefined && hint < log.from ? { hint } : {}
+/** `hint` is the seq of the missing entry, as an entry names it. It is wrong, and ignored, if it is no seq, or that line is held. */
+function needsOlder(log: EntryLog, hint: unknown): NeedsOlder {
+  const isBefore = Number.isSafeInteger(hint) && (hint as Seq) >= 0 && (hint as Seq) < log.from
+  return isBefore ? { older: true, hint: hint as Seq } : { older: true }
 }
 
 /** The walk goes backwards, so the first edit of a target that it meets is the latest. */
@@ -143,31 +143,14 @@ function addEdit(
   if (target !== undefined && !edits.has(target)) edits.set(target, edit)
 }
 
-interface Stored {
-  readonly stored: ContextState | undefined
-  readonly storedBlobs: BlobPointers | undefined
-}
-
-/** The header's system prompt wins over a stored one: the header is always held, so compactions need no copy of it. */
-function stateOf(
-  changes: readonly Entry[],
-  { stored, storedBlobs }: Stored,
-  header: Fields | undefined,
-): Pick<Selection, "state" | "stateBlobs"> {
+/**
+ * The state that the fold begins with. The header's system prompt wins over a stored one: the header is always held, so compactions need
+ * no copy of it.
+ */
+function startOf(stored: ContextState | undefined, header: Fields | undefined): ContextState {
+  if (stored === undefined) return initialState(header)
   const systemPromptOverride = header?.["systemPromptOverride"]
-  const isOverridden = stored !== undefined && typeof systemPromptOverride === "string"
-  const start = isOverridden ? { ...stored, systemPromptOverride } : (stored ?? initialState(header))
-  return { state: foldState(changes, start), stateBlobs: stateBlobs(changes, storedBlobs) }
-}
-
-/** Only a `leaf` has the seq of its parent in `targetSeq`; in other entries it is the seq of another entry. */
-function leafHint(entry: Entry | undefined): { hint?: Seq } {
-  return entry?.type === "leaf" ? hintOf(entry, "targetSeq") : {}
-}
-
-function hintOf(entry: Entry | undefined, field: string): { hint?: Seq } {
-  const hint = entry?.[field]
-  return typeof hint === "number" && Number.isSafeInteger(hint) && hint >= 0 ? { hint } : {}
+  return typeof systemPromptOverride === "string" ? { ...stored, systemPromptOverride } : stored
 }
 
 function missingFirstKept(log: EntryLog, compaction: Seq): Diagnostic {

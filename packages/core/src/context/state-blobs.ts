@@ -7,23 +7,25 @@ import { isObject } from "../format/shape.ts"
 
 export type BlobPointers = NonNullable<Entry["blobs"]>
 
-/** Of the state that a path folds to, from a state on that has references itself. Pointers into the state. */
-export function stateBlobs(path: readonly Entry[], start: BlobPointers | undefined): BlobPointers | undefined {
+/**
+ * Of the state that a path folds to, as pointers into an entry that carries it as its `state`. `stored` are those of the state that the fold
+ * begins with.
+ */
+export function stateBlobs(path: readonly Entry[], stored: BlobPointers = {}): BlobPointers | undefined {
   const mode = path.findLast((entry) => entry.type === "mode_change" && typeof entry["mode"] === "string")
-  const kept = Object.entries(start ?? {})
-  const own = mode === undefined ? [] : movedPointers(mode, "/data", "/modeData")
-  const all = [...kept.filter(([pointer]) => mode === undefined || !isAt(pointer, "/modeData")), ...own]
+  const all =
+    mode === undefined
+      ? Object.entries(stored)
+      : [
+          ...Object.entries(stored).filter(([pointer]) => !isAt(pointer, "/state/modeData")),
+          ...movedPointers(mode, "/data", "/state/modeData"),
+        ]
   return all.length === 0 ? undefined : Object.fromEntries(all)
 }
 
-/** The references in the state that an entry stores, as pointers into the state. */
+/** The references in the state that an entry carries. */
 export function storedStateBlobs(entry: Entry): BlobPointers {
-  return Object.fromEntries(movedPointers(entry, "/state", ""))
-}
-
-/** The same pointers into an entry that carries the state as its `state`. */
-export function inState(blobs: BlobPointers): BlobPointers {
-  return Object.fromEntries(Object.entries(blobs).map(([pointer, encoding]) => [`/state${pointer}`, encoding]))
+  return Object.fromEntries(movedPointers(entry, "/state", "/state"))
 }
 
 /** The references of an entry below one pointer, moved to another. */

@@ -14,7 +14,7 @@ export interface OptionTable {
 /** The table of the options `O`, of which the compiler requires each. */
 export type OptionChecks<O> = { readonly [Name in keyof O]-?: Check | OptionTable }
 
-/** Throws `invalid` for an option without a name in the table, and for a wrong value. `within`: the option that holds these, and a dot. */
+/** Throws `invalid` for an option without a name in the table, and for a wrong value; `undefined` is no value. `within`: the option that holds these, and a dot. */
 export function checkCallOptions(
   call: string,
   options: object,
@@ -24,17 +24,6 @@ export function checkCallOptions(
 ): void {
   const problem = optionsProblem(call, options, table, within)
   if (problem !== undefined) throw new SessionError("invalid", problem, about)
-  checkValues(call, options, table, about, within)
-}
-
-/** The same for the values alone; other options pass. `undefined` is no value. */
-export function checkValues(
-  call: string,
-  options: object,
-  table: OptionTable,
-  about: SessionErrorDetails = {},
-  within = "",
-): void {
   for (const name in table) {
     const value = (options as Fields)[name]
     const check = table[name] as Check | OptionTable

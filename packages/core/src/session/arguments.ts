@@ -250,7 +250,7 @@ export function checkSessionsOptions(o: SessionsOptions): void {
   checkCallOptions(call, o, SESSIONS)
   checkStorage(call, o.storage)
   for (const hooks of [o.hooks ?? []].flat()) checkCallOptions(call, hooks, HOOKS, {}, "hooks.")
-  if (o.compaction !== undefined) checkSettings(o.compaction)
+  checkSettings(o.compaction)
 }
 
 /** The same sessions with checks of the options. Inside, the methods pass each other options that their callers may not give. */

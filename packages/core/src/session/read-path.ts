@@ -1,7 +1,7 @@
 /** Reads the path of an open session: finds and selects entries, restores their blobs, and collects pages of messages and entries. */
 import { blocksOf } from "../context/content.ts"
-import { selectContext, type SelectedEntry, type Selection } from "../context/select.ts"
-import { inState } from "../context/state-blobs.ts"
+import { selectContext, type Selection } from "../context/select.ts"
+import type { SelectedEntry } from "../context/types.ts"
 import { SessionError } from "../format/errors.ts"
 import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
@@ -96,8 +96,8 @@ export function restored(
 
 /** The context state with restored blobs. */
 export async function restoreState(live: ReadableSession, selection: Selection, o: CallOptions): Promise<ContextState> {
-  const { state, stateBlobs } = selection
-  if (stateBlobs === undefined) return state
+  const { state, stateBlobs: blobs } = selection
+  if (blobs === undefined) return state
   const carrier = {
     type: "sessions:state" as const,
     id: "",
@@ -105,7 +105,7 @@ export async function restoreState(live: ReadableSession, selection: Selection, 
     seq: 0,
     timestamp: "",
     state,
-    blobs: inState(stateBlobs),
+    blobs,
   }
   const { entries } = await restoreEntries(live.storage, [carrier], o)
   return (entries[0] as typeof carrier).state

@@ -54,7 +54,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   }
   const acquire = async (id: string, o: OpenOptions): Promise<OpenedSession> => {
     check(id)
-    if (o.compaction !== undefined) checkSettings(o.compaction)
+    checkSettings(o.compaction)
     return open.open(id, (signal) => openSession(storage, id, options, { ...signal, readTips: true }), o)
   }
   /** Opens the session for one use of it. */
@@ -101,7 +101,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     async create(o = {}) {
       const id = o.id ?? newId()
       check(id)
-      if (o.compaction !== undefined) checkSettings(o.compaction)
+      checkSettings(o.compaction)
       const header = newHeader(o, id, options.now())
       const problem = headerProblem(header)
       if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)

@@ -1,7 +1,7 @@
 /** Assigns ids, parents, seqs and timestamps to new entries, to append them after the session's last entry. Changes nothing itself. */
 import { carriedBy } from "../context/carried.ts"
 import { selectContext, type Selection } from "../context/select.ts"
-import { inState, stateBlobs } from "../context/state-blobs.ts"
+import { stateBlobs } from "../context/state-blobs.ts"
 import { foldState } from "../context/state.ts"
 import { SessionError } from "../format/errors.ts"
 import { type EntryPayload, type NewEntry, normalizeNewEntry } from "../format/new-entry.ts"
@@ -198,7 +198,7 @@ function withState(
   const entries = before.map(({ entry }) => entry)
   const state = foldState(entries, path.state)
   const { system, blobs: systemBlobs } = carriedFor(payload, path, entries, log)
-  const blobs = { ...inState(stateBlobs(entries, path.stateBlobs) ?? {}), ...systemBlobs }
+  const blobs = { ...stateBlobs(entries, path.stateBlobs), ...systemBlobs }
   const added = { state, ...(system.length === 0 ? {} : { system }) }
   return { ...payload, ...added, ...(Object.keys(blobs).length === 0 ? {} : { blobs }) } as EntryPayload
 }

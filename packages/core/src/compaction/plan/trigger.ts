@@ -1,8 +1,9 @@
 /** Decides whether a context is large enough to be compacted. */
-import { checkOptions } from "../../storage/options.ts"
+import { checkCallOptions } from "../../format/options.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
 import { parentOf } from "../../log/path.ts"
-import type { SelectedEntry, Selection } from "../../context/select.ts"
+import type { Selection } from "../../context/select.ts"
+import type { SelectedEntry } from "../../context/types.ts"
 import type { Seq } from "../../storage/contract.ts"
 import { COMPACTION_OPTIONS } from "../settings/layers.ts"
 import { inWindow, resolveSettings, type SettingsInWindow } from "../settings/settings.ts"
@@ -20,7 +21,7 @@ export function shouldCompact(
   contextWindow: number,
   settings: CompactionSettings = {},
 ): boolean {
-  checkOptions("shouldCompact", settings, COMPACTION_OPTIONS)
+  checkCallOptions("shouldCompact", settings, COMPACTION_OPTIONS)
   const inForce = inWindow(resolveSettings(settings), contextWindow)
   return inForce.enabled && isOver(inForce, contextTokens)
 }

@@ -1,5 +1,6 @@
 /** Cancels a running summarization when its session is closed. */
 import type { CompactableSession } from "../../session/live.ts"
+import { onAbort } from "../../storage/signals.ts"
 
 /**
  * Runs `work` with a signal that fires if the caller's signal fires or the caller's handle is closed. Rejects with `closed` if the handle
@@ -12,7 +13,6 @@ export async function whileOpen<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const stop = new AbortController()
-  const giveUp = (): void => stop.abort(signal?.reason)
   const look = (): void => {
     try {
       checkOpen()
@@ -21,8 +21,8 @@ export async function whileOpen<T>(
     }
   }
   closeListeners.add(look)
-  signal?.addEventListener("abort", giveUp, { once: true })
-  if (signal?.aborted === true) giveUp()
+  const off = signal === undefined ? undefined : onAbort(signal, () => stop.abort(signal.reason))
+  if (signal?.aborted === true) stop.abort(signal.reason)
   try {
     return await work(stop.signal)
   } catch (error) {
@@ -31,6 +31,6 @@ export async function whileOpen<T>(
     throw error
   } finally {
     closeListeners.delete(look)
-    signal?.removeEventListener("abort", giveUp)
+    off?.()
   }
 }

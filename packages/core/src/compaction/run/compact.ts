@@ -1,6 +1,7 @@
 /** Runs one compaction: asks the caller's model for a summary and appends one `compaction` entry. */
 import { promptTokens } from "../../context/assemble.ts"
-import { type SelectedEntry, selectContext, type Selection } from "../../context/select.ts"
+import { selectContext, type Selection } from "../../context/select.ts"
+import type { SelectedEntry } from "../../context/types.ts"
 import { hasCode } from "../../format/errors.ts"
 import type { Usage } from "../../format/message.ts"
 import type { NewEntry } from "../../format/new-entry.ts"

@@ -1,7 +1,7 @@
 /** Asks the caller's model for a summary and rejects incomplete answers. */
 import type { Usage } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
-import { rejectOnAbort } from "../../storage/signals.ts"
+import { onAbort, rejectOnAbort } from "../../storage/signals.ts"
 import { SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
 import type { Summarize, SummarizeRequest } from "../types.ts"
 import { aborted, failed, invalid } from "./failure.ts"
@@ -13,7 +13,7 @@ export interface Summarizer {
   /** Milliseconds. */
   readonly timeout: number
   readonly temperature?: number | undefined
-  readonly signal: AbortSignal | undefined
+  readonly signal: AbortSignal
   /** Makes the error of a failed request. Default: the error of a failed compaction. */
   readonly fail?: typeof failed
 }
@@ -55,10 +55,9 @@ export interface Summary {
 /** Rejects with `compaction_failed` if no complete text comes in time, or with `aborted`. */
 export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: number): Promise<Summary> {
   const { session, temperature, signal, fail = failed } = to
-  throwIfAborted(session, signal)
+  if (signal.aborted) throw aborted(session, signal)
   const stop = new AbortController()
-  const giveUp = (): void => stop.abort(signal?.reason)
-  signal?.addEventListener("abort", giveUp, { once: true })
+  const off = onAbort(signal, () => stop.abort(signal.reason))
   const late = fail(session, `the summarizer gave no answer within ${to.timeout} ms`)
   const timer = setTimeout(() => stop.abort(late), Math.min(to.timeout, LONGEST_TIMEOUT))
   const request: SummarizeRequest = {
@@ -73,19 +72,15 @@ export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: n
     // A summarizer may ignore its signal.
     answer = await rejectOnAbort(Promise.resolve(to.summarize(request)), stop.signal, () => late)
   } catch (cause) {
-    throwIfAborted(session, signal)
+    if (signal.aborted) throw aborted(session, signal)
     if (stop.signal.aborted) throw late
     throw fail(session, `the summarizer failed: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
   } finally {
     clearTimeout(timer)
-    signal?.removeEventListener("abort", giveUp)
+    off()
   }
   const text = wholeText(answer, (why) => fail(session, why))
   return { text, usage: isObject(answer) ? usageOf(answer["usage"]) : undefined }
-}
-
-function throwIfAborted(session: string, signal: AbortSignal | undefined): void {
-  if (signal?.aborted === true) throw aborted(session, signal)
 }
 
 function wholeText(answer: unknown, fail: (why: string) => Error): string {

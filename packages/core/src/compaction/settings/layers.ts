@@ -4,7 +4,7 @@
  */
 import { pruneSettings } from "../../context/prune/settings.ts"
 import { SessionError } from "../../format/errors.ts"
-import { checkValues, type OptionChecks } from "../../format/options.ts"
+import type { OptionChecks } from "../../format/options.ts"
 import {
   all,
   type Check,
@@ -67,22 +67,23 @@ const EXCLUSIVE = [
   ["keepRecentTokens", "keepTurns", "keepMessages"],
 ] as const
 
-/** Throws `invalid` for a wrong value, or two exclusive settings in one layer. */
-export function checkSettings(layer: CompactionSettings): CompactionSettings {
+/**
+ * Throws `invalid` for exclusive settings in one layer, and for wrong options of pruning. {@link COMPACTION_OPTIONS} has the checks of the
+ * names and values, which come first.
+ */
+export function checkSettings(layer: CompactionSettings = {}): void {
   for (const exclusive of EXCLUSIVE) {
     const both = exclusive.filter((key) => layer[key] !== undefined)
     if (both.length < 2) continue
     const message = `${both.join(" and ")} exclude each other: set only one of ${exclusive.join(", ")} in the same options.`
     throw new SessionError("invalid", message)
   }
-  checkValues("compaction", layer, COMPACTION_OPTIONS)
   if (isObject(layer.prune)) pruneSettings(layer.prune)
-  return layer
 }
 
-/** A layer behind its preset, which it overrides. */
-export function withPreset(layer: CompactionSettings): CompactionSettings[] {
-  return layer.preset === undefined ? [layer] : [PRESETS[layer.preset], layer]
+/** The given layers, each behind its preset, which it overrides. */
+export function withPresets(layers: SettingsLayers): readonly CompactionSettings[] {
+  return layers.flatMap((layer = {}) => (layer.preset === undefined ? [layer] : [PRESETS[layer.preset], layer]))
 }
 
 /** One setting, if a layer has it: the last defined value wins. */
@@ -90,8 +91,7 @@ export function settingOf<K extends keyof CompactionSettings>(
   layers: SettingsLayers,
   key: K,
 ): CompactionSettings[K] | undefined {
-  const all = layers.flatMap((layer) => (layer === undefined ? [] : withPreset(layer)))
-  return all.findLast((layer) => layer[key] !== undefined)?.[key]
+  return withPresets(layers).findLast((layer) => layer[key] !== undefined)?.[key]
 }
 
 /** The caller's `countTokens`, wrapped so that a wrong result throws. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { codeOf } from "../../../test/writers.ts"
+import { shouldCompact } from "../plan/trigger.ts"
 import { inWindow, resolveSettings } from "./settings.ts"
 import type { CompactionSettings } from "../types.ts"
 
@@ -104,7 +105,7 @@ test("an impossible value is invalid, and the error names the setting", () => {
   ]
   for (const [key, values] of wrong) {
     for (const value of values) {
-      expect(() => resolveSettings({ [key]: value }), `${key}: ${String(value)}`).toThrow(new RegExp(key))
+      expect(() => shouldCompact(1, 1_000, { [key]: value }), `${key}: ${String(value)}`).toThrow(new RegExp(key))
     }
   }
 })

@@ -8,7 +8,7 @@ import {
   counterOf,
   MAX_FAILURES,
   type SettingsLayers,
-  withPreset,
+  withPresets,
 } from "./layers.ts"
 import { PRESETS } from "./presets.ts"
 import { DEFAULT_WINDOW, windowOf } from "./windows.ts"
@@ -76,13 +76,13 @@ export interface SettingsInWindow extends ResolvedSettings {
   readonly maxTurnContextTokens: number
 }
 
-/** Merges the layers. Throws `invalid`. */
+/** Merges the layers, whose names and values are checked. Throws `invalid` as {@link checkSettings}. */
 export function resolveSettings(...layers: SettingsLayers): ResolvedSettings {
-  const given = layers.flatMap((layer) => (layer === undefined ? [] : withPreset(checkSettings(layer))))
-  const countTokens = counterOf(given)
+  for (const layer of layers) checkSettings(layer)
+  const given = withPresets(layers)
   return Object.assign({ ...DEFAULTS }, ...given.map(fieldsOf), {
     windows: Object.assign({}, ...given.map(({ windows }) => windows)),
-    ...(countTokens === undefined ? {} : { countTokens }),
+    countTokens: counterOf(layers),
   }) as ResolvedSettings
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { codeOf } from "../../../test/writers.ts"
-import { checkSettings } from "./layers.ts"
+import { shouldCompact } from "../plan/trigger.ts"
 import { windowOf, WINDOWS } from "./windows.ts"
 
 test("a model's window is that of the longest row that its name begins with", () => {
@@ -54,8 +54,8 @@ test("the caller's rows win: a longer one, one of the same length, one with the 
 })
 
 test("a row that is not a number of tokens is invalid", async () => {
-  checkSettings({ windows: { llama: 1 } })
+  shouldCompact(1, 1_000, { windows: { llama: 1 } })
   for (const tokens of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, "9" as never]) {
-    expect(await codeOf((async () => checkSettings({ windows: { llama: tokens } }))())).toBe("invalid")
+    expect(await codeOf((async () => shouldCompact(1, 1_000, { windows: { llama: tokens } }))())).toBe("invalid")
   }
 })

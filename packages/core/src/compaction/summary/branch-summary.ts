@@ -1,7 +1,6 @@
 /** Selects the messages of an abandoned branch to summarize: those after the last entry in common with the target's path. */
 import { renderMessages, BRANCH_SUMMARY_ROLE } from "../../context/render.ts"
-import type { SelectedEntry } from "../../context/select.ts"
-import type { ContextMessage } from "../../context/types.ts"
+import type { ContextMessage, SelectedEntry } from "../../context/types.ts"
 import { isObject } from "../../format/shape.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { EntryLog } from "../../log/entry-log.ts"

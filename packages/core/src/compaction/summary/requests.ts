@@ -80,9 +80,9 @@ export async function askForSummaries(
   checkOptions("askForSummaries", o, OPTIONS)
   const { window = Number.POSITIVE_INFINITY, maxSummaryTokens = 0, rounds = false } = o
   const { count = estimateMessage, tooLong = isTooLong, instructions } = o
-  const settings: Settings = { window, maxSummaryTokens, rounds, count, tooLong, instructions }
+  const settings: Settings = { ask, window, maxSummaryTokens, rounds, count, tooLong, instructions }
   const answerOf = async (part: SummaryPart): Promise<string | undefined> =>
-    work[part].length === 0 ? undefined : askForPart(work, part, ask, settings)
+    work[part].length === 0 ? undefined : askForPart(work, part, settings)
   return { history: await answerOf("history"), turnPrefix: await answerOf("turnPrefix") }
 }
 
@@ -113,13 +113,14 @@ function partPrompt(
   return promptOf({ conversation, previousSummary: previous, instructions })
 }
 
-/** The options with their defaults. */
+/** The options with their defaults, and the summarizer. */
 interface Settings extends Required<Omit<RequestOptions, "instructions" | "count">> {
+  readonly ask: AskSummarizer
   readonly count: TokenCounter
   readonly instructions: string | undefined
 }
 
-async function askForPart(work: Summarized, part: SummaryPart, ask: AskSummarizer, s: Settings): Promise<string> {
+async function askForPart(work: Summarized, part: SummaryPart, s: Settings): Promise<string> {
   const { rounds, count, maxSummaryTokens } = s
   const previous = previousFor(part, work)
   const whole = chunkOf(work[part])
@@ -127,16 +128,16 @@ async function askForPart(work: Summarized, part: SummaryPart, ask: AskSummarize
   const taken = tokensOfPrevious(previous, count)
   const fits = tokensOfText(whole.conversation, count) + taken <= available
   const merges = part === "history" && !rounds
-  const carried = fits || taken <= available / 2 ? previous : await condensed(previous ?? "", ask, s)
+  const carried = fits || taken <= available / 2 ? previous : await condensed(previous ?? "", s)
   // Each request also contains the summary that it updates: the previous one, or the answer before it.
   const ofAnswer = merges ? Math.min(maxSummaryTokens, available / 2) : 0
   const budget = available - Math.max(tokensOfPrevious(carried, count), ofAnswer)
   const chunks = fits ? [whole] : chunksWithin(work[part], budget, count)
-  const answers = await askInTurn(part, chunks, carried, merges, ask, s)
+  const answers = await askInTurn(part, chunks, carried, merges, s)
   if (answers.length === 1 && !rounds) return answers[0] as string
   const joined = joinGroups(answers)
   // The next compaction could not send a longer summary together with new messages.
-  return tokensOfText(joined, count) <= available / 2 ? joined : joinGroups([await condensed(joined, ask, s)])
+  return tokensOfText(joined, count) <= available / 2 ? joined : joinGroups([await condensed(joined, s)])
 }
 
 function tokensOfPrevious(summary: string | undefined, count: TokenCounter): number {
@@ -159,7 +160,6 @@ async function askInTurn(
   chunks: readonly Chunk[],
   previous: string | undefined,
   merges: boolean,
-  ask: AskSummarizer,
   s: Settings,
 ): Promise<readonly string[]> {
   const waiting = [...chunks]
@@ -167,14 +167,14 @@ async function askInTurn(
   let answers: string[] = []
   for (let chunk = waiting.shift(); chunk !== undefined; chunk = waiting.shift()) {
     try {
-      const answer = await ask(part, partPrompt(part, chunk.conversation, carried, s.instructions))
+      const answer = await s.ask(part, partPrompt(part, chunk.conversation, carried, s.instructions))
       answers = merges ? [answer] : [...answers, answer]
       carried = merges ? answer : undefined
     } catch (error) {
       if (!s.tooLong(error)) throw error
       // The previous summary may be longer than the messages: shorten it before the messages are halved.
       if (carried !== undefined && carried === previous && carried.length > chunk.conversation.length) {
-        carried = await condensed(carried, ask, s)
+        carried = await condensed(carried, s)
         waiting.unshift(chunk)
         continue
       }
@@ -187,10 +187,10 @@ async function askInTurn(
 }
 
 /** Summarizes a summary that leaves too little space for messages in the same request. */
-async function condensed(summary: string, ask: AskSummarizer, s: Settings): Promise<string> {
+async function condensed(summary: string, s: Settings): Promise<string> {
   const available = availableTokens("history", s)
   const budget = Math.max(available - Math.min(s.maxSummaryTokens, available / 2), 1)
   const chunks = splitChunk({ conversation: `[Summary so far]: ${escapeTags(summary)}` }, budget, s.count)
-  const [answer] = await askInTurn("history", chunks, undefined, true, ask, s)
+  const [answer] = await askInTurn("history", chunks, undefined, true, s)
   return answer as string
 }
