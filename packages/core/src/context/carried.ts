@@ -11,17 +11,15 @@ import { replacementOf } from "./content.ts"
 import { type BlobPointers, movedPointers } from "./state-blobs.ts"
 import type { SelectedEntry } from "./types.ts"
 
-/** An edit on the path of a context. `target` is undefined if the edited entry is not held. */
-export interface PathEdit {
-  readonly edit: Entry
-  readonly target: Seq | undefined
-}
-
 /**
  * The messages that a compaction carries in its list `system`, as entries with their own ids, without those that were deleted after it.
- * `edits` are those on the path, the latest first.
+ * `edits` are those on the path, by the seqs of the edited entries, or by the ids of those that are not held.
  */
-export function carriedEntries(log: EntryLog, compaction: Seq, edits: readonly PathEdit[]): SelectedEntry[] {
+export function carriedEntries(
+  log: EntryLog,
+  compaction: Seq,
+  edits: ReadonlyMap<Seq | string, Entry>,
+): SelectedEntry[] {
   const carrier = log.at(compaction) as Entry
   const { system, timestamp } = carrier
   if (!Array.isArray(system)) return []
@@ -30,10 +28,7 @@ export function carriedEntries(log: EntryLog, compaction: Seq, edits: readonly P
     if (typeof id !== "string" || !isSystemMessage(message) || log.deletesAfter(compaction, id)) return []
     const blobs = Object.fromEntries(movedPointers(carrier, `/system/${index}/message`, "/message"))
     const entry: Entry = { type: "message", id, parentId: null, seq: compaction, timestamp, message, blobs }
-    const edited = edits.find(
-      ({ edit, target }) => edit["targetId"] === id && (target === undefined || target < compaction),
-    )
-    return [{ seq: compaction, entry, edit: edited?.edit, carried: true }]
+    return [{ seq: compaction, entry, edit: edits.get(log.find(id, compaction) ?? id), carried: true }]
   })
 }
 

@@ -16,6 +16,7 @@ import { isSound, soundMessage } from "./sound-blocks.ts"
 import type { ContextMessage, RepairMode } from "./types.ts"
 
 type Item = ContextMessage<ModelMessage>
+type Report = (item: Item, what: string) => void
 
 export interface Repaired {
   readonly messages: readonly Item[]
@@ -29,7 +30,7 @@ export function repairMessages(messages: readonly Item[], mode: RepairMode): Rep
   if (mode === "none" || (messages.every(({ message }) => sendable.takes(message)) && sendable.isWhole))
     return { messages, diagnostics: [] }
   const diagnostics: Diagnostic[] = []
-  const report = (item: Item, what: string): void => {
+  const report: Report = (item, what) => {
     diagnostics.push({ code: "repaired", entryId: item.entryId, message: `Entry ${item.entryId}: ${what}.` })
   }
   const renamed = new Map<ContentBlock, string>()
@@ -105,7 +106,7 @@ interface CallsOfId {
 function matchResults(
   messages: readonly Item[],
   renamed: ReadonlyMap<ContentBlock, string>,
-  report: (item: Item, what: string) => void,
+  report: Report,
 ): Map<number, (number | undefined)[]> {
   const results = new Map<number, (number | undefined)[]>()
   const nearest = new Map<string, CallsOfId>()
@@ -156,7 +157,7 @@ function countTurns(messages: readonly Item[]): readonly number[] {
   return counts
 }
 
-function synthesized(item: Item, call: ToolCallBlock, report: (item: Item, what: string) => void): Item {
+function synthesized(item: Item, call: ToolCallBlock, report: Report): Item {
   report(item, `the tool call ${JSON.stringify(call.id)} has no result; an error result was added for the model`)
   const content: readonly ContentBlock[] = [{ type: "text", text: NO_RESULT_TEXT }]
   const message: ToolResultMessage = {

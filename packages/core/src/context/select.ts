@@ -9,7 +9,7 @@ import { shown } from "../format/stored-text.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { type NeedsOlder, OLDER, parentOf } from "../log/path.ts"
-import { carriedEntries, type PathEdit } from "./carried.ts"
+import { carriedEntries } from "./carried.ts"
 import { replacementOf } from "./content.ts"
 import { type BlobPointers, stateBlobs, storedStateBlobs } from "./state-blobs.ts"
 import { foldState, initialState, modelOf, storedState } from "./state.ts"
@@ -29,8 +29,8 @@ export interface Selection {
 export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields): Selection | NeedsOlder {
   if (leaf === null) return { entries: [], state: initialState(header), diagnostics: [] }
   const { deleted } = log
-  const edits = new Map<Seq, Entry>()
-  const pathEdits: PathEdit[] = []
+  /** The latest edit of each entry, by its seq, or by its id if it is not held. */
+  const edits = new Map<Seq | string, Entry>()
   const diagnostics: Diagnostic[] = []
   /** Entries of the context, newest first: those after the compaction, then those that it keeps. */
   const members: SelectedEntry[] = []
@@ -72,7 +72,7 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
     }
     if (open && !deleted.has(seq)) {
       if (entry.type === "reset_boundary" && compaction === undefined) open = false
-      else if (entry.type === "context_edit") addEdit(log, seq, { edits, pathEdits }, diagnostics)
+      else if (entry.type === "context_edit") addEdit(log, seq, edits, diagnostics)
       else if (!isCompaction(entry)) members.push({ seq, entry, edit: edits.get(seq) })
       else if (compaction === undefined) {
         compaction = seq
@@ -91,7 +91,7 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
   if (seq === OLDER) return needsOlder(log, last?.type === "leaf" ? last["targetSeq"] : undefined)
   if (open && firstKept !== undefined) keepNone()
 
-  const carried = compaction === undefined ? [] : carriedEntries(log, compaction, pathEdits)
+  const carried = compaction === undefined ? [] : carriedEntries(log, compaction, edits)
   if (compaction !== undefined)
     members.push({ seq: compaction, entry: log.at(compaction) as Entry, edit: edits.get(compaction) })
   const entries = members.reverse()
@@ -125,12 +125,7 @@ function needsOlder(log: EntryLog, hint: unknown): NeedsOlder {
 }
 
 /** The walk goes backwards, so the first edit of a target that it meets is the latest. */
-function addEdit(
-  log: EntryLog,
-  seq: Seq,
-  { edits, pathEdits }: { readonly edits: Map<Seq, Entry>; readonly pathEdits: PathEdit[] },
-  diagnostics: Diagnostic[],
-): void {
+function addEdit(log: EntryLog, seq: Seq, edits: Map<Seq | string, Entry>, diagnostics: Diagnostic[]): void {
   const edit = log.at(seq) as Entry
   if (replacementOf(edit) === undefined) {
     const message = `Edit ${edit.id} (line ${seq}) has no valid replacement and is ignored.`
@@ -138,9 +133,9 @@ function addEdit(
     return
   }
   const targetId = edit["targetId"]
-  const target = typeof targetId === "string" ? log.find(targetId, seq) : undefined
-  pathEdits.push({ edit, target })
-  if (target !== undefined && !edits.has(target)) edits.set(target, edit)
+  if (typeof targetId !== "string") return
+  const target = log.find(targetId, seq) ?? targetId
+  if (!edits.has(target)) edits.set(target, edit)
 }
 
 /**

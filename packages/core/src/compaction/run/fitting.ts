@@ -2,7 +2,7 @@
 import { compactionMessage } from "../../context/render.ts"
 import { pruneMessages } from "../../context/prune/prune.ts"
 import type { ContextMessage } from "../../context/types.ts"
-import { estimateMessage, estimateMessages } from "../../format/tokens.ts"
+import { estimateMessage } from "../../format/tokens.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
 import { type PreparedCompaction, sendable } from "../plan/prepare.ts"
 import type { SettingsInWindow } from "../settings/settings.ts"
@@ -13,19 +13,15 @@ import type { SettingsInWindow } from "../settings/settings.ts"
  */
 export function tokensInView(
   messages: readonly ContextMessage[],
-  { prune, countTokens: count, window }: SettingsInWindow,
+  { prune, countTokens: count = estimateMessage, window }: SettingsInWindow,
   promptTokens: number,
 ): number {
   const whole = sendable(messages)
   const view =
     prune === false ? whole : pruneMessages(whole, prune, { window, otherTokens: promptTokens, count }).messages
-  return (
-    promptTokens +
-    estimateMessages(
-      view.map(({ message }) => message),
-      count,
-    )
-  )
+  let tokens = promptTokens
+  for (const { message } of view) tokens += count(message)
+  return tokens
 }
 
 /** A rule by the name of its setting. */
