@@ -43,6 +43,26 @@ export const firefoxOptions: LaunchOptions = {
   },
 }
 
+export type ColorScheme = "light" | "dark"
+
+/**
+ * Firefox for a user with a mouse, who prefers this colour scheme and no motion. An unpatched Firefox takes these from preferences at its
+ * start only, not from the options of a browser context. Without a screen it would have no pointer that hovers.
+ */
+export function firefoxOptionsFor(scheme: ColorScheme): LaunchOptions {
+  return {
+    ...firefoxOptions,
+    firefoxUserPrefs: {
+      ...firefoxOptions.firefoxUserPrefs,
+      "layout.css.prefers-color-scheme.content-override": scheme === "dark" ? 0 : 1,
+      "ui.prefersReducedMotion": 1,
+      "ui.primaryPointerCapabilities": FINE_AND_HOVERS,
+      "ui.allPointerCapabilities": FINE_AND_HOVERS,
+    },
+  }
+}
+const FINE_AND_HOVERS = 6
+
 /** WebKitGTK's test browser, in a folder named after the machine's architecture. */
 export function miniBrowser(): string {
   const folder = "/usr/lib"

@@ -8,24 +8,29 @@ import { nodeReporters } from "./entries.mjs"
 import { junitCounts } from "./junit.mjs"
 import { outcomeOf } from "./report.mjs"
 
-/** The tests of the example page, built from the sources, in Chromium. */
-export const browserAgent = {
-  name: "example:browser-agent",
-  absent: async () => (await absent.node()) ?? absentFromSystem(system.chromium),
-  async run() {
-    const report = join(root, ".reports", "example-browser-agent.xml")
-    mkdirSync(join(root, ".reports"), { recursive: true })
-    rmSync(report, { force: true })
-    const folder = join("examples", "browser-agent", "test")
-    const files = readdirSync(join(root, folder)).filter((name) => name.endsWith(".browser.test.ts"))
-    // All in one process, so that they share one browser.
-    const args = [
-      "--test",
-      "--test-isolation=none",
-      ...nodeReporters(report),
-      ...files.map((name) => join(folder, name)),
-    ]
-    const result = await run(newestNode(), args)
-    return outcomeOf(existsSync(report) ? junitCounts(readFileSync(report, "utf8")) : undefined, result)
-  },
+/** The tests of the example page, built from the sources, in `chromium` or `firefox`. */
+export function browserAgent(engine) {
+  return {
+    name: `example:${engine}`,
+    absent: async () => (await absent.node()) ?? absentFromSystem(system[engine]),
+    async run() {
+      const report = join(root, ".reports", `example-${engine}.xml`)
+      mkdirSync(join(root, ".reports"), { recursive: true })
+      rmSync(report, { force: true })
+      const folder = join("examples", "browser-agent", "test")
+      const files = readdirSync(join(root, folder)).filter((name) => name.endsWith(".browser.test.ts"))
+      // All in one process, so that they share one browser.
+      const args = [
+        "--conditions=source",
+        "--import",
+        new URL("../typescript.mjs", import.meta.url).href,
+        "--test",
+        "--test-isolation=none",
+        ...nodeReporters(report),
+        ...files.map((name) => join(folder, name)),
+      ]
+      const result = await run(newestNode(), args, { env: { ENGINE: engine } })
+      return outcomeOf(existsSync(report) ? junitCounts(readFileSync(report, "utf8")) : undefined, result)
+    },
+  }
 }

@@ -8,39 +8,43 @@ import { ask, check } from "./harness.ts"
 const WIDTHS = [320, 768, 1280, 2560]
 
 void describe("access", { concurrency: 2 }, () => {
-  for (const colorScheme of ["light", "dark"] as const)
-    check(`no serious finding of axe-core, and nothing wider than the screen, in ${colorScheme}`, async (open) => {
-      const page = await open()
-      // Without the motion of the panels, which are wider than the screen on their way.
-      await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
-      await inspect(page, "a new session")
-      await ask(
-        page,
-        "# Title\n\nHow do `branches` **work**?\n\n```\n" + "wide ".repeat(60) + "\n```",
-        /Looking writes nothing/,
-      )
-      await page.getByRole("button", { name: "Answer again, as a branch" }).click()
-      await page.getByText("2 of 2").waitFor()
-      await page.locator(".call").first().locator("summary").click()
-      await page.evaluate(() => document.querySelector(".notices")?.replaceChildren())
-      await inspect(page, "a conversation")
-      await page.getByRole("button", { name: "Edit and send again" }).click()
-      await inspect(page, "an edited question")
-      await page.keyboard.press("Escape")
-      await page.getByRole("searchbox").fill("branches")
-      await page.getByRole("list", { name: "Found messages" }).getByRole("button").first().waitFor()
-      await inspect(page, "a search")
-      for (const name of [/^Sync with/, /^Model: /, "Delete"] as const) {
-        await page.setViewportSize({ width: 1280, height: 800 })
-        await page.getByRole("button", { name }).click()
-        await inspect(page, `the dialog of ${String(name)}`)
+  for (const scheme of ["light", "dark"] as const)
+    check(
+      `no serious finding of axe-core, and nothing wider than the screen, in ${scheme}`,
+      async (open) => {
+        const page = await open()
+        assert.equal(await matches(page, "(prefers-color-scheme: dark)"), scheme === "dark")
+        // Panels in motion are wider than the screen.
+        assert.ok(await matches(page, "(prefers-reduced-motion: reduce)"))
+        await inspect(page, "a new session")
+        await ask(
+          page,
+          "# Title\n\nHow do `branches` **work**?\n\n```\n" + "wide ".repeat(60) + "\n```",
+          /Looking writes nothing/,
+        )
+        await page.getByRole("button", { name: "Answer again, as a branch" }).click()
+        await page.getByText("2 of 2").waitFor()
+        await page.locator(".call").first().locator("summary").click()
+        await page.evaluate(() => document.querySelector(".notices")?.replaceChildren())
+        await inspect(page, "a conversation")
+        await page.getByRole("button", { name: "Edit and send again" }).click()
+        await inspect(page, "an edited question")
         await page.keyboard.press("Escape")
-      }
-    })
+        await page.getByRole("searchbox").fill("branches")
+        await page.getByRole("list", { name: "Found messages" }).getByRole("button").first().waitFor()
+        await inspect(page, "a search")
+        for (const name of [/^Sync with/, /^Model: /, "Delete"] as const) {
+          await page.setViewportSize({ width: 1280, height: 800 })
+          await page.getByRole("button", { name }).click()
+          await inspect(page, `the dialog of ${String(name)}`)
+          await page.keyboard.press("Escape")
+        }
+      },
+      { scheme },
+    )
 
   check("on a phone the panels open with their buttons, keep the focus inside, and close with Escape", async (open) => {
     const page = await open()
-    await page.emulateMedia({ reducedMotion: "reduce" })
     await page.setViewportSize({ width: 320, height: 640 })
     for (const name of ["Sessions", "Branches"]) {
       const opener = page.getByRole("button", { name, exact: true })
@@ -58,6 +62,10 @@ interface Finding {
   readonly id: string
   readonly impact: string | null
   readonly nodes: readonly { readonly html: string }[]
+}
+
+function matches(page: Page, query: string): Promise<boolean> {
+  return page.evaluate((text) => matchMedia(text).matches, query)
 }
 
 async function inspect(page: Page, view: string, widths: readonly number[] = WIDTHS): Promise<void> {

@@ -11,7 +11,10 @@ async function useEndpoint(page: Page, url: string, key: string, window = 128_00
   await page.getByLabel("Address").fill(url)
   await page.getByRole("textbox", { name: "Model", exact: true }).fill("some-model")
   await page.getByLabel("Key").fill(key)
-  await page.getByLabel("Context window, in tokens").fill(String(window))
+  const tokens = page.getByLabel("Context window, in tokens")
+  // In Firefox, Playwright's `fill` does not replace a number, but adds to it.
+  await tokens.clear()
+  await tokens.fill(String(window))
   await page.getByRole("button", { name: "Use it" }).click()
 }
 

@@ -1,24 +1,31 @@
-/** Uses the page in Chromium as a user does. Not in vitest, whose runner is in the page and would not survive a reload. */
+/**
+ * Uses the page as a user does, in the engine ENGINE, `chromium` or `firefox`. Not in vitest, whose runner is in the page and would not
+ * survive a reload.
+ */
 import assert from "node:assert/strict"
 import { readFile, rm } from "node:fs/promises"
 import { after, before, test } from "node:test"
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright"
-import { chromiumOptions } from "../../../.config/browsers/launch.ts"
+import { type Browser, type BrowserContext, chromium, firefox, type Page } from "playwright"
+import { chromiumOptions, type ColorScheme, firefoxOptionsFor } from "../../../.config/browsers/launch.ts"
 import { HANG_MS } from "../../../.config/limits.ts"
 import { buildPage, openSite, type Site } from "./site.ts"
 
+const engine = process.env["ENGINE"] ?? "chromium"
+if (engine !== "chromium" && engine !== "firefox") throw new Error(`ENGINE is ${engine}, not chromium or firefox.`)
+
 let dist = ""
 let site: Site
-let browser: Browser
+/** For each colour scheme one, since Firefox takes it at its start. */
+const browsers = new Map<ColorScheme, Promise<Browser>>()
 
 before(async () => {
-  ;[dist, browser] = await Promise.all([buildPage(), chromium.launch(chromiumOptions)])
+  dist = await buildPage()
   site = await openSite(dist)
 })
 after(async () => {
-  await browser?.close()
   await site?.close()
   await rm(dist, { recursive: true, force: true })
+  for (const browser of browsers.values()) await (await browser).close()
 })
 
 /** A server of the same page that a test may stop. */
@@ -36,13 +43,13 @@ type Open = (hash?: string) => Promise<Page>
 export function check(
   name: string,
   work: (open: Open, context: BrowserContext, newContext: () => Promise<BrowserContext>) => Promise<void>,
-  { expected }: { readonly expected?: RegExp } = {},
+  { expected, scheme = "light" }: { readonly expected?: RegExp; readonly scheme?: ColorScheme } = {},
 ): void {
   void test(name, async () => {
     const problems: string[] = []
     const contexts: BrowserContext[] = []
     const newContext = async (): Promise<BrowserContext> => {
-      const context = await watched(problems)
+      const context = await watched(problems, scheme)
       contexts.push(context)
       return context
     }
@@ -68,9 +75,11 @@ export function check(
   })
 }
 
-/** A new browser context, whose problems are noted. */
-async function watched(problems: string[]): Promise<BrowserContext> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+/** A new browser context, whose problems are noted. Without motion, so that a size or a place is final when it is measured. */
+async function watched(problems: string[], colorScheme: ColorScheme): Promise<BrowserContext> {
+  const browser = await browserFor(colorScheme)
+  const viewport = { width: 1280, height: 800 }
+  const context = await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" })
   context.setDefaultTimeout(HANG_MS)
   context.on("request", (request) => {
     const { protocol, hostname } = new URL(request.url())
@@ -82,6 +91,16 @@ async function watched(problems: string[]): Promise<BrowserContext> {
   })
   context.on("weberror", (error) => problems.push(`error: ${String(error.error())}`))
   return context
+}
+
+function browserFor(scheme: ColorScheme): Promise<Browser> {
+  const browser = browsers.get(scheme) ?? launch(scheme)
+  browsers.set(scheme, browser)
+  return browser
+}
+
+function launch(scheme: ColorScheme): Promise<Browser> {
+  return engine === "firefox" ? firefox.launch(firefoxOptionsFor(scheme)) : chromium.launch(chromiumOptions)
 }
 
 export async function send(page: Page, text: string): Promise<void> {
@@ -152,9 +171,26 @@ export const sessionId = (page: Page): string => new URL(page.url()).hash.slice(
 export const titles = (page: Page): Promise<string[]> => page.locator(".sessions .title").allTextContents()
 
 export async function exported(page: Page): Promise<string> {
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
+  const [text] = await Promise.all([
+    engine === "firefox" ? page.evaluate(savedText) : downloaded(page),
     page.getByRole("button", { name: "Export as a .jsonl file" }).click(),
   ])
+  return text
+}
+
+async function downloaded(page: Page): Promise<string> {
+  const download = await page.waitForEvent("download")
   return readFile(await download.path(), "utf8")
+}
+
+/** The next text that the page saves. Playwright gets no event for a download of a `blob:` URL from Firefox. */
+function savedText(): Promise<string> {
+  const original = URL.createObjectURL.bind(URL)
+  return new Promise((resolve) => {
+    URL.createObjectURL = (blob: Blob) => {
+      URL.createObjectURL = original
+      resolve(blob.text())
+      return original(blob)
+    }
+  })
 }

@@ -5,27 +5,18 @@ import { createSessions } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import axe from "axe-core"
 import { type Browser, chromium, firefox } from "playwright"
-import { chromiumOptions, firefoxOptions } from "../../../../.config/browsers/launch.ts"
+import { chromiumOptions, type ColorScheme, firefoxOptionsFor } from "../../../../.config/browsers/launch.ts"
 import { type Server, serve } from "../../../../.config/browsers/page.ts"
 import { sessionPage } from "../../src/index.ts"
 import { textOf } from "../page-data.ts"
 import { sampleSession } from "../sample.ts"
 
 const TABS = ["conversation", "tree", "compare", "context", "usage", "compactions", "diagnostics", "details"]
-type Scheme = "light" | "dark"
 
 /** Playwright sets the size and the colour scheme; it does not drive WebKitGTK. */
-const ENGINES: Readonly<Record<string, (scheme: Scheme) => Promise<Browser>>> = {
+const ENGINES: Readonly<Record<string, (scheme: ColorScheme) => Promise<Browser>>> = {
   chromium: () => chromium.launch(chromiumOptions),
-  // An unpatched Firefox does not know the colour scheme of a context.
-  firefox: (scheme) =>
-    firefox.launch({
-      ...firefoxOptions,
-      firefoxUserPrefs: {
-        ...firefoxOptions.firefoxUserPrefs,
-        "layout.css.prefers-color-scheme.content-override": scheme === "dark" ? 0 : 1,
-      },
-    }),
+  firefox: (scheme) => firefox.launch(firefoxOptionsFor(scheme)),
 }
 const engine = process.env["ENGINE"] ?? "chromium"
 
