@@ -39,7 +39,6 @@ import type {
 
 const isSignal: Check = (value) =>
   typeof (value as AbortSignal | null)?.addEventListener === "function" ? undefined : " must be an AbortSignal."
-const isStyle = oneOf("user", "pair")
 const isCursor: Check = (value) =>
   typeof value === "string" ? undefined : " must be the id of an entry or the `before` of a page."
 const isTarget: Check = (value) =>
@@ -84,7 +83,7 @@ const CONTEXT: OptionChecks<ContextOptions> = {
   window: isAboveZero,
   repair: oneOf("synthesize", "drop", "none"),
   prune: isAnything,
-  summaryAs: isStyle,
+  summaryAs: oneOf("user", "pair"),
 }
 const MESSAGES: OptionChecks<MessagesOptions> = { ...CALL, before: isCursor, limit: wholeFrom(1, 1_000) }
 const PATH: OptionChecks<PathOptions> = { ...MESSAGES, types: isTypeList }

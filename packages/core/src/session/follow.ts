@@ -66,12 +66,11 @@ export class Following {
 
 /** Resolves when the signal fires. Rejects with `not_found` if the session was deleted, and with errors that do not pass by themselves. */
 async function follow(session: FollowableSession, signal: AbortSignal): Promise<void> {
+  /** Longer than {@link INTERVAL_MS} while the storage does not answer, which is reported. */
   let pause = INTERVAL_MS
-  let isReported = false
   const answered = (): void => {
+    if (pause > INTERVAL_MS) session.clear("not_followed")
     pause = INTERVAL_MS
-    if (isReported) session.clear("not_followed")
-    isReported = false
   }
   try {
     while (!signal.aborted) {
@@ -86,10 +85,10 @@ async function follow(session: FollowableSession, signal: AbortSignal): Promise<
       } catch (error) {
         if (signal.aborted) return
         if (!hasCode(error, "unavailable")) throw error
-        if (!isReported) session.report({ code: "not_followed", message: messageOf(session, error) })
-        isReported = true
-        await wait(pause, signal)
+        if (pause === INTERVAL_MS) session.report({ code: "not_followed", message: messageOf(session, error) })
+        const now = pause
         pause = Math.min(2 * pause, LONGEST_MS)
+        await wait(now, signal)
       }
     }
   } finally {

@@ -10,7 +10,6 @@ import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
-import type { Selection } from "../context/select.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 import { onAbort } from "../storage/signals.ts"
 import { Emitter } from "./events.ts"
@@ -24,13 +23,13 @@ import { isOlder } from "../log/path.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import { isLeaving, type OpenTips } from "../log/tips.ts"
 import { entriesOf, isConversation, type PendingAppend, type PendingEntry, PLACED_TYPES } from "../write/pending.ts"
-import { assign, type BranchTarget, pathForState } from "../write/assign.ts"
+import { assign, type BranchTarget, pathForState, type Placed } from "../write/assign.ts"
 import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
 import { aborted, changedUnderneath, notMovable, otherWriter, vanished } from "../write/errors.ts"
 import { followEnd } from "../write/reconcile.ts"
 import { checkSizes, checkDeferred, entriesBytes, headerBytes } from "../write/limits.ts"
 import type { CompactableSession, CompactionProgress, KeepableSession, WriteGuard } from "./live.ts"
-import { type KnownEntries, NONE_KNOWN, Repeats } from "../write/repeats.ts"
+import { NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { SessionState } from "../write/session-state.ts"
 import { TurnLock } from "./turn.ts"
 import type { RunningTurn, AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "../write/types.ts"
@@ -54,12 +53,6 @@ export interface LiveSessionOptions {
 /** The options of an append, as the methods of the session pass them. */
 interface BranchingOptions extends AppendOptions {
   readonly target?: BranchTarget
-}
-
-/** What was read for an append. */
-interface Found {
-  readonly path: Selection | undefined
-  readonly known: KnownEntries
 }
 
 export class LiveSession implements QueueContext, CompactableSession, KeepableSession {
@@ -120,9 +113,10 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
       const direct = this.writeGuard.kind === "open" && !this.options.hooks.some(({ append }) => append !== undefined)
       // An append must not overtake appends that wait for their hooks.
       if (direct && this.#hooked === undefined) {
-        const path = pathForState(this.state, { inputs: entries, target: o.target, known: NONE_KNOWN })
+        const given = { inputs: entries, target: o.target, known: NONE_KNOWN }
+        const path = pathForState(this.state, given)
         const isKnown = this.#repeats.missing(entries, o, NONE_KNOWN) === undefined
-        if (isKnown && !isOlder(path)) return this.#place(entries, o, turn, { path, known: NONE_KNOWN })
+        if (isKnown && !isOlder(path)) return this.#place({ ...given, path }, o, turn)
       }
       return this.#placeLater(copyEntries(entries), o, turn)
     } catch (error) {
@@ -175,8 +169,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
         if (this.writeGuard.kind === "refused") throw this.writeGuard.error
         if (this.writeGuard.kind === "migrate") await this.#migrate()
         const changed = await runAppendHooks(this.options.hooks, entries, this.id)
-        const found = await this.#readMissing(changed, o)
-        resolve(this.#place(changed, o, turn, found))
+        resolve(this.#place(await this.#readMissing(changed, o), o, turn))
       }
       const done = (): void => {
         if (this.#hooked === hooked) this.#hooked = undefined
@@ -203,32 +196,28 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
    * Reads further back for the state of a path and for ids that callers brought. If the log was replaced or deleted, the entries go
    * without, and their write, which conflicts, finds out which of the two it was.
    */
-  async #readMissing(entries: readonly NewEntry[], o: BranchingOptions): Promise<Found> {
+  async #readMissing(inputs: readonly NewEntry[], o: BranchingOptions): Promise<Placed> {
     let known = NONE_KNOWN
     for (;;) {
-      const path = pathForState(this.state, { inputs: entries, target: o.target, known })
-      const missing = this.#repeats.missing(entries, o, known)
+      const given = { inputs, target: o.target, known }
+      const path = pathForState(this.state, given)
+      const missing = this.#repeats.missing(inputs, o, known)
       try {
         if (isOlder(path)) await this.store.older(() => this.state.log, path.hint, o)
         else if (missing !== undefined) known = await this.#repeats.read(missing, known, o)
-        else return { path, known }
+        else return { ...given, path }
       } catch (error) {
-        if (hasCode(error, "conflict")) return { path: undefined, known }
+        if (hasCode(error, "conflict")) return { ...given, path: undefined }
         throw error
       }
     }
   }
 
   /** Puts entries at the end of the log in memory, and queues them. If it throws, nothing has changed. */
-  #place(
-    inputs: readonly NewEntry[],
-    o: BranchingOptions,
-    turn: RunningTurn | undefined,
-    { path, known }: Found,
-  ): Promise<AppendResult> {
+  #place(placed: Placed, o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
     if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
     const { state } = this
-    const { ids, fresh } = assign(this.id, state, { inputs, target: o.target, path, known }, this.options)
+    const { ids, fresh } = assign(this.id, state, placed, this.options)
     if (fresh.length === 0) return this.#outcomeOf(ids, o)
     const entries = fresh.map(({ pending }) => pending)
     const besides = headerBytes(state)
@@ -279,9 +268,8 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     const placed = onConflict === "rebase" ? entries.find(({ type }) => PLACED_TYPES.has(type)) : undefined
     if (placed !== undefined) throw notMovable(this.id, placed.type)
     // A compaction does not count as the turn's first message, which may still start the turn over.
-    const opensTurn =
-      turn?.phase === "unopened" && entries.some((entry) => isConversation(entry) && entry.type !== "compaction")
-    const opens = opensTurn ? turn : undefined
+    const begins = entries.some((entry) => isConversation(entry) && entry.type !== "compaction")
+    const opens = turn?.phase === "unopened" && begins ? turn : undefined
     const policy = onConflict ?? (opens === undefined ? this.options.onConflict : "retry-turn")
     if (
       turn !== undefined &&

@@ -62,10 +62,7 @@ export class OpenSessions {
   async open(id: string, open: (o: CallOptions) => Promise<LiveSession>, o: OpenOptions): Promise<OpenedSession> {
     for (;;) {
       const slot = this.#slots.get(id)
-      if (slot === undefined) {
-        const abort = new AbortController()
-        return this.#acquire(id, this.#addSlot(id, open({ signal: abort.signal }), { created: false, abort }), o)
-      }
+      if (slot === undefined) return this.#acquire(id, this.#addSlot(id, open, false), o)
       const checking = this.#cache?.check(slot)
       if (checking !== undefined) {
         await rejectOnAbort(checking, o.signal, aborted(id))
@@ -83,19 +80,13 @@ export class OpenSessions {
   ): Promise<OpenedSession> {
     for (;;) {
       const slot = this.#slots.get(id)
-      if (slot === undefined) {
-        return this.#acquire(id, this.#addSlot(id, create(), { created: true, abort: new AbortController() }), settings)
-      }
+      if (slot === undefined) return this.#acquire(id, this.#addSlot(id, create, true), settings)
       const open = await rejectOnAbort(openedOf(slot), signal, aborted(id))
       if (open === undefined) continue
-      if (!(await this.#wasDeleted(open))) throw taken({ id, storage: this.#storage })
+      if (open.state.head === undefined || (await this.#storage.head(id)) !== undefined) throw taken(open)
+      // Another repository deleted it, so its id is free although it is open here.
       this.drop(id, slot, "deleted")
     }
-  }
-
-  /** Another repository deleted it, so its id is free although it is open here. */
-  async #wasDeleted({ id, state }: LiveSession): Promise<boolean> {
-    return state.head !== undefined && (await this.#storage.head(id)) === undefined
   }
 
   /** The session of an id if it is open or opening. */
@@ -136,13 +127,15 @@ export class OpenSessions {
     if (failed !== undefined) throw failed.reason
   }
 
-  #addSlot(id: string, opening: Promise<LiveSession>, o: Pick<OpenSlot, "created" | "abort">): OpenSlot {
-    const slot: OpenSlot = { ...o, opening, handles: 0, live: undefined, from: 0 }
+  #addSlot(id: string, open: (o: CallOptions) => Promise<LiveSession>, created: boolean): OpenSlot {
+    const abort = new AbortController()
+    const opening = open({ signal: abort.signal })
+    const slot: OpenSlot = { opening, created, abort, handles: 0, live: undefined, from: 0 }
     this.#slots.set(id, slot)
     opening.then(
       (live) => {
         slot.live = live
-        slot.from = o.created ? 0 : (live.state.head?.next ?? 0)
+        slot.from = created ? 0 : (live.state.head?.next ?? 0)
       },
       // Runs before the waiting callers see the failure, so that they find the id free.
       () => this.drop(id, slot),
@@ -183,19 +176,16 @@ export class OpenSessions {
   /** Keeps or releases a session without handles. */
   async #leave(id: string, slot: OpenSlot): Promise<void> {
     const { cache } = this.#options
-    if (cache !== undefined && slot.live !== undefined) await this.#loadCache(cache)
+    if (cache !== undefined && slot.live !== undefined && this.#cache === undefined) {
+      // If its code cannot be loaded, nothing is kept, and the next session tries again.
+      const feature = await transferFeature().catch(() => undefined)
+      this.#cache ??= feature && new feature.SessionCache(cache, this)
+    }
     // Another caller may have opened it again meanwhile and shares this session.
     if (slot.handles > 0) return
     if (this.#slots.get(id) === slot && this.#cache?.keep(slot) === true) return
     this.drop(id, slot)
     await slot.live?.readingTips
-  }
-
-  /** If its code cannot be loaded, nothing is kept, and the next session tries again. */
-  async #loadCache(options: NonNullable<OpenSessionsOptions["cache"]>): Promise<void> {
-    if (this.#cache !== undefined) return
-    const feature = await transferFeature().catch(() => undefined)
-    this.#cache ??= feature && new feature.SessionCache(options, this)
   }
 
   /**

@@ -80,7 +80,7 @@ export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<
     const message = `Reading the information of ${id} was aborted.`
     await rejectOnAbort(live.readingTips, o.signal, waitAborted(id, message))
   }
-  const stored = state.head === undefined ? undefined : await storage.head(id, o)
+  const stored = state.head && (await storage.head(id, o))
   if (state.head !== undefined && stored === undefined) throw deleted(live)
   const head: HeadInfo = stored ?? { next: 0, log: "", bytes: 0, updatedAt: live.options.now(), parts: [] }
   const replaced = state.head !== undefined && head.log !== state.head.log
@@ -110,7 +110,7 @@ export async function readParts(
   live: LiveSession,
   o: CallOptions = {},
 ): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
-  const head = live.state.head === undefined ? undefined : await live.storage.head(live.id, o)
+  const head = live.state.head && (await live.storage.head(live.id, o))
   if (head === undefined) return { bytes: 0, parts: [] }
   const parts = head.parts ?? [{ from: 0, bytes: head.bytes }]
   return {

@@ -300,7 +300,7 @@ export class SessionHandle implements Session {
   /** The automatic compaction before and after a turn. Never rejects: a caller who sees the turn fail after it was written would repeat it. */
   async #compactBetween(o: CallOptions): Promise<void> {
     const live = this.#live
-    if (!isAutomatic(this.#owner.compaction) || this.#isClosed() || this.compactionStatus.breakerOpen) return
+    if (!isAutomatic(this.#owner.compaction) || this.#isClosed()) return
     const feature = await compactionFeature().catch((error: unknown) => {
       // Not counted for the breaker: no summary was attempted, and the next turn tries again.
       const { failures } = live.compaction

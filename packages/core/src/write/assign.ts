@@ -64,7 +64,7 @@ interface Inputs {
   readonly known: KnownEntries
 }
 
-interface Placed extends Inputs {
+export interface Placed extends Inputs {
   /** What {@link pathForState} returned for them. */
   readonly path: Selection | undefined
 }
