@@ -3,11 +3,15 @@
  * merge may end after any write. With the laws that must hold once nobody writes.
  */
 import * as fc from "fast-check"
-import { isAnnotationType } from "../src/format/entry.ts"
-import { type MergeEntry, type MergePlan, planMerge, type Side } from "../src/transfer/merge-plan.ts"
+import { type Entry, isAnnotationType } from "../src/format/entry.ts"
+import { EntryLog } from "../src/log/entry-log.ts"
+import { type MergePlan, planMerge } from "../src/transfer/merge-plan.ts"
+
+/** An entry without its content. */
+export type ModelEntry = Pick<Entry, "id" | "type" | "parentId" | "timestamp" | "seq">
 
 /** The entries of one storage, in log order. */
-export type ModelLog = MergeEntry[]
+export type ModelLog = ModelEntry[]
 
 /** Merges two logs. `writes` is how many lines are written before it ends; returns how many it wrote. */
 export type ModelMerge = (here: ModelLog, there: ModelLog, newId: () => string, writes: number) => number
@@ -90,7 +94,7 @@ const ROUNDS = 4
 function append(log: ModelLog, { kind, other, time }: ModelStep, id: string): void {
   const timestamp = new Date(Date.UTC(2026, 0, 31) + time).toISOString()
   const last = log.at(-1)?.id ?? null
-  const target = log.length === 0 ? null : (log[other % log.length] as MergeEntry).id
+  const target = log.length === 0 ? null : (log[other % log.length] as ModelEntry).id
   const place = { id, timestamp, seq: log.length + 1 }
   if (kind === "turn") log.push({ ...place, type: "message", parentId: isReset(log) ? null : last })
   else if (kind === "title") log.push({ ...place, type: "title_change", parentId: last })
@@ -137,10 +141,10 @@ function brokenIn(log: ModelLog): string[] {
 }
 
 /** As `merge.ts` writes a plan: first there, then here, in the order of the plan. */
-export function mergeBy(plan: (here: Side, there: Side) => MergePlan): ModelMerge {
+export function mergeBy(plan: (here: EntryLog, there: EntryLog) => MergePlan): ModelMerge {
   return (here, there, newId, writes) => {
     const { toThere, toHere, leaf, leafAt } = plan(sideOf(here), sideOf(there))
-    const added: readonly MergeEntry[] =
+    const added: readonly ModelEntry[] =
       leafAt === undefined ? [] : [{ id: newId(), type: "leaf", parentId: leaf, timestamp: leafAt, seq: 0 }]
     return write(
       [
@@ -153,7 +157,7 @@ export function mergeBy(plan: (here: Side, there: Side) => MergePlan): ModelMerg
 }
 
 /** Writes at most so many lines; returns how many there were to write. */
-export function write(all: readonly (readonly [ModelLog, readonly MergeEntry[]])[], writes: number): number {
+export function write(all: readonly (readonly [ModelLog, readonly ModelEntry[]])[], writes: number): number {
   let written = 0
   for (const [log, entries] of all) {
     for (const entry of entries) {
@@ -165,8 +169,8 @@ export function write(all: readonly (readonly [ModelLog, readonly MergeEntry[]])
   return written
 }
 
-export function sideOf(log: ModelLog): Side {
-  return new Map(log.map((entry) => [entry.id, entry]))
+export function sideOf(log: ModelLog): EntryLog {
+  return EntryLog.of([undefined, ...(log as Entry[])])
 }
 
 export const merging: ModelMerge = mergeBy((here, there) => planMerge(here, there) as MergePlan)

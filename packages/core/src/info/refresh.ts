@@ -137,8 +137,8 @@ async function withTipsOfLog(
   return withTips(projection, tipsOfLog(log, settled), settled)
 }
 
-/** The entry without its content: a stub of every entry fits in memory. */
-function stubOf({ type, id, parentId, seq, timestamp, fromId, settles }: Entry): Entry {
+/** What the tips follow from, without the content of the entry: a stub of every entry fits in memory. */
+export function stubOf({ type, id, parentId, seq, timestamp, fromId, settles }: Entry): Entry {
   const stub = { type, id, parentId, seq, timestamp } as Entry
   return isLeaving(stub) ? ({ ...stub, fromId, settles } as Entry) : stub
 }

@@ -6,22 +6,23 @@ import {
   type History,
   mergeBy,
   merging,
+  type ModelEntry,
   type ModelMerge,
   sideOf,
   walk,
   write,
 } from "../../test/merge-model.ts"
 import { holds } from "../../test/property.ts"
-import { type MergeEntry, type MergePlan, planMerge } from "./merge-plan.ts"
+import { type MergePlan, planMerge } from "./merge-plan.ts"
 
-const message = (id: string, parentId: string | null, time: number): MergeEntry => ({
+const message = (id: string, parentId: string | null, time: number): ModelEntry => ({
   id,
   type: "message",
   parentId,
   timestamp: new Date(time).toISOString(),
   seq: 1,
 })
-const plan = (here: readonly MergeEntry[], there: readonly MergeEntry[]) =>
+const plan = (here: readonly ModelEntry[], there: readonly ModelEntry[]) =>
   planMerge(sideOf([...here]), sideOf([...there]))
 
 test("storages merged in a ring or a star get the same entries and the same leaf in at most four rounds, wherever a merge is killed", () => {
@@ -39,7 +40,7 @@ const plainUnion = mergeBy((here, there) => ({ ...(planMerge(here, there) as Mer
 /** Brings each side back to its own leaf. */
 const eachStays: ModelMerge = (here, there, newId, writes) => {
   const { toThere, toHere } = planMerge(sideOf(here), sideOf(there)) as MergePlan
-  const back = (log: MergeEntry[], missing: readonly MergeEntry[]): MergeEntry[] => {
+  const back = (log: ModelEntry[], missing: readonly ModelEntry[]): ModelEntry[] => {
     const leaf = walk(log)
     if (walk([...log, ...missing]) === leaf) return [...missing]
     return [...missing, { id: newId(), type: "leaf", parentId: leaf, timestamp: "2026-01-31T00:00:00.000Z", seq: 0 }]
@@ -67,7 +68,7 @@ test.each([
 test("the side that alone gave more than annotations keeps its leaf, however old it is", () => {
   const common = [message("a", null, 1), message("c", "a", 9)]
   const older = [...common, message("b", "a", 2)]
-  const title: MergeEntry = { ...message("t", "c", 99), type: "title_change" }
+  const title: ModelEntry = { ...message("t", "c", 99), type: "title_change" }
   expect(plan(older, [...common, title])).toMatchObject({ leaf: "b" })
   expect(plan([...common, title], older)).toMatchObject({ leaf: "b" })
 })

@@ -5,12 +5,12 @@ import type { Header } from "../format/header.ts"
 import { isSameJson } from "../format/json.ts"
 import { withSeq } from "../format/json-edit.ts"
 import { parseLine } from "../format/line.ts"
+import { stubOf } from "../info/refresh.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
-import type { MergeEntry, Side } from "./merge-plan.ts"
 
 /** A stored log of this version. */
 export interface StoredLog {
@@ -21,8 +21,7 @@ export interface StoredLog {
 
 /** One of the two logs. */
 export interface MergeSide extends StoredLog {
-  readonly entries: Side
-  /** Without content, to find the tips. */
+  /** The entries are stubs, without content. Each id is there once. */
   readonly log: EntryLog
 }
 
@@ -39,8 +38,8 @@ export async function readSides(id: string, one: StoredLog, other: StoredLog, o:
   const side = await readSide(id, one, o)
   const twins = new Twins(id, one, o)
   const compared = await readSide(id, other, o, async (line, entry) => {
-    const twin = side.entries.get(entry.id)
-    if (twin !== undefined) await twins.add(line, entry.id, twin.seq)
+    const twin = side.log.find(entry.id)
+    if (twin !== undefined) await twins.add(line, entry.id, twin)
   })
   await twins.compare()
   return { one: side, other: compared, differing: twins.differing }
@@ -53,26 +52,19 @@ async function readSide(
   each?: (line: string, entry: Entry) => Promise<void>,
 ): Promise<MergeSide> {
   const { storage, head } = stored
-  const entries = new Map<string, MergeEntry>()
   const log = new EntryLog()
   for await (const chunk of storage.read(id, { from: 0, to: head.next, log: head.log }, o)) {
     for (const [index, line] of chunk.lines.entries()) {
       const seq = chunk.from + index
       const entry = parseEntry(line, seq)
+      if (entry !== undefined) {
+        if (log.find(entry.id) !== undefined) throw twice(id, storage, entry)
+        await each?.(line, entry)
+      }
       log.push(entry === undefined ? undefined : stubOf(entry))
-      if (entry === undefined) continue
-      if (entries.has(entry.id)) throw twice(id, storage, entry)
-      const { type, parentId, timestamp } = entry
-      entries.set(entry.id, { id: entry.id, type, parentId, timestamp, seq })
-      await each?.(line, entry)
     }
   }
-  return { ...stored, entries, log }
-}
-
-/** What the tips follow from. */
-export function stubOf({ type, id, parentId, seq, timestamp, fromId, settles }: Entry): Entry {
-  return { type, id, parentId, seq, timestamp, fromId, settles } as Entry
+  return { ...stored, log }
 }
 
 function checkSameSession(id: string, one: StoredLog, other: StoredLog): void {

@@ -6,11 +6,11 @@ import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
 import { withFields, withSeq } from "../format/json-edit.ts"
 import { encodeEntry } from "../format/line.ts"
 import { type InfoProjection, projectEntry, withTips } from "../info/projection.ts"
-import { currentInfo } from "../info/refresh.ts"
+import { currentInfo, stubOf } from "../info/refresh.ts"
 import { fitsBesideHead, infoText, storeInfo } from "../info/store.ts"
 import { atOnce } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import { openTips, type OpenTips, settledLines } from "../log/tips.ts"
+import { settledLines } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import type { CallOptions, Head, Seq, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
@@ -19,8 +19,7 @@ import { utf8Length } from "../storage/utf8.ts"
 import { sendWithBlobs } from "../write/fresh-blobs.ts"
 import { type Written, writeLines } from "../write/writer.ts"
 import { blobCopier } from "./copy.ts"
-import type { MergeEntry } from "./merge-plan.ts"
-import { type MergeSide, stubOf } from "./merge-read.ts"
+import type { MergeSide } from "./merge-read.ts"
 
 /** Bounds the memory of a batch. */
 const BATCH_BYTES = 8_000_000
@@ -41,7 +40,7 @@ export interface NewLine {
 }
 
 export interface ToPrepare {
-  readonly missing: readonly MergeEntry[]
+  readonly missing: readonly Entry[]
   readonly leaf: Entry | undefined
   readonly diagnostics: Diagnostic[]
 }
@@ -55,8 +54,7 @@ export async function prepare(
   o: MergeWriteOptions,
 ): Promise<readonly NewLine[]> {
   const seqs = new Map<string, Seq>()
-  const seqOf = (entryId: unknown): Seq | undefined =>
-    seqs.get(entryId as string) ?? to.entries.get(entryId as string)?.seq
+  const seqOf = (entryId: unknown): Seq | undefined => seqs.get(entryId as string) ?? to.log.find(entryId as string)
   const blobsOf = blobCopier(from.storage, to.storage, (diagnostic) => diagnostics.push(diagnostic), signalOf(o))
   const lines: NewLine[] = []
   for await (const { line, seq: source } of linesAt(from, id, missing, o)) {
@@ -92,13 +90,13 @@ function atSeq(line: string, entry: Entry, seq: Seq, seqOf: (id: unknown) => Seq
 async function* linesAt(
   { storage, head }: MergeSide,
   id: string,
-  wanted: readonly MergeEntry[],
+  wanted: readonly Entry[],
   o: MergeWriteOptions,
 ): AsyncGenerator<{ readonly line: string; readonly seq: Seq }, void, undefined> {
   const [first] = wanted
   if (first === undefined) return
   const seqs = new Set(wanted.map(({ seq }) => seq))
-  const range = { from: first.seq, to: (wanted.at(-1) as MergeEntry).seq + 1, log: head.log }
+  const range = { from: first.seq, to: (wanted.at(-1) as Entry).seq + 1, log: head.log }
   for await (const chunk of storage.read(id, range, signalOf(o))) {
     for (const [index, line] of chunk.lines.entries())
       if (seqs.has(chunk.from + index)) yield { line, seq: chunk.from + index }
@@ -126,9 +124,9 @@ export interface WrittenSide {
   readonly head: Head | undefined
   /** How many entries were written, without the `leaf` of the merge. */
   readonly entries: number
-  readonly openTips: OpenTips
 }
 
+/** Writes the lines, and adds their entries to the log of the side. */
 export async function write(
   id: string,
   side: MergeSide,
@@ -148,16 +146,14 @@ export async function write(
     }
     projection = withTips(projection as InfoProjection, tipsOfLog(log, settled), settled)
     const written = await writeBatch(storage, id, head, batch, projection, o)
-    if (written.kind === "conflict") return { head: undefined, entries, openTips: NO_TIPS }
+    if (written.kind === "conflict") return { head: undefined, entries }
     if (written.kind !== "committed") throw written.error
     head = written.head
     entries += batch.filter(({ isAdded }) => isAdded !== true).length
   }
   if (projection !== undefined && !fitsBesideHead(projection)) await storeInfo(storage, id, projection)
-  return { head, entries, openTips: openTips(tipsOfLog(log, settled)) }
+  return { head, entries }
 }
-
-const NO_TIPS: OpenTips = { tips: [] }
 
 /** Lines of other batches refer to each other backwards only, so a log that ends in any of them is whole. */
 function batchesOf(lines: readonly NewLine[], most: number): NewLine[][] {

@@ -8,7 +8,8 @@ import type { Entry } from "../format/entry.ts"
 import { hasCode, SessionError } from "../format/errors.ts"
 import { currentInfo } from "../info/refresh.ts"
 import { incompleteLog, notFound } from "../log/loaded-log.ts"
-import { openTips } from "../log/tips.ts"
+import { openTips, settledLines } from "../log/tips.ts"
+import { tipsOfLog } from "../log/whole-tips.ts"
 import type { MergeResult } from "../session/transfer-types.ts"
 import { backoff } from "../storage/clock.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
@@ -16,7 +17,7 @@ import { StorageError } from "../storage/errors.ts"
 import { signalOf } from "../storage/signals.ts"
 import { copySession } from "./copy.ts"
 import { readHeader } from "./headers.ts"
-import { type MergeEntry, type MergePlan, planMerge } from "./merge-plan.ts"
+import { type MergePlan, planMerge } from "./merge-plan.ts"
 import { type MergeSide, readSides, type StoredLog } from "./merge-read.ts"
 import { type MergeWriteOptions, prepare, write } from "./merge-write.ts"
 import { isUnchanged, type Merged, mergedBefore, storeMerged } from "./merged-doc.ts"
@@ -53,7 +54,7 @@ export async function mergeSessions(
   let received = 0
   for (let attempt = 1; ; attempt++) {
     const { one, other, differing } = await readSides(id, own, theirs, signal)
-    const plan = planMerge(one.entries, other.entries)
+    const plan = planMerge(one.log, other.log)
     if ("from" in plan) throw noParent(id, plan.from === "here" ? one : other, plan.entry)
     const leaf = plan.leafAt === undefined ? undefined : leafEntry(plan, o.newId())
     const diagnostics: Diagnostic[] = []
@@ -66,12 +67,13 @@ export async function mergeSessions(
     if (atThere.head !== undefined && atHere?.head !== undefined) {
       const merged = { here: atHere.head, there: atThere.head, leaf: plan.leaf, differing }
       await storeMerged(here, id, there, merged, signal)
-      return { sent, received, leaf: plan.leaf, openTips: atHere.openTips, differing, diagnostics }
+      const open = openTips(tipsOfLog(one.log, settledLines(one.header)))
+      return { sent, received, leaf: plan.leaf, openTips: open, differing, diagnostics }
     }
     if (attempt === TRIES) throw keepsChanging(id, atThere.head === undefined ? there : here)
     await backoff(attempt)
-    own = await atPresent(own, id, o)
-    theirs = await atPresent(theirs, id, o)
+    own = await storedLog(here, id, o)
+    theirs = await storedLog(there, id, o)
   }
 }
 
@@ -137,18 +139,12 @@ async function storedLog(storage: SessionStorage, id: string, o: MergeContext): 
   return { storage, head: migrated.head, header: migrated.header }
 }
 
-/** The log with its present end. The header of a log never changes, so it is read again only if the log is another one. */
-async function atPresent(log: StoredLog, id: string, o: MergeContext): Promise<StoredLog> {
-  const head = await log.storage.head(id, signalOf(o))
-  return head?.log === log.head.log ? { ...log, head } : storedLog(log.storage, id, o)
-}
-
 /** The timestamp of the agreed leaf, so that this entry is not newer than what it follows. It settles nothing. */
 function leafEntry({ leaf, leafAt }: MergePlan, id: string): Entry {
   return { type: "leaf", id, parentId: leaf, seq: 0, timestamp: leafAt as string, settles: [] }
 }
 
-function noParent(id: string, { storage }: MergeSide, { id: entryId, seq, parentId }: MergeEntry): StorageError {
+function noParent(id: string, { storage }: MergeSide, { id: entryId, seq, parentId }: Entry): StorageError {
   const message = `The entry ${entryId} (line ${seq}) of ${id} in ${storage.description} names the parent ${String(parentId)}, which would not be before it in the other log. Nothing was written.`
   return new StorageError("corrupt", message, { session: id, storage: storage.description })
 }
