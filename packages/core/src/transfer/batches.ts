@@ -1,52 +1,49 @@
-/** Cuts a log into batches of lines that are appended at once, each with the session information up to its end. */
+/** Cuts a log into batches of lines that are appended at once, each with the session information up to its end; sends a batch. */
 import type { Report } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
 import { parseLine } from "../format/line.ts"
 import { type InfoProjection, projectInPlace, startProjection } from "../info/projection.ts"
+import { infoText } from "../info/store.ts"
+import { atOnce } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
+import { signalOf } from "../storage/signals.ts"
 import { utf8Length } from "../storage/utf8.ts"
-import type { Seq } from "../storage/contract.ts"
-import { asLines, type LogToWrite } from "./log-to-write.ts"
+import type { CallOptions, Head, Seq, SessionStorage } from "../storage/contract.ts"
+import { sendWithBlobs } from "../write/fresh-blobs.ts"
+import { writeLines, type Written } from "../write/writer.ts"
+import { asLines, type LineToWrite, type LogToWrite } from "./log-to-write.ts"
+
+/** A line as it is sent, with what stores its blobs. Its entry is not held: parsed, it takes several times as much memory. */
+export type BatchLine = Pick<LineToWrite, "line" | "putBlobs">
 
 export interface Batch {
   /** Seq of the first line. */
   readonly from: Seq
-  /** Their entries are not held: parsed, they take several times as much memory. */
-  readonly lines: readonly string[]
-  readonly puts: readonly PutAt[]
+  readonly lines: readonly BatchLine[]
   /** Bytes of the log up to the end of the last line. */
   readonly total: number
   /** Session information of the log up to the last line, without the identity of the log; undefined if none is wanted. */
   readonly projection: InfoProjection | undefined
 }
 
-/** What stores the blobs of a line. */
-interface PutAt {
-  readonly at: Seq
-  readonly put: () => Promise<void>
-}
-
 /** Collects the lines of one batch after the other. */
 export class BatchBuilder {
   #from = 0
-  #lines: string[] = []
-  #puts: PutAt[] = []
+  #lines: BatchLine[] = []
 
   /** Seq of the next line. */
   get next(): Seq {
     return this.#from + this.#lines.length
   }
 
-  add(line: string, put: (() => Promise<void>) | undefined): void {
-    if (put !== undefined) this.#puts.push({ at: this.next, put })
+  add(line: BatchLine): void {
     this.#lines.push(line)
   }
 
   take(total: number, projection: InfoProjection | undefined): Batch {
-    const batch = { from: this.#from, lines: this.#lines, puts: this.#puts, total, projection }
+    const batch = { from: this.#from, lines: this.#lines, total, projection }
     this.#from = this.next
     this.#lines = []
-    this.#puts = []
     return batch
   }
 }
@@ -81,7 +78,7 @@ export async function* batchesOf(
   const batch = new BatchBuilder()
   let total = utf8Length(header) + 1
   let start = 0
-  batch.add(header, log.putBlobs)
+  batch.add(lineToSend(header, log.putBlobs))
   let hasGrown = false
   for await (const some of log.lines(report)) {
     for (const { line, bytes = utf8Length(line), entry, putBlobs } of asLines(some)) {
@@ -94,7 +91,7 @@ export async function* batchesOf(
         yield batch.take(total, projector?.projection())
         start = total
       }
-      batch.add(line, putBlobs)
+      batch.add(lineToSend(line, putBlobs))
       total += bytes + 1
       projector?.add(entry ?? parseEntry(line, seq), seq)
     }
@@ -102,6 +99,29 @@ export async function* batchesOf(
   }
   if (batch.next !== lines) throw changed(`${batch.next}`)
   yield batch.take(total, projector?.projection())
+}
+
+export function lineToSend(line: string, putBlobs: LineToWrite["putBlobs"]): BatchLine {
+  return putBlobs === undefined ? { line } : { line, putBlobs }
+}
+
+/** Puts the blobs of the lines, then appends them until the outcome is known. */
+export async function sendBatch(
+  storage: SessionStorage,
+  id: string,
+  batch: readonly BatchLine[],
+  expect: 0 | Head,
+  projection: InfoProjection | undefined,
+  o: CallOptions & { readonly now?: (() => number) | undefined },
+): Promise<Written> {
+  const puts = batch.flatMap(({ putBlobs }) => putBlobs ?? [])
+  const lines = batch.map(({ line }) => line)
+  const info = projection && infoText(projection)
+  const send = (): Promise<Written> =>
+    // A call that was aborted may still be writing this batch, and it is the same one.
+    writeLines(storage, id, lines, { ...signalOf(o), expect, info, sameIsOwn: true })
+  if (puts.length === 0) return send()
+  return sendWithBlobs(() => atOnce(puts, (put) => put()), send, o.now ?? Date.now)
 }
 
 /** Session information of the lines so far. */

@@ -37,15 +37,7 @@ export async function copySession(
       ...blobsOf(header, 0),
       lines: () => linesOf(from, id, head.next, blobsOf, signal),
     },
-    // A log in another format cannot record the expected number of lines, so it is created by one append if the storage can.
-    {
-      ...signal,
-      onProgress: o.onProgress,
-      now: o.now,
-      acceptComplete: true,
-      info: ours,
-      ...(ours ? {} : { singleBatchBytes: to.capabilities.maxBatchBytes }),
-    },
+    { ...signal, onProgress: o.onProgress, now: o.now, acceptComplete: true, foreign: !ours },
   )
   return { id, lines: written.lines, from: source, diagnostics }
 }

@@ -9,7 +9,15 @@ import { parseEntry } from "../log/parse-entry.ts"
 import type { Importer, LineHold } from "../session/transfer-types.ts"
 import type { Seq } from "../storage/contract.ts"
 import { utf8Length } from "../storage/utf8.ts"
-import { type Batch, BatchBuilder, type Counted, Projector, withNumbersOf } from "./batches.ts"
+import {
+  type Batch,
+  BatchBuilder,
+  type BatchLine,
+  type Counted,
+  lineToSend,
+  Projector,
+  withNumbersOf,
+} from "./batches.ts"
 import type { LineToWrite, LogToWrite } from "./log-to-write.ts"
 
 /** The end of a batch. */
@@ -17,17 +25,17 @@ interface Step {
   /** Seq of the line after it. */
   readonly to: Seq
   readonly total: number
-  readonly projection: InfoProjection | undefined
+  readonly projection: InfoProjection
 }
 
 export class HeldLog {
   readonly #header: LogToWrite["putBlobs"]
   readonly #stepBytes: number
-  readonly #projector: Projector | undefined
+  readonly #projector: Projector
   readonly #headerBytes: number
   readonly #diagnostics: Diagnostic[] = []
   readonly #steps: Step[] = []
-  #lines: (string | Pick<LineToWrite, "line" | "putBlobs">)[] = []
+  #lines: BatchLine[] = []
   #hold: LineHold | undefined
   #hasBlobs = false
   #seq: Seq = 0
@@ -36,13 +44,13 @@ export class HeldLog {
   #total: number
   #start = 0
 
-  /** `stepBytes`: the size of a batch, if the log is written in several. `info`: whether session information is wanted. */
-  constructor(log: LogToWrite, stepBytes: number, info: boolean) {
+  /** `stepBytes`: the size of a batch, if the log is written in several. */
+  constructor(log: LogToWrite, stepBytes: number) {
     // Until the lines are counted, with as many digits as their number can have.
     const header = log.header(Number.MAX_SAFE_INTEGER)
     this.#header = log.putBlobs
     this.#stepBytes = stepBytes
-    this.#projector = info ? new Projector(header) : undefined
+    this.#projector = new Projector(header)
     this.#headerBytes = utf8Length(header) + 1
     this.#total = this.#headerBytes
   }
@@ -55,10 +63,9 @@ export class HeldLog {
     this.#seq++
     if (this.#total - this.#start + bytes + 1 > this.#stepBytes) this.#step()
     this.#total += bytes + 1
-    if (this.#projector !== undefined) this.#last = entry ?? parseEntry(line, this.#seq)
+    this.#last = entry ?? parseEntry(line, this.#seq)
     if (putBlobs !== undefined) this.#hasBlobs = true
-    // Their entries take several times as much memory.
-    this.#lines.push(putBlobs === undefined ? line : { line, putBlobs })
+    this.#lines.push(lineToSend(line, putBlobs))
   }
 
   /** Puts the lines there. False if that cannot be: lines from the first one with blobs on stay in memory, as these do. */
@@ -66,7 +73,7 @@ export class HeldLog {
     if (this.#hasBlobs) return false
     this.#hold ??= hold?.()
     if (this.#hold === undefined) return false
-    for (const line of this.#lines) this.#hold.push(line as string)
+    for (const { line } of this.#lines) this.#hold.push(line)
     this.#lines = []
     return true
   }
@@ -78,40 +85,39 @@ export class HeldLog {
     report: Report,
   ): AsyncGenerator<Batch, void, undefined> {
     for (const diagnostic of this.#diagnostics) report(diagnostic)
-    this.#projector?.setHeader(header)
+    this.#projector.setHeader(header)
     this.#projectLast()
     const given = withNumbersOf(header)
     const excess = this.#headerBytes - utf8Length(header) - 1
     const inner = single ? [] : this.#steps
     const batch = new BatchBuilder()
-    batch.add(header, this.#header)
+    batch.add(lineToSend(header, this.#header))
     let step = 0
     for await (const lines of this.#groups()) {
-      for (const held of lines) {
+      for (const line of lines) {
         const end = inner[step]
         if (batch.next === end?.to) {
-          yield batch.take(end.total - excess, end.projection && given(end.projection))
+          yield batch.take(end.total - excess, given(end.projection))
           step++
         }
-        if (typeof held === "string") batch.add(held, undefined)
-        else batch.add(held.line, held.putBlobs)
+        batch.add(line)
       }
     }
     if (batch.next !== count) throw changed(`${batch.next}`)
-    yield batch.take(this.#total - excess, this.#projector?.projection())
+    yield batch.take(this.#total - excess, this.#projector.projection())
   }
 
-  async *#groups(): AsyncGenerator<readonly (string | Pick<LineToWrite, "line" | "putBlobs">)[], void, undefined> {
-    if (this.#hold !== undefined) yield* this.#hold.lines()
+  async *#groups(): AsyncGenerator<readonly BatchLine[], void, undefined> {
+    if (this.#hold !== undefined) for await (const lines of this.#hold.lines()) yield lines.map((line) => ({ line }))
     yield this.#lines
   }
 
   #projectLast(): void {
-    if (this.#seq > 0) this.#projector?.add(this.#last, this.#seq)
+    if (this.#seq > 0) this.#projector.add(this.#last, this.#seq)
   }
 
   #step(): void {
-    this.#steps.push({ to: this.#seq, total: this.#total, projection: this.#projector?.projection() })
+    this.#steps.push({ to: this.#seq, total: this.#total, projection: this.#projector.projection() })
     this.#start = this.#total
   }
 }

@@ -7,8 +7,7 @@ import { withFields, withSeq } from "../format/json-edit.ts"
 import { encodeEntry } from "../format/line.ts"
 import { type InfoProjection, projectEntry, withTips } from "../info/projection.ts"
 import { currentInfo, stubOf } from "../info/refresh.ts"
-import { fitsBesideHead, infoText, storeInfo } from "../info/store.ts"
-import { atOnce } from "../log/blobs.ts"
+import { fitsBesideHead, storeInfo } from "../info/store.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { settledLines } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
@@ -16,8 +15,7 @@ import type { CallOptions, Head, Seq, SessionStorage } from "../storage/contract
 import { StorageError } from "../storage/errors.ts"
 import { signalOf } from "../storage/signals.ts"
 import { utf8Length } from "../storage/utf8.ts"
-import { sendWithBlobs } from "../write/fresh-blobs.ts"
-import { type Written, writeLines } from "../write/writer.ts"
+import { type BatchLine, sendBatch } from "./batches.ts"
 import { blobCopier } from "./copy.ts"
 import type { MergeSide } from "./merge-read.ts"
 
@@ -30,11 +28,9 @@ export interface MergeWriteOptions extends CallOptions {
 }
 
 /** A line for the end of the receiving log. */
-export interface NewLine {
-  readonly line: string
+export interface NewLine extends BatchLine {
   readonly bytes: number
   readonly entry: Entry
-  readonly putBlobs?: (() => Promise<void>) | undefined
   /** The `leaf` entry of the merge. */
   readonly isAdded?: true
 }
@@ -145,7 +141,7 @@ export async function write(
       log.push(stubOf(entry))
     }
     projection = withTips(projection as InfoProjection, tipsOfLog(log, settled), settled)
-    const written = await writeBatch(storage, id, head, batch, projection, o)
+    const written = await sendBatch(storage, id, batch, head, projection, o)
     if (written.kind === "conflict") return { head: undefined, entries }
     if (written.kind !== "committed") throw written.error
     head = written.head
@@ -170,23 +166,6 @@ function batchesOf(lines: readonly NewLine[], most: number): NewLine[][] {
     }
   }
   return batches
-}
-
-async function writeBatch(
-  storage: SessionStorage,
-  id: string,
-  head: Head,
-  batch: readonly NewLine[],
-  projection: InfoProjection,
-  o: MergeWriteOptions,
-): Promise<Written> {
-  const puts = batch.flatMap(({ putBlobs }) => putBlobs ?? [])
-  const lines = batch.map(({ line }) => line)
-  const write = (): Promise<Written> =>
-    // A call that was aborted may still be writing this batch, and it is the same one.
-    writeLines(storage, id, lines, { ...signalOf(o), expect: head, info: infoText(projection), sameIsOwn: true })
-  if (puts.length === 0) return write()
-  return sendWithBlobs(() => atOnce(puts, (put) => put()), write, o.now)
 }
 
 function aborted(id: string, { description }: SessionStorage, cause: unknown): StorageError {

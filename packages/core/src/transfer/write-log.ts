@@ -8,30 +8,28 @@ import { SessionError } from "../format/errors.ts"
 import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
 import { parseLine } from "../format/line.ts"
 import type { InfoProjection } from "../info/projection.ts"
-import { fitsBesideHead, infoText, storeInfo } from "../info/store.ts"
-import { atOnce } from "../log/blobs.ts"
+import { fitsBesideHead, storeInfo } from "../info/store.ts"
 import type { CopyOptions, Importer } from "../session/transfer-types.ts"
 import { signalOf } from "../storage/signals.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { CallOptions, Chunk, Head, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
-import { sendWithBlobs } from "../write/fresh-blobs.ts"
-import { writeLines, type Written } from "../write/writer.ts"
-import { type Batch, batchesOf } from "./batches.ts"
+import { type Batch, batchesOf, sendBatch } from "./batches.ts"
 import { HeldLog } from "./held-log.ts"
 import { asLines, type LogToWrite } from "./log-to-write.ts"
 
 export interface WriteLogOptions extends CallOptions {
   /** Largest log in bytes. Default: the storage's limit. {@link FULL_SESSION_SLACK_BYTES} more are accepted, for a full session. */
   readonly maxSessionBytes?: number
-  /** Largest log in bytes that is created by one append; never above the storage's `maxBatchBytes`. Default {@link BATCH_BYTES}. */
-  readonly singleBatchBytes?: number
   /** Accepts a stored log that has all the lines already. Default false: `exists`. */
   readonly acceptComplete?: boolean
   /** Accepts a stored header with another timestamp, for headers that carry the time of the call. Default false. */
   readonly anyTimestamp?: boolean
-  /** Stores session information beside the log. Default true; false for logs in another format. */
-  readonly info?: boolean
+  /**
+   * A log in another format: it gets no session information, and is created by one append if the storage can, since its header cannot hold
+   * the expected number of lines. Default false.
+   */
+  readonly foreign?: boolean
   readonly report?: Report
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: (() => number) | undefined
@@ -46,7 +44,7 @@ export interface WrittenLog {
   readonly lines: number
 }
 
-/** The largest log that is created by one append. */
+/** The largest log of this format that is created by one append. */
 const BATCH_BYTES = 8_000_000
 /**
  * A batch of a larger log, and the largest log that is in memory if it can be elsewhere. Texts of this size outlive their collection of
@@ -65,14 +63,14 @@ export async function writeLog(storage: SessionStorage, log: LogToWrite, o: Writ
   const batchBytes = Math.min(BATCH_BYTES, storage.capabilities.maxBatchBytes)
   const stepBytes = Math.min(STEP_BYTES, batchBytes)
   const size = await measure(storage, log, batchBytes, stepBytes, o)
-  const singleBytes = Math.min(o.singleBatchBytes ?? batchBytes, storage.capabilities.maxBatchBytes)
+  const singleBytes = o.foreign === true ? storage.capabilities.maxBatchBytes : batchBytes
   const single = size.bytes <= singleBytes
   const header = log.header(single ? undefined : size.lines)
   const counted = { header, lines: size.lines, changed: (now: string) => changed(storage, id, size.lines, now) }
   const report = o.report ?? ignore
   const batches =
     size.held?.batches(counted, single, report) ??
-    batchesOf(log, counted, { single, maxBytes: single ? singleBytes : stepBytes }, o.info !== false, report)
+    batchesOf(log, counted, { single, maxBytes: single ? singleBytes : stepBytes }, o.foreign !== true, report)
   const there = await storedLines(storage, id, size.lines, o)
   let head: Head | undefined = there?.head
   let projection: InfoProjection | undefined
@@ -122,7 +120,7 @@ async function measure(
     lines++
   }
   count(utf8Length(log.header()))
-  let held = log.readOnce === true ? new HeldLog(log, stepBytes, o.info !== false) : undefined
+  let held = log.readOnce === true ? new HeldLog(log, stepBytes) : undefined
   for await (const some of log.lines(held?.report)) {
     checkAborted(o.signal, log.id, undefined)
     for (const made of asLines(some)) {
@@ -178,15 +176,14 @@ async function withoutStored(
   o: WriteLogOptions,
 ): Promise<Batch | undefined> {
   const count = Math.min(Math.max(next - batch.from, 0), batch.lines.length)
-  for (const [index, ours] of batch.lines.slice(0, count).entries()) {
+  for (const [index, { line: ours }] of batch.lines.slice(0, count).entries()) {
     const { done, value } = await lines.next()
     if (done === true) throw otherWriter(storage, id)
     const isHeader = batch.from + index === 0
     if (ours !== value && !(isHeader && isSameHeader(ours, value, o.anyTimestamp === true))) throw idTaken(storage, id)
   }
   if (count === batch.lines.length) return undefined
-  const from = batch.from + count
-  return { ...batch, from, lines: batch.lines.slice(count), puts: batch.puts.filter(({ at }) => at >= from) }
+  return { ...batch, from: batch.from + count, lines: batch.lines.slice(count) }
 }
 
 /** Ignores `origin`: its expected number of lines differs if the source grew between two calls. */
@@ -202,16 +199,10 @@ async function writeBatch(
   storage: SessionStorage,
   id: string,
   head: Head | undefined,
-  { lines, puts, projection }: Batch,
+  { lines, projection }: Batch,
   o: WriteLogOptions,
 ): Promise<Head> {
-  const known = projectionIn(projection, head)
-  const info = known && infoText(known)
-  const write = (): Promise<Written> =>
-    // A call that was aborted may still be writing this batch, and it is the same one.
-    writeLines(storage, id, lines, { ...signalOf(o), expect: head ?? 0, info, sameIsOwn: true })
-  const putAll = (): Promise<unknown> => atOnce(puts, ({ put }) => put())
-  const written = puts.length === 0 ? await write() : await sendWithBlobs(putAll, write, o.now ?? Date.now)
+  const written = await sendBatch(storage, id, lines, head ?? 0, projectionIn(projection, head), o)
   if (written.kind === "conflict") throw head === undefined ? idTaken(storage, id) : otherWriter(storage, id)
   if (written.kind !== "committed") throw written.error
   return written.head
