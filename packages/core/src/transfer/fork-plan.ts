@@ -1,10 +1,10 @@
 /** Selects the entries of a log that go into a fork, and the fields that change in them. Pure. */
 import type { Entry } from "../format/entry.ts"
-import { textOf } from "../format/stored-text.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { pathTo } from "../log/path.ts"
 import { replaces, type Stamp, stampOf } from "../log/stamps.ts"
+import { kindOf } from "./older/in-force.ts"
 
 export interface ForkedEntry {
   /** Seq in the source. */
@@ -70,25 +70,14 @@ function annotationsOf(log: EntryLog, onPath: ReadonlySet<Seq>): readonly Seq[] 
   const tombstones: Seq[] = []
   /** Of each kind the annotation in force. */
   const inForce = new Map<string, { readonly seq: Seq; readonly stamp: Stamp }>()
-  const add = (kind: string, seq: Seq, entry: Entry): void => {
-    const stamp = stampOf(entry)
-    if (replaces(stamp, inForce.get(kind)?.stamp)) inForce.set(kind, { seq, stamp })
-  }
   for (let seq = log.from; seq < log.end; seq++) {
     const entry = log.at(seq)
-    if (entry === undefined) continue
-    const fields = entry as Readonly<Record<string, unknown>>
-    if (entry.type === "title_change") {
-      const { title, source } = fields
-      if (title === null || typeof title === "string") add(`title ${source === "auto" ? "auto" : "user"}`, seq, entry)
-    } else if (entry.type === "metadata") {
-      if (fields["value"] !== undefined) add(`metadata ${textOf(fields["key"])}`, seq, entry)
-    } else if (entry.type === "tombstone" || entry.type === "label") {
-      const target = targetOf(log, entry, seq)
-      if (target === undefined || !onPath.has(target)) continue
-      if (entry.type === "label") add(`label ${target}`, seq, entry)
-      else if (!onPath.has(seq)) tombstones.push(seq)
-    }
+    const target = entry && targetOf(log, entry, seq)
+    if (entry === undefined || (target !== undefined && !onPath.has(target))) continue
+    if (entry.type === "tombstone" && !onPath.has(seq)) tombstones.push(seq)
+    const kind = kindOf(log, entry)
+    const stamp = stampOf(entry)
+    if (kind !== undefined && replaces(stamp, inForce.get(kind)?.stamp)) inForce.set(kind, { seq, stamp })
   }
   const seqs = [...inForce.values()].map(({ seq }) => seq)
   return [...tombstones, ...seqs.filter((seq) => !onPath.has(seq))]

@@ -5,6 +5,7 @@
 import type { Entry } from "../../format/entry.ts"
 import { ulidAt } from "../../format/computed-ids.ts"
 import { textOf } from "../../format/stored-text.ts"
+import type { EntryLog } from "../../log/entry-log.ts"
 import { laterOf, replaces, type Stamp, stampOf } from "../../log/stamps.ts"
 import { isoOf, isRawLine, type RawLine, toEntryLog } from "./log.ts"
 
@@ -22,7 +23,7 @@ export function entriesInForce(records: readonly (Entry | RawLine)[]): readonly 
   for (const entry of records) {
     if (isRawLine(entry)) continue
     end = entry
-    const kind = kindOf(entry, (id) => log.find(id, entry.seq))
+    const kind = kindOf(log, entry)
     if (kind === undefined) continue
     const stamp = stampOf(entry)
     latest = laterOf(stamp, latest)
@@ -45,12 +46,13 @@ const USER = "title user"
 const AUTO = "title auto"
 const TITLES: ReadonlySet<string> = new Set([USER, AUTO])
 
-function kindOf(entry: Entry, find: (id: string) => number | undefined): string | undefined {
+/** The same for entries of which one is in force; undefined for an entry that sets nothing. */
+export function kindOf(log: EntryLog, entry: Entry): string | undefined {
   const { title, source, targetId, key, value } = entry as Readonly<Record<string, unknown>>
   if (entry.type === "title_change")
     return title !== null && typeof title !== "string" ? undefined : source === "auto" ? AUTO : USER
   if (entry.type === "metadata") return value === undefined ? undefined : `metadata ${textOf(key)}`
-  const target = entry.type === "label" && typeof targetId === "string" ? find(targetId) : undefined
+  const target = entry.type === "label" && typeof targetId === "string" ? log.find(targetId, entry.seq) : undefined
   return target === undefined ? undefined : `label ${target}`
 }
 
