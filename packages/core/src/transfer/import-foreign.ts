@@ -4,6 +4,7 @@ import type { Report } from "../format/diagnostics.ts"
 import { type Entry, entryProblem } from "../format/entry.ts"
 import { SessionError } from "../format/errors.ts"
 import { type Header, headerProblem, type Origin } from "../format/header.ts"
+import { joinBytes } from "../format/jsonl.ts"
 import { encodeHeader } from "../format/line.ts"
 import { isObject } from "../format/shape.ts"
 import type { Importer, ImportOptions } from "../session/transfer-types.ts"
@@ -135,7 +136,7 @@ async function* textOf(
       text = decode(open) + chunk
       open = NO_BYTES
     } else {
-      const bytes = open.length === 0 ? chunk : joined(open, chunk)
+      const bytes = open.length === 0 ? chunk : joinBytes([open, chunk])
       const end = bytes.length - openLength(bytes)
       text = decode(bytes.subarray(0, end))
       // Copied because a source may reuse its buffer.
@@ -154,13 +155,6 @@ async function* textOf(
 const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true })
 const lenientDecoder = new TextDecoder("utf-8", { ignoreBOM: true })
 const NO_BYTES = new Uint8Array()
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(a.length + b.length)
-  bytes.set(a)
-  bytes.set(b, a.length)
-  return bytes
-}
 
 /** How many bytes at the end begin a character of which more bytes follow: 0 to 3. */
 function openLength(bytes: Uint8Array): number {

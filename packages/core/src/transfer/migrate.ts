@@ -19,13 +19,13 @@ import { storeInfo } from "../info/store.ts"
 import { projectLog, startProjection } from "../info/projection.ts"
 import { notFound, readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import { type Backup, putBackup } from "./backup.ts"
+import { putBackup } from "./backup.ts"
 import type { LineToWrite } from "./log-to-write.ts"
 import { withLines } from "./headers.ts"
 import { toStoredLines } from "./stored-form.ts"
 import type { BlobLimits } from "../format/blobs.ts"
 import type { Entry } from "../format/entry.ts"
-import { FORMAT, type Header, VERSION } from "../format/header.ts"
+import { FORMAT, VERSION } from "../format/header.ts"
 import { sendWithBlobs } from "../write/fresh-blobs.ts"
 
 export interface Migration {
@@ -94,20 +94,19 @@ async function replaceLog(
     const message = `Line ${index + 1} of the migrated log of ${id} would be longer than ${storage.description} takes. The log was not changed.`
     throw new SessionError("too_large", message, { session: id, storage: storage.description })
   }
-  let backup: Backup | undefined
+  let header = migrated.header
   const put = async (): Promise<void> => {
-    backup = await putBackup(storage, lines, o)
+    header = withLines(migrated, { backup: await putBackup(storage, lines, o) })
     for (const line of stored) await line.putBlobs?.()
   }
-  const header = (): Header => withLines(migrated, { backup: backup as Backup })
   const replace = async (): Promise<Head | undefined> => {
     await verifyStored(storage, id, stored)
-    const chunks = toChunks([encodeHeader(header()), ...stored.map(({ line }) => line)])
+    const chunks = toChunks([encodeHeader(header), ...stored.map(({ line }) => line)])
     return storage.replace?.(id, chunks, { ...o, expect: { next: head.next, log: head.log } })
   }
   const next = await sendWithBlobs(put, replace, now)
   const slots = stored.map(({ line, entry }, index) => entry ?? parseEntry(line, index + 1))
-  await storeInfo(storage, id, projectLog(startProjection(header(), next?.log ?? ""), slots), o)
+  await storeInfo(storage, id, projectLog(startProjection(header, next?.log ?? ""), slots), o)
 }
 
 /** Parses the new lines as a reader will, with their blobs from the storage, and compares them with the migrated entries. */
