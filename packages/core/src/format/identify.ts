@@ -167,9 +167,9 @@ function foreign(reason: string): { readonly kind: "foreign"; readonly reason: s
 
 /** The beginning of a log. */
 export interface LogStart {
-  readonly titleSlot?: LogRecord
+  readonly titleSlot: LogRecord | undefined
   /** The first record that is not the title slot. */
-  readonly first?: LogRecord
+  readonly first: LogRecord | undefined
   /** Indexes of the lines before it that are not records. */
   readonly strays: readonly number[]
   /** Index of the line after it. */
@@ -181,14 +181,11 @@ export function readStart(lines: readonly string[]): LogStart {
   let titleSlot: LogRecord | undefined
   for (const [at, line] of lines.entries()) {
     const { record } = parseLine(line)
-    if (record === undefined) {
-      if (!isBlank(line)) strays.push(at)
-    } else if (!isTitleSlot(record)) {
-      return { ...(titleSlot === undefined ? {} : { titleSlot }), first: record, strays, next: at + 1 }
-    } else if (titleSlot === undefined) titleSlot = record
-    else strays.push(at)
+    if (record !== undefined && !isTitleSlot(record)) return { titleSlot, first: record, strays, next: at + 1 }
+    if (record !== undefined && titleSlot === undefined) titleSlot = record
+    else if (!isBlank(line)) strays.push(at)
   }
-  return { ...(titleSlot === undefined ? {} : { titleSlot }), strays, next: lines.length }
+  return { titleSlot, first: undefined, strays, next: lines.length }
 }
 
 export function isBlank(line: string): boolean {

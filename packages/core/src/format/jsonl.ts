@@ -4,7 +4,7 @@
  */
 import { checkOptions, type OptionNames } from "../storage/options.ts"
 import { SessionError } from "./errors.ts"
-import { isWellFormed } from "../storage/utf8.ts"
+import { isWellFormed, utf8Length } from "../storage/utf8.ts"
 
 interface LineLocation {
   /** Byte offset of the line's first byte. */
@@ -105,7 +105,6 @@ class PendingLine {
       return { ...location, line: this.#decoder.decode(bytes) }
     } catch {
       const bad = firstBadByte(bytes)
-      // Valid UTF-8 that cannot be decoded is longer than the strings of this runtime.
       if (bad < 0) return { ...location, problem: "too_long" }
       // A copy, because the source may reuse its buffer.
       return { ...location, problem: "not_utf8", badAt: location.at + bad, raw: bytes.slice() }
@@ -133,15 +132,22 @@ async function* toBytes(
   if (high !== "") yield wtf8(high)
 }
 
-/** The offset at which the first invalid or incomplete UTF-8 sequence begins, or -1. */
+/** The offset at which the first invalid or incomplete UTF-8 sequence begins, or -1 if the text is longer than the strings of this runtime. */
 function firstBadByte(bytes: Uint8Array): number {
-  let i = 0
-  while (i < bytes.length) {
-    const length = sequenceLength(bytes, i)
-    if (length === 0) return i
-    i += length
+  let text: string
+  try {
+    text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)
+  } catch {
+    return -1
   }
-  return -1
+  let at = 0
+  for (let offset = 0; ; offset += 3) {
+    const replacement = text.indexOf("\ufffd", at)
+    offset += utf8Length(text.slice(at, replacement))
+    // The three bytes of U+FFFD are valid.
+    if (bytes[offset] !== 0xef || bytes[offset + 1] !== 0xbf || bytes[offset + 2] !== 0xbd) return offset
+    at = replacement + 1
+  }
 }
 
 /** UTF-8, except that a lone surrogate becomes its three WTF-8 bytes, which every UTF-8 decoder rejects. */
@@ -165,20 +171,4 @@ export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer
     at += piece.length
   }
   return joined
-}
-
-/** The number of bytes of the character at `i`, 0 if the bytes are invalid. Unicode 17, table 3-7. */
-function sequenceLength(bytes: Uint8Array, i: number): number {
-  const first = bytes[i] ?? 0
-  if (first < 0x80) return 1
-  if (first < 0xc2 || first > 0xf4) return 0
-  const low = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80
-  const high = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf
-  const second = bytes[i + 1] ?? 0
-  if (second < low || second > high) return 0
-  const length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
-  for (let k = 2; k < length; k++) {
-    if (((bytes[i + k] ?? 0) & 0xc0) !== 0x80) return 0
-  }
-  return length
 }

@@ -93,13 +93,15 @@ export function normalizeNewEntry(input: NewEntry, extensions?: Extensions): Ent
   return payload
 }
 
+const GIVEN = ["parentId", "seq", "blobs"] as const
+
 /** {@link normalizeNewEntry} with any entry type, roles and block types. */
 export function normalizeWithAnyNames(input: NewEntry): EntryPayload {
   if (!isObject(input)) throw refused("The entry must be an object.")
-  const { id, timestamp, parentId, seq, blobs } = input as Fields
-  if (parentId !== undefined) throw isGiven("parentId")
-  if (seq !== undefined) throw isGiven("seq")
-  if (blobs !== undefined) throw isGiven("blobs")
+  const { id, timestamp } = input as Fields
+  for (const field of GIVEN) {
+    if (input[field] !== undefined) throw refused(`${field} is given by the session and must not be set.`)
+  }
   if (id !== undefined && (typeof id !== "string" || id === "")) throw refused("id must be a string that is not empty.")
   if (timestamp !== undefined && !isTimestamp(timestamp)) {
     throw refused("timestamp must be an ISO 8601 date and time with a time zone, such as 2026-01-31T09:30:00.000Z.")
@@ -141,10 +143,6 @@ function withBlocksAt(entry: Fields, key: string): Fields {
 export function withTextBlock<T extends Fields>(holder: T): T {
   const { content } = holder
   return typeof content === "string" ? { ...holder, content: [{ type: "text", text: content }] } : holder
-}
-
-function isGiven(field: string): SessionError {
-  return refused(`${field} is given by the session and must not be set.`)
 }
 
 function refused(problem: string): SessionError {

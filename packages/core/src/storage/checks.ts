@@ -97,25 +97,23 @@ export function checkRange(range: ReadRange = {}): CheckedRange {
   const { from, to, before, maxBytes, log } = range as Partial<
     Record<"from" | "to" | "before" | "maxBytes" | "log", unknown>
   >
-  const number = (name: string, value: unknown, otherwise: number, least = 0): number => {
-    if (value === undefined) return otherwise
-    if (Number.isSafeInteger(value) && (value as number) >= least) return value as number
+  const whole = (name: string, value: unknown, least = 0): number | undefined => {
+    if (value === undefined || (Number.isSafeInteger(value) && (value as number) >= least)) return value as number
     throw invalid(`\`${name}\` of a range must be a whole number from ${least}, not ${shown(value)}.`)
   }
   if (log !== undefined && typeof log !== "string") {
     throw invalid("`log` of a range must be a string: the `log` of a head.")
   }
-  if (maxBytes === undefined) {
-    if (before !== undefined) throw invalid("`before` of a range needs `maxBytes`; use `to` without it.")
-    return { from: number("from", from, 0), to: number("to", to, Number.MAX_SAFE_INTEGER), maxBytes, log }
+  if (maxBytes === undefined && before !== undefined) {
+    throw invalid("`before` of a range needs `maxBytes`; use `to` without it.")
   }
-  if (from !== undefined || to !== undefined) {
+  if (maxBytes !== undefined && (from !== undefined || to !== undefined)) {
     throw invalid("A range has either `from` and `to`, or `before` and `maxBytes`.")
   }
   return {
-    from: 0,
-    to: number("before", before, Number.MAX_SAFE_INTEGER),
-    maxBytes: number("maxBytes", maxBytes, 1, 1),
+    from: whole("from", from) ?? 0,
+    to: whole("to", to) ?? whole("before", before) ?? Number.MAX_SAFE_INTEGER,
+    maxBytes: whole("maxBytes", maxBytes, 1),
     log,
   }
 }

@@ -7,14 +7,11 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 /** Texts are encoded into this buffer to measure them: the engine's encoder is a hundred times faster than a loop over characters. */
 let scratch: Uint8Array | undefined
-/** UTF-16 units. Up to here a loop over characters is faster than a call of the encoder. */
-const SHORT = 32
 /** UTF-16 units that one call encodes. Chromium copies the whole text at each call, even if only its start fits the buffer. */
 const SLICE = 16_384
 
 /** UTF-8 length in bytes. A lone surrogate counts as the three bytes of U+FFFD, which encoders write for it. */
 export function utf8Length(text: string): number {
-  if (text.length < SHORT) return countUnits(text)
   scratch ??= new Uint8Array(3 * SLICE)
   let bytes = 0
   for (let at = 0; at < text.length; ) {
@@ -24,24 +21,6 @@ export function utf8Length(text: string): number {
     const slice = end - at === text.length ? text : text.slice(at, end)
     bytes += encoder.encodeInto(slice, scratch).written
     at = end
-  }
-  return bytes
-}
-
-function countUnits(text: string): number {
-  let bytes = text.length
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    if (unit < 0x80) continue
-    if (unit < 0x800) bytes += 1
-    else {
-      bytes += 2
-      if (unit >= 0xd800 && unit < 0xdc00 && i + 1 < text.length) {
-        const low = text.charCodeAt(i + 1)
-        // A pair is four bytes for two units: 2 units + 2.
-        if (low >= 0xdc00 && low < 0xe000) i++
-      }
-    }
   }
   return bytes
 }
