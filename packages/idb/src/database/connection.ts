@@ -29,31 +29,23 @@ const BLOCKED_MS = 5_000
 
 export function createConnection(options: ConnectionOptions): Connection {
   let opening: Opening | undefined
-  const clear = (which: Opening): void => {
+  const forget = (which: Opening): void => {
     if (opening === which) opening = undefined
   }
 
   return {
     async get() {
-      const own = (opening ??= startOpening(options, (which) => clear(which)))
-      try {
-        return await unlessBlocked(own, options)
-      } catch (error) {
-        // A blocked opening may still succeed: the next call waits for the same one.
-        if (!own.blocked) clear(own)
-        throw error
-      }
+      const own = (opening ??= startOpening(options, forget))
+      return own.db ?? unlessBlocked(own, options)
     },
     discard(db) {
       if (opening?.db === db) opening = undefined
       db.close()
     },
     async close() {
-      const last = opening
-      opening = undefined
       // A connection that is still being opened is closed when it is there, without waiting for it.
-      const closing = last?.promise.then((db) => db.close()).catch(() => undefined)
-      if (last?.db !== undefined) await closing
+      opening?.promise.then((db) => db.close()).catch(() => undefined)
+      opening = undefined
     },
   }
 }
@@ -63,10 +55,10 @@ interface Opening {
   /** Resolves when tabs with an older version were asked to close and have not. */
   readonly whenBlocked: Promise<void>
   db: Database | undefined
-  blocked: boolean
 }
 
-function startOpening(options: ConnectionOptions, onLost: (which: Opening) => void): Opening {
+/** `forget` is called when the opening has failed, so that the next call tries again, and when its connection is lost. */
+function startOpening(options: ConnectionOptions, forget: (which: Opening) => void): Opening {
   let block = (): void => undefined
   const whenBlocked = new Promise<void>((resolve) => {
     block = resolve
@@ -74,25 +66,22 @@ function startOpening(options: ConnectionOptions, onLost: (which: Opening) => vo
   const opening: Opening = {
     whenBlocked,
     db: undefined,
-    blocked: false,
     promise: open(options, {
-      blocked() {
-        opening.blocked = true
-        block()
-      },
+      blocked: block,
       // Another tab upgrades or deletes the database and waits until this connection is closed.
       blocking() {
-        onLost(opening)
+        forget(opening)
         opening.db?.close()
       },
-      terminated: () => onLost(opening),
-    }).then((db) => {
-      opening.db = db
-      opening.blocked = false
-      return db
+      terminated: () => forget(opening),
     }),
   }
-  opening.promise.catch(() => undefined)
+  opening.promise.then(
+    (db) => {
+      opening.db = db
+    },
+    () => forget(opening),
+  )
   return opening
 }
 
@@ -134,23 +123,18 @@ function checkStores(db: Database, description: string): void {
   )
 }
 
-/** The opened database, or `unavailable` if other tabs block the opening for too long. */
-async function unlessBlocked(
+/** The opened database, or `unavailable` if other tabs block the opening for too long. The opening goes on: the next call waits for it. */
+function unlessBlocked(
   { promise, whenBlocked }: Opening,
   { description, blockedAfter = BLOCKED_MS }: ConnectionOptions,
 ): Promise<Database> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    void whenBlocked.then(() => {
-      timer = setTimeout(() => {
+  return new Promise((resolve, reject) => {
+    promise.then(resolve, reject)
+    void whenBlocked.then(() =>
+      setTimeout(() => {
         const message = `Another tab or worker holds an older version of ${description} open: close or reload it, then repeat the call.`
         reject(new StorageError("unavailable", message, { storage: description }))
-      }, blockedAfter)
-    })
+      }, blockedAfter),
+    )
   })
-  try {
-    return await Promise.race([promise, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
 }
