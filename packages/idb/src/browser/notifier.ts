@@ -11,73 +11,48 @@ export interface Notifier {
 }
 
 export function createNotifier(database: string): Notifier {
-  const listeners = new Map<string, Set<() => void>>()
+  const subscriptions = new Set<{ readonly session: string; readonly listener: () => void }>()
   const channel = openChannel(`@sessions/idb:${database}`)
-  const outgoing = createOutgoing((session) => {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no target, it reaches its own origin only.
-    channel?.postMessage(session)
-  })
-  const notify = (session: string): void => {
-    for (const listener of listeners.get(session) ?? []) listener()
+  const notify = (changed: unknown): void => {
+    for (const { session, listener } of subscriptions) if (session === changed) listener()
   }
-  channel?.addEventListener("message", ({ data }) => {
-    if (typeof data === "string") notify(data)
-  })
+  channel?.addEventListener("message", ({ data }) => notify(data))
+
+  /** Sessions to report to other tabs, together, when the spacing is over. */
+  const pending = new Set<string>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const post = (): void => {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no target, it reaches its own origin only.
+    for (const session of pending) channel?.postMessage(session)
+    pending.clear()
+  }
+  const postInTurn = (): void => {
+    timer = pending.size > 0 ? setTimeout(postInTurn, SPACING_MS) : undefined
+    post()
+  }
 
   return {
     reachesOtherTabs: channel !== undefined,
     emit(session) {
       notify(session)
-      outgoing.add(session)
+      pending.add(session)
+      if (timer === undefined) postInTurn()
     },
     subscribe(session, listener) {
-      const set = listeners.get(session) ?? new Set()
-      listeners.set(session, set.add(listener))
-      return () => {
-        set.delete(listener)
-        if (set.size === 0 && listeners.get(session) === set) listeners.delete(session)
-      }
+      const subscription = { session, listener }
+      subscriptions.add(subscription)
+      return () => void subscriptions.delete(subscription)
     },
     close() {
-      outgoing.close()
+      clearTimeout(timer)
+      post()
       channel?.close()
     },
   }
 }
 
-/** A message costs a seventh of an append in Chromium; a watcher in another tab can wait this long. */
+/** Milliseconds. A message costs a seventh of an append in Chromium; a watcher in another tab can wait this long. */
 const SPACING_MS = 20
-
-interface Outgoing {
-  /** Posts at once, or together with all sessions that are added within the spacing. */
-  add(session: string): void
-  /** Posts what is pending and accepts no more. */
-  close(): void
-}
-
-function createOutgoing(post: (session: string) => void): Outgoing {
-  const pending = new Set<string>()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let closed = false
-  const flush = (): void => {
-    timer = pending.size > 0 ? setTimeout(flush, SPACING_MS) : undefined
-    for (const session of pending) post(session)
-    pending.clear()
-  }
-  return {
-    add(session) {
-      if (closed) return
-      pending.add(session)
-      if (timer === undefined) flush()
-    },
-    close() {
-      clearTimeout(timer)
-      flush()
-      clearTimeout(timer)
-      closed = true
-    },
-  }
-}
 
 /** Undefined in environments without BroadcastChannel, and in frames with an opaque origin, which refuse it. */
 function openChannel(name: string): BroadcastChannel | undefined {
