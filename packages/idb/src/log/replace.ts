@@ -35,14 +35,10 @@ export async function replace(
   { expect, signal }: CallOptions & { readonly expect: Head },
 ): Promise<Head> {
   const log = newLog()
-  const stage = createStage(context, session, log)
-  await readTransaction(context, ["heads"], async (tx) => {
-    const row = await getHead(tx, session)
-    checkExpect(row, expect)
-  })
+  await readTransaction(context, ["heads"], async (tx) => checkExpect(await getHead(tx, session), expect))
   try {
-    for await (const { lines } of chunks) await stage.add(lines)
-    const end = await stage.finish()
+    let end: LogEnd = { next: 0, bytes: 0 }
+    for await (const lines of batchesOf(chunks)) end = await stage(context, session, { log, start: end, lines })
     checkSignal(signal)
     return await activate(context, session, { log, expect, end })
   } catch (error) {
@@ -54,39 +50,34 @@ export async function replace(
   }
 }
 
-interface Stage {
-  add(lines: readonly string[]): Promise<void>
-  finish(): Promise<LogEnd>
-}
-
-function createStage(context: DatabaseContext, session: string, log: string): Stage {
-  let written: LogEnd = { next: 0, bytes: 0 }
+/** The lines of the chunks, {@link STAGE_BYTES} and more together. */
+async function* batchesOf(chunks: AsyncIterable<Chunk>): AsyncGenerator<readonly string[], void, undefined> {
   let lines: string[] = []
   let bytes = 0
-
-  async function flush(): Promise<void> {
-    const rows = toRows(log, written, lines)
-    await writeTransaction(context, ["log", "staged"], async (tx) => {
-      if (written.next === 0) unawaited(tx.objectStore("staged").put({ session, at: Date.now() }, log))
-      else await checkStaged(tx, session, log)
-      for (const { key, row } of rows) unawaited(tx.objectStore("log").put(row, key))
-    })
-    written = endAfter(rows, lines.length, written)
+  for await (const chunk of chunks) {
+    for (const line of chunk.lines) lines.push(line)
+    bytes += batchBytes(chunk.lines)
+    if (bytes < STAGE_BYTES) continue
+    yield lines
     lines = []
     bytes = 0
   }
+  if (lines.length > 0) yield lines
+}
 
-  return {
-    async add(more) {
-      for (const line of more) lines.push(line)
-      bytes += batchBytes(more)
-      if (bytes >= STAGE_BYTES) await flush()
-    },
-    async finish() {
-      if (lines.length > 0) await flush()
-      return written
-    },
-  }
+/** Adds lines to a staged log, and returns its end. */
+async function stage(
+  context: DatabaseContext,
+  session: string,
+  { log, start, lines }: { log: string; start: LogEnd; lines: readonly string[] },
+): Promise<LogEnd> {
+  const rows = toRows(log, start, lines)
+  await writeTransaction(context, ["log", "staged"], async (tx) => {
+    if (start.next === 0) unawaited(tx.objectStore("staged").put({ session, at: Date.now() }, log))
+    else await checkStaged(tx, session, log)
+    for (const { key, row } of rows) unawaited(tx.objectStore("log").put(row, key))
+  })
+  return endAfter(rows, lines.length, start)
 }
 
 /** Deleting a session drops its staged logs; more rows of such a log would never be removed. */
