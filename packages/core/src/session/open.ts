@@ -84,11 +84,11 @@ async function openOnce(
   options: LiveSessionOptions,
   o: CallOptions & { readonly readTips?: boolean },
 ): Promise<LiveSession> {
-  const { loaded, beside } = await load(storage, id, options, o)
-  const { log, headInfo, settled } = loaded
+  const loaded = await load(storage, id, options, o)
+  const { log, headInfo, settled, beside } = loaded
   const store = new LogStore({ id, storage, reading: loaded, diagnostics: loaded.diagnostics })
   const leaf = await readDefaultLeaf(log, store, beside, o)
-  const { make, tips } = await projectionOf(storage, id, loaded, beside, o)
+  const { make, tips } = await projectionOf(storage, id, loaded, o)
   const state = new SessionState({
     header: loaded.header,
     log,
@@ -113,8 +113,7 @@ async function openOnce(
   return live
 }
 
-interface Loaded {
-  readonly loaded: LoadedLog
+interface Loaded extends LoadedLog {
   /** The information that is stored with the head, if its seq matches the head. */
   readonly beside: InfoProjection | undefined
 }
@@ -128,7 +127,7 @@ async function load(
   let beside: InfoProjection | undefined
   const contextStartOf = (head: HeadInfo): Seq | undefined => contextStart((beside = infoBeside(head)))
   const loaded = await loadLog(storage, id, loadOther, { ...o, readWindow, contextStart: contextStartOf })
-  return { loaded, beside }
+  return { ...loaded, beside }
 }
 
 const loadOther: LoadOther = async (...log) => (await transferFeature()).loadOther(...log)
@@ -143,14 +142,8 @@ interface StoredInfo {
   readonly tips: Tips | undefined
 }
 
-async function projectionOf(
-  storage: SessionStorage,
-  id: string,
-  loaded: LoadedLog,
-  beside: InfoProjection | undefined,
-  o: CallOptions,
-): Promise<StoredInfo> {
-  const { log, headInfo, header, settled } = loaded
+async function projectionOf(storage: SessionStorage, id: string, loaded: Loaded, o: CallOptions): Promise<StoredInfo> {
+  const { log, headInfo, header, settled, beside } = loaded
   const { from, end, complete } = log
   const ours = isOurs(loaded)
   const mustAsk = ours && !complete && beside?.tips === undefined
@@ -174,7 +167,7 @@ function isOurs({ older, newer }: LoadedLog): boolean {
  * another session: it must have the last acknowledged entry or, if the session has none, the same header timestamp.
  */
 async function reload({ state, id, storage, store, options }: LiveSession): Promise<boolean> {
-  const { loaded, beside } = await load(storage, id, options, {})
+  const loaded = await load(storage, id, options, {})
   if (!isOurs(loaded)) return false
   const known = state.acknowledgedLeafId ?? state.lastAcknowledgedId
   while (known !== null && loaded.log.find(known) === undefined && !loaded.log.complete) {
@@ -183,7 +176,7 @@ async function reload({ state, id, storage, store, options }: LiveSession): Prom
   const isSame =
     known === null ? loaded.header.timestamp === state.header.timestamp : loaded.log.find(known) !== undefined
   if (!isSame) return false
-  const { make } = await projectionOf(storage, id, loaded, beside, {})
+  const { make } = await projectionOf(storage, id, loaded, {})
   // No `await` from here on: a concurrent reader must not see parts of both logs.
   state.header = loaded.header
   state.log = loaded.log
