@@ -13,7 +13,7 @@ import { encodeProjection, parseProjection } from "./projection-text.ts"
 import {
   type InfoProjection,
   projectEntry,
-  projectLog,
+  projectLines,
   projectInPlace,
   type SessionInfo,
   startProjection,
@@ -27,7 +27,7 @@ test("the projection of a whole log agrees with its entries", () => {
   holds(
     fc.property(fc.oneof(infoLog, anyLog), (lines) => {
       const slots = slotsOf(lines)
-      const projection = projectLog(startProjection(headerOf(lines), "l"), slots.slice(1))
+      const projection = projectLines(startProjection(headerOf(lines), "l"), slots.slice(1))
       expect(projection.stale).not.toBe("log")
       expect(known(projection)).toEqual(withoutModel(projection, expectInfo(slots, headerOf(lines), NOW)))
     }),
@@ -78,7 +78,7 @@ test("the tips of a stored projection that is continued are those of the whole l
       let projection = startProjection(header, "l")
       for (const [index, slot] of slots.slice(1).entries())
         projection = parseProjection(encodeProjection(projectEntry(projection, slot, index + 1))) as InfoProjection
-      const whole = projectLog(startProjection(header, "l"), slots.slice(1))
+      const whole = projectLines(startProjection(header, "l"), slots.slice(1))
       expect(whole.tips).toEqual(projection.tips)
       known[projection.tips === undefined ? "no" : "yes"]++
       if (projection.tips === undefined) return
@@ -92,7 +92,7 @@ test("the tips of a stored projection that is continued are those of the whole l
 test("a line that is not an entry keeps the tips and counts for the end of the lines that came from another system", () => {
   const header = { ...HEADER, origin: { format: "pi", version: 3, lines: 4 } }
   const message = (id: string, parentId: string | null): Entry => ({ ...user(id, id), parentId })
-  let projection = projectLog(startProjection(header, "l"), [message("a", null), message("b", null)])
+  let projection = projectLines(startProjection(header, "l"), [message("a", null), message("b", null)])
   expect(projection).toMatchObject({ settled: 4, tips: { tips: [{ id: "a" }, { id: "b" }] } })
   projection = projectEntry(projection, undefined, 3)
   expect(projection.tips).toMatchObject({ tips: [{ id: "b" }], current: 2, damaged: 3 })

@@ -172,43 +172,38 @@ export function projectInPlace(
   const concerns = entry && projection.stale !== "log" && concernsPrompts(projection, entry)
   const prompts = concerns && new PromptList(projection)
   if (prompts) prompts.add(entry)
-  advance(projection, entry, seq)
+  projectFields(projection, entry, seq)
   return prompts ? withPrompts(projection, prompts) : projection
 }
 
-/** Continues a projection with the entries of a log up to `end`. */
-export function projectFurther(start: InfoProjection, log: EntryLog, end: Seq = log.end): InfoProjection {
-  let projection = start
-  for (let seq = start.to.seq + 1; seq < end; seq++) projection = projectEntry(projection, log.at(seq), seq)
-  return projection
-}
-
-/** Projects all entries of a log that is held whole. */
-export function projectLog(start: InfoProjection, slots: Iterable<Entry | undefined>): InfoProjection {
-  const prompts = new PromptList()
+/** Projects the next lines of the log. Finds the first prompt in cases where line by line it is lost. */
+export function projectLines(start: InfoProjection, slots: Iterable<Entry | undefined>): InfoProjection {
+  const prompts = new PromptList(start)
   const next: Mutable<InfoProjection> = { ...start }
   let seq = start.to.seq
   for (const entry of slots) {
-    advance(next, entry, ++seq)
+    projectFields(next, entry, ++seq)
     if (entry !== undefined) prompts.add(entry)
   }
   return withPrompts(next, prompts)
 }
 
+/** Continues a projection with the held entries of its log up to `end`. */
+export function projectFurther(start: InfoProjection, log: EntryLog, end: Seq = log.end): InfoProjection {
+  const from = start.to.seq + 1
+  return projectLines(
+    start,
+    Array.from({ length: Math.max(end - from, 0) }, (_, index) => log.at(from + index)),
+  )
+}
+
 /** The projection of a log that is held whole, up to `end`. */
-export function projectWhole(header: Header, identity: string, log: EntryLog, end: Seq = log.end): InfoProjection {
-  const slots = Array.from({ length: Math.max(end - 1, 0) }, (_, index) => log.at(index + 1))
-  return projectLog(startProjection(header, identity), slots)
+export function projectWhole(header: Header, identity: string, log: EntryLog, end?: Seq): InfoProjection {
+  return projectFurther(startProjection(header, identity), log, end)
 }
 
-/** Projects everything but the prompts, which need a {@link PromptList} of the whole log if the log is projected from its start. */
-export function projectFields(projection: InfoProjection, entry: Entry | undefined, seq: Seq): InfoProjection {
-  const next: Mutable<InfoProjection> = { ...projection }
-  advance(next, entry, seq)
-  return next
-}
-
-function advance(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: Seq): void {
+/** Projects everything but the prompts: a {@link PromptList} has those, see {@link withPrompts}. Changes the projection. */
+export function projectFields(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: Seq): void {
   const { leaf, to } = next
   next.to = { seq, id: entry?.id ?? "" }
   projectBranches(next, entry, seq)
@@ -434,25 +429,24 @@ function projectTitle(next: Mutable<InfoProjection>, stamps: Stamps, { title, so
 
 function projectMetadata(next: Mutable<InfoProjection>, stamps: Stamps, { key, value }: Fields, stamp: Stamp): void {
   if (!isText(key) || value === undefined) return
-  const { keys = {} } = stamps
-  const isCwd = key === "cwd" && isText(value) && replaces(stamp, stamps.cwd)
-  if (isCwd) next.cwd = value
-  const isInForce = replaces(stamp, Object.hasOwn(keys, key) ? keys[key] : undefined)
-  if (isInForce) next.metadata = withKey(next.metadata, key, value)
-  if (!isCwd && !isInForce) return
-  next.stamps = {
-    ...stamps,
-    ...(isCwd ? { cwd: stamp } : {}),
-    ...(isInForce ? { keys: withKey(keys, key, stamp) } : {}),
+  if (key === "cwd" && isText(value) && replaces(stamp, stamps.cwd)) {
+    next.cwd = value
+    next.stamps = { ...stamps, cwd: stamp }
   }
+  const { keys = {} } = stamps
+  if (!replaces(stamp, Object.hasOwn(keys, key) ? keys[key] : undefined)) return
+  next.metadata = withKey(next.metadata, key, value)
+  next.stamps = { ...next.stamps, keys: withKey(keys, key, stamp) }
 }
 
 export function isParent(value: unknown): value is ParentSession {
   return isObject(value) && (isText(value["id"]) || isText(value["ref"]))
 }
 
+/** The key goes last. */
 function withKey<T>(map: Readonly<Record<string, T>>, key: string, value: T): Record<string, T> {
-  return Object.fromEntries([...Object.entries(map).filter(([name]) => name !== key), [key, value]])
+  const { [key]: _, ...rest } = map
+  return { ...rest, [key]: value }
 }
 
 export function isText(value: unknown): value is string {

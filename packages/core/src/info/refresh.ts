@@ -1,14 +1,7 @@
 /** Brings session information up to date from the log if the stored one is not. */
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { fitsBesideHead, storedInfo, storeInfo } from "./store.ts"
-import {
-  type InfoProjection,
-  projectEntry,
-  projectFields,
-  startProjection,
-  withPrompts,
-  withTips,
-} from "./projection.ts"
+import { type InfoProjection, projectFields, startProjection, withPrompts, withTips } from "./projection.ts"
 import { withoutReferences } from "../context/missing-blobs.ts"
 import { isTitleSlot, type LogRecord, parseLine } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
@@ -17,6 +10,7 @@ import type { Header } from "../format/header.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
+import { isStamped } from "../log/stamps.ts"
 import { isLeaving, settledLines } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import { StorageError } from "../storage/errors.ts"
@@ -59,64 +53,47 @@ async function broughtUpToDate(
 ): Promise<InfoProjection> {
   const from = stored?.stale === "log" ? undefined : stored
   if (from?.to.seq === head.next - 1) return from
-  const further = from === undefined ? undefined : await readFurther(storage, id, from, head, o)
+  const further = from && (await projectStored(storage, id, from, head, o))
   const isFurther = further !== undefined && further.stale !== "log"
-  const projection = isFurther ? further : await projectAnew(storage, id, head, o)
+  const projection = isFurther ? further : await projectStored(storage, id, undefined, head, o)
   const isWorth = isFurther
-    ? further.to.seq - (from as InfoProjection).to.seq >= WORTH_KEEPING_LINES
+    ? head.next - (from as InfoProjection).to.seq > WORTH_KEEPING_LINES
     : head.bytes >= WORTH_KEEPING_BYTES || stored !== undefined
   if (isWorth || !fitsBesideHead(projection)) await storeInfo(storage, id, projection, o)
   return projection
 }
 
-/** Continues a stored projection; undefined if the log is not the one that it was made of. */
-async function readFurther(
+/** Projects a log up to its head, from its start or behind what `from` has of it. Stale if `from` was made of another log. */
+export async function projectStored(
   storage: SessionStorage,
   id: string,
-  from: InfoProjection,
-  head: HeadInfo,
-  o: CallOptions,
-): Promise<InfoProjection | undefined> {
-  let projection = from
-  for await (const { seq, line } of linesOf(storage, id, from.to.seq, head, o)) {
-    if (seq > from.to.seq) {
-      const before = projection
-      const project = (entry: Entry | undefined): InfoProjection => projectEntry(before, entry, seq)
-      ;({ projection } = await withBlobs(storage, parseEntry(line, seq), project, o))
-    } else if (idAt(line, seq) !== from.to.id) return undefined
-  }
-  return projection
-}
-
-export async function projectAnew(
-  storage: SessionStorage,
-  id: string,
+  from: InfoProjection | undefined,
   head: HeadInfo,
   o: CallOptions,
 ): Promise<InfoProjection> {
-  let projection = startProjection({}, head.log)
-  let hasHeader = false
-  const prompts = new PromptList()
-  for await (const { seq, line } of linesOf(storage, id, 0, head, o)) {
-    if (!hasHeader) {
+  const next = { ...(from ?? startProjection({}, head.log)) }
+  const prompts = new PromptList(next)
+  let hasHeader = from !== undefined
+  for await (const { seq, line } of linesOf(storage, id, from?.to.seq ?? 0, head, o)) {
+    if (seq === from?.to.seq) {
+      if (idAt(line, seq) !== from.to.id) return { ...from, stale: "log" }
+    } else if (hasHeader) {
+      const entry = await withValue(storage, parseEntry(line, seq), o)
+      projectFields(next, entry, seq)
+      if (entry !== undefined) prompts.add(entry)
+    } else {
       // As when a session is opened: lines before the header that are not records, or a title, are skipped.
       const { record } = parseLine(line)
       hasHeader = record !== undefined && !isTitleSlot(record)
-      const start = startProjection(hasHeader ? (record as LogRecord) : {}, head.log)
-      projection = hasHeader && seq === 0 ? start : { ...start, to: { seq, id: "" } }
-      continue
+      if (hasHeader) Object.assign(next, startProjection(record as LogRecord, head.log))
+      if (!hasHeader || seq > 0) next.to = { seq, id: "" }
     }
-    const before = projection
-    const project = (entry: Entry | undefined): InfoProjection => projectFields(before, entry, seq)
-    const done = await withBlobs(storage, parseEntry(line, seq), project, o)
-    projection = done.projection
-    if (done.entry !== undefined) prompts.add(done.entry)
   }
   // Only the first prompts are needed, and which ones these are is known at the end.
   for (let { unread } = prompts; unread !== undefined; { unread } = prompts) {
     prompts.read(await restored(storage, unread, o))
   }
-  return withPrompts(projection, prompts)
+  return withPrompts(next, prompts)
 }
 
 /** With the tips of the log, which is read from its start. */
@@ -143,17 +120,14 @@ export function stubOf({ type, id, parentId, seq, timestamp, fromId, settles }: 
   return isLeaving(stub) ? ({ ...stub, fromId, settles } as Entry) : stub
 }
 
-/** Projects an entry. Its blobs are read only if the projection needs them: a title, a metadata value, or one of the first prompts. */
-async function withBlobs(
+/** With the blobs of a title or a metadata value. The projection needs no others but those of the first prompts. */
+async function withValue(
   storage: SessionStorage,
   entry: Entry | undefined,
-  project: (entry: Entry | undefined) => InfoProjection,
   o: CallOptions,
-): Promise<{ readonly entry: Entry | undefined; readonly projection: InfoProjection }> {
-  const projection = project(entry)
-  if (entry?.blobs === undefined || projection.stale !== "log") return { entry, projection }
-  const whole = await restored(storage, entry, o)
-  return { entry: whole, projection: project(whole) }
+): Promise<Entry | undefined> {
+  const isNeeded = entry?.blobs !== undefined && isStamped(entry.type)
+  return isNeeded ? restored(storage, entry, o) : entry
 }
 
 /** With its blobs in place, and a sentence in place of each that is missing. */

@@ -10,7 +10,7 @@ import { EntryLog } from "../log/entry-log.ts"
 import { labelsOf } from "../log/nodes.ts"
 import { createSessions } from "../session/repository.ts"
 import { migrateLines } from "../transfer/older/migrate.ts"
-import { projectLog, startProjection, toSessionInfo } from "./projection.ts"
+import { projectLines, startProjection, toSessionInfo } from "./projection.ts"
 import { encodeProjection } from "./projection-text.ts"
 
 const HEAD = { next: 1, log: "l", bytes: 0, updatedAt: 0 }
@@ -60,7 +60,7 @@ function shown(annotations: readonly Entry[]): unknown {
   const entries = [...messages, ...annotations]
   const { title, titleSource, metadata, cwd } = toSessionInfo(
     "s",
-    projectLog(startProjection({ ...HEADER, title: "from the header", cwd: "/header" }, "l"), entries),
+    projectLines(startProjection({ ...HEADER, title: "from the header", cwd: "/header" }, "l"), entries),
     HEAD,
   )
   const labels = [...labelsOf(EntryLog.of([undefined, ...entries]))].sort(([a], [b]) => a - b)
@@ -137,7 +137,7 @@ test("a migrated log shows the last title of its source, whatever the clocks of 
       const header = { type: "session", version: 3, id: "old", timestamp: "2026-01-31T09:30:00.000Z", cwd: "/" }
       const migrated = migrateLines([header, ...records].map((record) => JSON.stringify(record)))
       const start = startProjection(migrated.header, "l")
-      const info = toSessionInfo("s", projectLog(start, migrated.records as readonly Entry[]), HEAD)
+      const info = toSessionInfo("s", projectLines(start, migrated.records as readonly Entry[]), HEAD)
       const cleared = all.findLastIndex(({ title, source }) => source === "user" && title === null)
       const since = all.slice(cleared + 1)
       const last = (source: string) => since.findLast((one) => one.source === source)?.title ?? undefined

@@ -11,10 +11,8 @@ import { encodeProjection, parseProjection } from "./projection-text.ts"
 /** The text to be stored beside the head, without the tips if it is too long with them; undefined if it is too long for that. */
 export function infoText(projection: InfoProjection): string | undefined {
   const text = encoded(projection)
-  if (text === undefined) return undefined
-  if (fits(text, MAX_INFO_BYTES)) return text
-  const shorter = projection.tips === undefined ? text : encoded(withTips(projection, undefined, 0))
-  return shorter !== undefined && fits(shorter, MAX_INFO_BYTES) ? shorter : undefined
+  if (text === undefined || fits(text, MAX_INFO_BYTES)) return text
+  return projection.tips === undefined ? undefined : infoText(withTips(projection, undefined, 0))
 }
 
 /** Undefined if a value of the log, such as that of a metadata entry, is nested too deeply for `JSON.stringify`. */
@@ -82,7 +80,7 @@ function usable(text: string | undefined, head: HeadInfo, besideHead: boolean): 
   return projection.whole === true && projection.to.seq !== head.next - 1 ? undefined : projection
 }
 
-/** If the cache cannot be read, the log is. */
+/** If the cache cannot be read, the log is; if it cannot be written, nothing is lost. */
 function ignoreFailure(error: unknown): undefined {
   if (hasCode(error, "aborted") || hasCode(error, "closed")) throw error
 }
@@ -110,6 +108,6 @@ export async function storeInfo(
     if (!(await isThere())) await storage.docs.delete(key, { ...o, expect: version })
   } catch (error) {
     // A storage that is read-only or full still serves the information, and after a conflict another program has written it.
-    if (hasCode(error, "aborted") || hasCode(error, "closed")) throw error
+    ignoreFailure(error)
   }
 }

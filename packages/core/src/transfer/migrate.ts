@@ -16,7 +16,7 @@ import {
 import { StorageError } from "../storage/errors.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { storeInfo } from "../info/store.ts"
-import { projectLog, startProjection } from "../info/projection.ts"
+import { projectLines, startProjection } from "../info/projection.ts"
 import { notFound, readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { putBackup } from "./backup.ts"
@@ -106,7 +106,7 @@ async function replaceLog(
   }
   const next = await sendWithBlobs(put, replace, now)
   const slots = stored.map(({ line, entry }, index) => entry ?? parseEntry(line, index + 1))
-  await storeInfo(storage, id, projectLog(startProjection(header, next?.log ?? ""), slots), o)
+  await storeInfo(storage, id, projectLines(startProjection(header, next?.log ?? ""), slots), o)
 }
 
 /** Parses the new lines as a reader will, with their blobs from the storage, and compares them with the migrated entries. */

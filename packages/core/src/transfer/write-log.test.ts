@@ -6,7 +6,7 @@ import { parseLine } from "../format/line.ts"
 import type { HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { parseProjection } from "../info/projection-text.ts"
-import { projectAnew } from "../info/refresh.ts"
+import { projectStored } from "../info/refresh.ts"
 import type { LogToWrite } from "./log-to-write.ts"
 import { writeLog } from "./write-log.ts"
 import { withOriginLines } from "./headers.ts"
@@ -69,7 +69,7 @@ test("the information stored with every batch is the projection of the whole log
   const head = await headOf(storage)
   expect(head.info?.next).toBe(21)
   expect({ ...parseProjection(head.info?.text ?? ""), log: head.log }).toEqual(
-    await projectAnew(storage, "s", head, {}),
+    await projectStored(storage, "s", undefined, head, {}),
   )
   expect(seen.length).toBeGreaterThan(3)
 })

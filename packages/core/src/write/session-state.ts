@@ -11,7 +11,15 @@ import { isOlder, leafAt, parentOf } from "../log/path.ts"
 import { divergenceAt, type Divergence, openAt } from "../log/diverged.ts"
 import { isStamped, laterOf, type Stamp, stampOf } from "../log/stamps.ts"
 import type { OpenTip, OpenTips } from "../log/tips.ts"
-import { compactionOf, type InfoProjection, projectEntry, withPath, withTips } from "../info/projection.ts"
+import {
+  compactionOf,
+  type InfoProjection,
+  projectEntry,
+  projectFurther,
+  projectLines,
+  withPath,
+  withTips,
+} from "../info/projection.ts"
 import { leafAfter, memoryLine, type PendingEntry } from "./pending.ts"
 
 export class SessionState {
@@ -129,8 +137,7 @@ export class SessionState {
   learn(made: InfoProjection): void {
     const { log } = this
     if (made.log !== this.head?.log || made.to.seq < log.from - 1 || made.to.seq >= this.acknowledged) return
-    let read = made
-    for (let seq = made.to.seq + 1; seq < this.acknowledged; seq++) read = projectEntry(read, log.at(seq), seq)
+    const read = projectFurther(made, log, this.acknowledged)
     const { projection } = this
     const isUsable = projection !== undefined && projection.stale !== "log"
     this.projection = isUsable ? withTips(projection, read.tips, this.settled) : read
@@ -183,11 +190,9 @@ export class SessionState {
     if (found.from < this.acknowledged) this.#cut(found.from)
     this.log.truncate(found.from)
     this.#projections = []
-    for (const slot of found.slots) {
-      if (this.projection !== undefined) this.projection = projectEntry(this.projection, slot, this.log.end)
-      this.log.push(slot)
-    }
-    this.projection = ofLog(this.projection, found.head)
+    const { projection } = this
+    for (const slot of found.slots) this.log.push(slot)
+    this.projection = ofLog(projection && projectLines(projection, found.slots), found.head)
     this.acknowledged = this.log.end
     this.head = found.head
     this.bytes = found.bytes
