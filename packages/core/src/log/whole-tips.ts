@@ -10,26 +10,11 @@ import { capped, isContent, isLeaving, settledIds, TIP_LIMITS, type Tip, type Ti
 
 export interface WholeTips {
   /** Every tip, oldest first. */
-  readonly tips: readonly { readonly seq: Seq; readonly settled: boolean }[]
+  readonly tips: readonly FoundTip[]
   /** The tip that the last entry is anchored at, settled or not. */
   readonly current: Seq | null
-}
-
-/** `settled`: see `settledLines`. */
-export function wholeTips(log: EntryLog, settled: number): WholeTips {
-  return new TipSearch(log, settled).run()
-}
-
-/** The same in the form that `projectTips` continues. */
-export function tipsOfLog(log: EntryLog, settled: number, limits: TipLimits = TIP_LIMITS): Tips {
-  const search = new TipSearch(log, settled)
-  const { tips, current } = search.run()
-  const open = tips.filter((tip) => !tip.settled)
-  const kept = open.map(({ seq }) => search.toTip(seq, limits.near))
-  const { damaged } = search
-  const isKept = open.some(({ seq }) => seq === current)
-  const recent = damaged !== undefined && log.end - damaged <= limits.bridge ? damaged : undefined
-  return capped(kept, isKept ? current : null, { damaged: recent }, limits)
+  /** The last line that is not an entry. */
+  readonly damaged: Seq | undefined
 }
 
 interface FoundTip {
@@ -42,97 +27,77 @@ interface FoundTip {
 /** No content is among the ancestors that are held. */
 const NOWHERE = -1
 
-class TipSearch {
-  readonly #log: EntryLog
-  readonly #settled: number
-  /** The anchor of each held line; {@link NOWHERE} too for a line that is not an entry. */
-  readonly #anchors: Int32Array
-  readonly #tips = new Map<Seq, FoundTip>()
-  /** Tips that are not settled, by their ids. */
-  readonly #open = new Map<string, FoundTip[]>()
-  #current: Seq = NOWHERE
-  damaged: Seq | undefined
-
-  constructor(log: EntryLog, settled: number) {
-    this.#log = log
-    this.#settled = settled
-    this.#anchors = new Int32Array(log.end - log.from)
-  }
-
-  run(): WholeTips {
-    const log = this.#log
-    for (let seq = log.from; seq < log.end; seq++) {
-      const entry = log.at(seq)
-      if (entry !== undefined) this.#add(entry, seq)
-      // Line 0 is the header.
-      else if (seq > 0) this.damaged = seq
-      if (seq === this.#settled - 1) this.#settleAll()
-    }
-    const tips = [...this.#tips.values()].map(({ seq, settled }) => ({ seq, settled }))
-    return { tips, current: this.#current === NOWHERE ? null : this.#current }
-  }
-
-  /** A tip as it is kept, with the references to it that later entries may make. */
-  toTip(seq: Seq, most: number): Tip {
-    const log = this.#log
-    const { id } = log.at(seq) as Entry
-    const near = (this.#tips.get(seq) as FoundTip).near
-      .filter((at) => log.find((log.at(at) as Entry).id) === at)
-      .map((at) => (log.at(at) as Entry).id)
-    return {
-      seq,
-      id,
-      near: near.slice(-most),
-      ...(near.length > most ? { lossy: true } : {}),
-      ...(log.find(id) === seq ? {} : { repeated: true }),
-    }
-  }
-
-  #add(entry: Entry, seq: Seq): void {
-    const parent = this.#anchorAt(parentOf(this.#log, seq))
-    if (isLeaving(entry)) this.#settle(entry, seq, parent)
-    const content = isContent(entry.type)
-    const at = content ? seq : parent
-    this.#anchors[seq - this.#log.from] = at
-    this.#current = at
-    if (!content) {
-      this.#tips.get(at)?.near.push(seq)
-      return
-    }
-    this.#tips.delete(parent)
-    const tip: FoundTip = { seq, near: [], settled: false }
-    this.#tips.set(seq, tip)
-    const same = this.#open.get(entry.id)
-    if (same === undefined) this.#open.set(entry.id, [tip])
-    else same.push(tip)
-  }
-
-  #settle(entry: Entry, seq: Seq, parent: Seq): void {
-    const ids = settledIds(entry)
-    if (ids !== undefined) {
-      for (const id of ids) {
-        for (const tip of this.#open.get(id) ?? []) tip.settled = true
-        this.#open.delete(id)
+/** `settled`: see `settledLines`. */
+export function wholeTips(log: EntryLog, settled: number): WholeTips {
+  const { from } = log
+  /** The anchor of each held entry. */
+  const anchors = new Int32Array(log.end - from)
+  const anchorAt = (seq: Seq): Seq => (seq < from ? NOWHERE : (anchors[seq - from] as Seq))
+  const tips = new Map<Seq, FoundTip>()
+  /** Tips that are not settled by name, by their ids. */
+  const named = new Map<string, FoundTip[]>()
+  let current: Seq = NOWHERE
+  let damaged: Seq | undefined
+  for (let seq = from; seq < log.end; seq++) {
+    const entry = log.at(seq)
+    if (entry !== undefined) {
+      const parent = anchorAt(parentOf(log, seq))
+      if (isLeaving(entry)) {
+        const ids = settledIds(entry)
+        for (const id of ids ?? []) {
+          for (const tip of named.get(id) ?? []) tip.settled = true
+          named.delete(id)
+        }
+        const left = ids === undefined ? leftBy(log, entry, seq, current, anchorAt) : NOWHERE
+        const tip = left === parent ? undefined : tips.get(left)
+        if (tip !== undefined) tip.settled = true
       }
-      return
-    }
-    const left = entry.type === "leaf" ? this.#current : this.#leftBy(entry, seq)
-    const tip = left === parent ? undefined : this.#tips.get(left)
-    if (tip !== undefined) tip.settled = true
+      current = isContent(entry.type) ? seq : parent
+      anchors[seq - from] = current
+      if (current !== seq) tips.get(parent)?.near.push(seq)
+      else {
+        const tip: FoundTip = { seq, near: [], settled: false }
+        tips.delete(parent)
+        tips.set(seq, tip)
+        const same = named.get(entry.id)
+        if (same === undefined) named.set(entry.id, [tip])
+        else same.push(tip)
+      }
+      // Line 0 is the header.
+    } else if (seq > 0) damaged = seq
+    if (seq === settled - 1) for (const tip of tips.values()) tip.settled ||= tip.seq !== current
   }
+  return { tips: [...tips.values()], current: current === NOWHERE ? null : current, damaged }
+}
 
-  /** The anchor of the leaf that an older branch summary says was left. */
-  #leftBy(entry: Entry, seq: Seq): Seq {
-    const { fromId } = entry as Readonly<Record<string, unknown>>
-    if (typeof fromId !== "string" || fromId === "root") return NOWHERE
-    return this.#anchorAt(this.#log.find(fromId, seq) ?? NOWHERE)
-  }
+/** The anchor of the leaf that an older line left, which does not say what it settles. */
+function leftBy(log: EntryLog, entry: Entry, seq: Seq, current: Seq, anchorAt: (seq: Seq) => Seq): Seq {
+  if (entry.type === "leaf") return current
+  const { fromId } = entry as Readonly<Record<string, unknown>>
+  if (typeof fromId !== "string" || fromId === "root") return NOWHERE
+  return anchorAt(log.find(fromId, seq) ?? NOWHERE)
+}
 
-  #anchorAt(seq: Seq): Seq {
-    return seq < this.#log.from ? NOWHERE : (this.#anchors[seq - this.#log.from] as Seq)
-  }
+/** The tips in the form that `projectTips` continues. */
+export function tipsOfLog(log: EntryLog, settled: number, limits: TipLimits = TIP_LIMITS): Tips {
+  const { tips, current, damaged } = wholeTips(log, settled)
+  const open = tips.filter((tip) => !tip.settled)
+  const kept = open.map((tip) => toTip(log, tip, limits.near))
+  const isKept = open.some(({ seq }) => seq === current)
+  const recent = damaged !== undefined && log.end - damaged <= limits.bridge ? damaged : undefined
+  return capped(kept, isKept ? current : null, { damaged: recent }, limits)
+}
 
-  #settleAll(): void {
-    for (const tip of this.#tips.values()) if (tip.seq !== this.#current) tip.settled = true
+/** A tip as it is kept, with the references to it that later entries may make. */
+function toTip(log: EntryLog, { seq, near }: FoundTip, most: number): Tip {
+  const idAt = (at: Seq): string => (log.at(at) as Entry).id
+  const isMeant = (at: Seq): boolean => log.find(idAt(at)) === at
+  const ids = near.filter(isMeant).map(idAt)
+  return {
+    seq,
+    id: idAt(seq),
+    near: ids.slice(-most),
+    ...(ids.length > most ? { lossy: true } : {}),
+    ...(isMeant(seq) ? {} : { repeated: true }),
   }
 }
