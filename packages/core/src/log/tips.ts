@@ -126,17 +126,16 @@ export function projectTips(
 ): Tips | undefined {
   if (tips === undefined) return undefined
   const next = entry === undefined ? { ...tips, damaged: seq } : withEntry(tips, entry, seq, limits)
-  return seq === settled - 1 && next !== undefined ? atHorizon(next) : next
+  if (seq !== settled - 1 || next === undefined) return next
+  const { current, damaged } = next
+  const left = next.tips.filter((tip) => tip.seq === current)
+  return capped(left, current, { damaged }, limits)
 }
 
 /** The open tips: all kept ones but the one at `at`, which is the current one unless a session's leaf is elsewhere. */
 export function openTips({ tips, current, more }: Tips, at: Seq | null = current): OpenTips {
-  const open: OpenTip[] = []
-  for (let index = tips.length - 1; index >= 0; index--) {
-    const { seq, id } = tips[index] as Tip
-    if (seq !== at) open.push({ seq, id })
-  }
-  return more === undefined ? { tips: open } : { tips: open, more }
+  const open = tips.filter(({ seq }) => seq !== at).map(({ seq, id }) => ({ seq, id }))
+  return { tips: open.reverse(), ...(more === undefined ? {} : { more }) }
 }
 
 /** The kept tip that the entry with this id is anchored at. */
@@ -203,9 +202,8 @@ function withoutSettled(
 
 /** Whether an id that is not kept may still be one of an open tip: such ids were dropped, or a damaged line may have had it. */
 function isInDoubt({ more, damaged }: Tips, kept: readonly Tip[], seq: Seq, { bridge }: TipLimits): boolean {
-  if (more !== undefined || (damaged !== undefined && seq - damaged <= bridge)) return true
-  for (const { lossy } of kept) if (lossy === true) return true
-  return false
+  const isNear = damaged !== undefined && seq - damaged <= bridge
+  return isNear || more !== undefined || kept.some(({ lossy }) => lossy)
 }
 
 /** The index of the tip that the entry with this id is anchored at, or -1. Ids are kept so that at most one tip has an id. */
@@ -231,15 +229,6 @@ function withNear(tip: Tip, id: string, most: number): Tip {
   return near.length <= most ? { ...tip, near } : { ...tip, near: near.slice(-most), lossy: true }
 }
 
-function atHorizon({ tips, current, damaged }: Tips): Tips {
-  return asTips(
-    tips.filter(({ seq }) => seq === current),
-    current,
-    undefined,
-    damaged,
-  )
-}
-
 /** Drops the oldest tips, never the current one, until the others keep the limits. */
 export function capped(
   tips: readonly Tip[],
@@ -248,12 +237,15 @@ export function capped(
   limits: TipLimits,
 ): Tips {
   const kept = tips.slice()
-  let dropped = more
-  while (kept.length > 1 && (kept.length > limits.tips || !isShort(kept, limits.bytes))) {
+  while (kept.length > 1 && (kept.length > limits.tips || !isShort(kept, limits.bytes)))
     kept.splice(kept[0]?.seq === current ? 1 : 0, 1)
-    dropped++
+  const dropped = more + tips.length - kept.length
+  return {
+    tips: kept,
+    current,
+    ...(dropped === 0 ? {} : { more: dropped }),
+    ...(damaged === undefined ? {} : { damaged }),
   }
-  return asTips(kept, current, dropped === 0 ? undefined : dropped, damaged)
 }
 
 /** Whether the JSON text of the tips is so short. */
@@ -265,11 +257,6 @@ function isShort(tips: readonly Tip[], bytes: number): boolean {
     for (const other of near) most += 3 + 6 * other.length
   }
   return most <= bytes || fits(JSON.stringify(tips), bytes)
-}
-
-function asTips(tips: readonly Tip[], current: Seq | null, more: number | undefined, damaged: Seq | undefined): Tips {
-  if (more === undefined && damaged === undefined) return { tips, current }
-  return { tips, current, ...(more === undefined ? {} : { more }), ...(damaged === undefined ? {} : { damaged }) }
 }
 
 const NONE: readonly string[] = []

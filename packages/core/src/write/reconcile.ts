@@ -48,11 +48,12 @@ export function applyRemote(
   found: RemoteLines,
   midTurn: boolean,
 ): RemoteChange {
-  const { own, ownSeqs, foreign, last, others } = sortLines(found.slots, found.from, items)
+  const { own, ownSeqs, foreign, others } = sortLines(found.slots, items)
   const { committed, left } = takeOut(items, own)
   if (found.kind === "lines") state.applyRemote(found)
   const ownLeafId = leafAfter([...own.values()], state.acknowledgedLeafId)
   state.acknowledgedLeafId = ownLeafId
+  const last = foreign.at(-1)
   if (last === undefined) {
     state.replacePending(entriesOf(left))
     return { committed, pending: left, refused: [], taken: undefined, ownSeqs, foreign, divergence: undefined }
@@ -115,34 +116,29 @@ interface SortedLines {
   /** Their seqs. */
   readonly ownSeqs: readonly Seq[]
   readonly foreign: readonly Entry[]
-  /** The last of {@link foreign}. */
-  readonly last: { readonly id: string; readonly seq: Seq } | undefined
   /** Ids of pending entries that another writer has used for entries with other content. */
   readonly others: ReadonlySet<string>
 }
 
 /** Sorts own lines from another writer's. An entry with a pending id and the same content is that entry, whoever has written it. */
-function sortLines(slots: readonly EntrySlot[], from: Seq, items: readonly PendingAppend[]): SortedLines {
+function sortLines(slots: readonly EntrySlot[], items: readonly PendingAppend[]): SortedLines {
   const pending = new Map(items.flatMap((item) => item.entries.map((entry) => [entry.id, entry] as const)))
   const own = new Map<string, PendingEntry>()
   const ownSeqs: Seq[] = []
   const foreign: Entry[] = []
   const others = new Set<string>()
-  let last: SortedLines["last"]
-  for (const [index, slot] of slots.entries()) {
-    if (slot === undefined) continue
-    if (own.has(slot.id)) continue
+  for (const slot of slots) {
+    if (slot === undefined || own.has(slot.id)) continue
     const entry = pending.get(slot.id)
     if (entry !== undefined && isSameContent(slot, decodeEntry(entry.stored))) {
       own.set(slot.id, entry)
-      ownSeqs.push(from + index)
+      ownSeqs.push(slot.seq)
       continue
     }
     foreign.push(slot)
-    last = { id: slot.id, seq: from + index }
     if (entry !== undefined) others.add(slot.id)
   }
-  return { own, ownSeqs, foreign, last, others }
+  return { own, ownSeqs, foreign, others }
 }
 
 interface Decision {

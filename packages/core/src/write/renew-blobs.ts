@@ -12,18 +12,6 @@ export function areOld(putAt: number, now: number): boolean {
   return now - putAt > BLOBS_ARE_OLD
 }
 
-interface Clock {
-  /** Milliseconds since the epoch. */
-  now(): number
-}
-
-/** The first append with old blobs. */
-export function withOldBlobs(items: readonly PendingAppend[], clock: Clock): PendingAppend | undefined {
-  for (const item of items) if (item.putAt !== undefined && areOld(item.putAt, clock.now())) return item
-  return undefined
-}
-
-/** Puts the old blobs of each append once. */
-export async function renewBlobs(items: readonly PendingAppend[], clock: Clock): Promise<void> {
-  for (const item of items) if (withOldBlobs([item], clock) !== undefined) await item.putBlobs?.()
+export function hasOldBlobs({ putAt }: PendingAppend, clock: { now(): number }): boolean {
+  return putAt !== undefined && areOld(putAt, clock.now())
 }

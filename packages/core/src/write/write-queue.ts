@@ -27,7 +27,7 @@ import {
   storedLine,
 } from "./pending.ts"
 import { type Refresh, runRefreshes, type TakenOver } from "./refresh.ts"
-import { renewBlobs, withOldBlobs } from "./renew-blobs.ts"
+import { hasOldBlobs } from "./renew-blobs.ts"
 import { isHeldLine, type RemoteLines, type ResolveContext, resolveEnd } from "./resolve-outcome.ts"
 import type { AppendResult } from "./types.ts"
 import { type LogEnd, readEnd, writeLines } from "./writer.ts"
@@ -131,15 +131,12 @@ export class WriteQueue {
   /** Resolves when the outcome of everything queued now is known. Rejects with `indeterminate` if one cannot be found out. */
   async flush(): Promise<void> {
     let unknown: unknown
-    const all = this.#items.map((item) => {
-      const settled = new Promise<void>((resolve) => {
-        const reject = (error: unknown): void => {
-          if (hasCode(error, "indeterminate")) unknown = error
-          resolve()
-        }
-        item.callers.push({ ids: [], resolve: () => resolve(), reject })
-      })
-      return settled
+    const all = this.#items.map(async (item) => {
+      try {
+        await this.waitFor(item, [], undefined)
+      } catch (error) {
+        if (hasCode(error, "indeterminate")) unknown = error
+      }
     })
     if (all.length > 0) this.wake()
     await Promise.all(all)
@@ -204,7 +201,7 @@ export class WriteQueue {
     // Everything was withdrawn.
     if (first === undefined) return Promise.resolve()
     if (first.outcome === "unknown") return this.#send(this.#items.filter(({ outcome }) => outcome === "unknown"))
-    if (first.ready !== undefined) return this.#complete(first, first.ready)
+    if (first.ready !== undefined) return this.#awaitBlobs(first, first.ready)
     const most = context.storage.capabilities.maxBatchBytes - headerBytes(context.state)
     const group = this.#items.slice(0, batchOf(this.#items, most))
     const refusal = refusalOf(context, group)
@@ -213,28 +210,20 @@ export class WriteQueue {
 
   /** Writes a batch, or puts its old blobs again, so that the next step writes it. */
   #send(group: readonly PendingAppend[]): Promise<void> {
-    const old = withOldBlobs(group, this.#context)
-    return old === undefined ? this.#write(group) : this.#renew(old)
+    for (const item of group) if (hasOldBlobs(item, this.#context)) return this.#awaitBlobs(item, item.putBlobs?.())
+    return this.#write(group)
   }
 
-  async #renew(item: PendingAppend): Promise<void> {
+  async #awaitBlobs(item: PendingAppend, put: Promise<void> | undefined): Promise<void> {
     try {
-      await item.putBlobs?.()
-    } catch (error) {
-      const index = this.#items.indexOf(item)
-      if (index < 0) return
-      if (isWhollyQueued(item)) this.#fail(index, error)
-      else this.#giveUp(error)
-    }
-  }
-
-  async #complete(item: PendingAppend, ready: Promise<void>): Promise<void> {
-    try {
-      await ready
+      await put
     } catch (error) {
       item.ready = undefined
       const index = this.#items.indexOf(item)
-      if (index >= 0) this.#fail(index, error)
+      if (index < 0) return
+      // Without its blobs nothing of it can be sent.
+      if (item.putAt === undefined || isWhollyQueued(item)) this.#fail(index, error)
+      else this.#giveUp(error)
     }
   }
 
@@ -278,7 +267,7 @@ export class WriteQueue {
     const mayBeIn = written.kind === "committed" || written.mayBeIn
     try {
       // A collector may have removed the blobs before the lines arrived that name them.
-      if (mayBeIn && withOldBlobs(group, context) !== undefined) await renewBlobs(group, context)
+      if (mayBeIn) for (const item of group) if (hasOldBlobs(item, context)) await item.putBlobs?.()
       if (written.kind === "committed") this.#commit(group, written.head)
       else await this.#resolve(written.end)
     } catch (error) {
@@ -299,20 +288,16 @@ export class WriteQueue {
     const seqs: Seq[] = []
     let bytes = headerBytes(state)
     let seq = state.acknowledged
-    for (const { entries } of group) {
-      for (const entry of entries) {
+    for (const item of group) {
+      for (const entry of item.entries) {
         bytes += storedBytes(entry, seq, state.log)
         seqs.push(seq++)
       }
-      state.acknowledgedLeafId = leafAfter(entries, state.acknowledgedLeafId)
+      state.acknowledgedLeafId = leafAfter(item.entries, state.acknowledgedLeafId)
+      acknowledge(item, { next: seq, log: head.log })
     }
     this.#items.splice(0, group.length)
-    let next = state.acknowledged
     state.acknowledge(seqs.length, head, bytes)
-    for (const item of group) {
-      next += item.entries.length
-      acknowledge(item, { next, log: head.log })
-    }
     this.#context.acknowledged(seqs, head)
   }
 
