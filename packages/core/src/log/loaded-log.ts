@@ -115,20 +115,21 @@ export async function loadOlder(
   for (let end = found.length; end > 0; end -= 1_000) diagnostics.unshift(...found.slice(Math.max(0, end - 1_000), end))
 }
 
-interface Reading {
-  readonly reading: BackwardReading
-}
-
 /** Reads older lines of an open session's log on demand, one window at a time, into its `EntryLog`. */
 export class LogStore {
   readonly id: string
   readonly storage: SessionStorage
   readonly diagnostics: Diagnostic[]
   /** The state of reading backwards; undefined for a log that was created here and is held whole. */
-  #reading: Reading | undefined
+  #reading: BackwardReading | undefined
   #loading: Promise<unknown> = Promise.resolve()
 
-  constructor(o: { id: string; storage: SessionStorage; reading: Reading | undefined; diagnostics: Diagnostic[] }) {
+  constructor(o: {
+    id: string
+    storage: SessionStorage
+    reading: BackwardReading | undefined
+    diagnostics: Diagnostic[]
+  }) {
     this.id = o.id
     this.storage = o.storage
     this.diagnostics = o.diagnostics
@@ -136,7 +137,7 @@ export class LogStore {
   }
 
   /** The log was read again. */
-  restart(reading: Reading): void {
+  restart(reading: BackwardReading): void {
     this.#reading = reading
   }
 
@@ -169,7 +170,7 @@ export class LogStore {
       if (log().from !== from) return
       const reading = this.#reading
       if (reading === undefined) throw new SessionError("invalid", `${this.id} has no stored log to read from.`)
-      await loadOlder(this.storage, this.id, { ...reading, log: log(), diagnostics: this.diagnostics }, hint, o)
+      await loadOlder(this.storage, this.id, { reading, log: log(), diagnostics: this.diagnostics }, hint, o)
     })
     this.#loading = run.catch(() => undefined)
     await run
@@ -230,12 +231,9 @@ export function notFound(storage: SessionStorage, id: string): SessionError {
 }
 
 export function tornTail({ torn = 0 }: HeadInfo): Diagnostic[] {
-  return torn === 0 ? [] : [tornBytes(torn)]
-}
-
-function tornBytes(torn: number): Diagnostic {
+  if (torn === 0) return []
   const message = `The log ends in ${torn} bytes of a line that was never finished. They are ignored; the next append removes them and keeps a copy.`
-  return { code: "torn_tail", bytes: torn, message }
+  return [{ code: "torn_tail", bytes: torn, message }]
 }
 
 /** Headers are not validated, so `origin.lines` may have any type. */

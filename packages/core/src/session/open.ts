@@ -86,7 +86,7 @@ async function openOnce(
 ): Promise<LiveSession> {
   const loaded = await load(storage, id, options, o)
   const { log, headInfo, settled, beside } = loaded
-  const store = new LogStore({ id, storage, reading: loaded, diagnostics: loaded.diagnostics })
+  const store = new LogStore({ id, storage, reading: loaded.reading, diagnostics: loaded.diagnostics })
   const leaf = await readDefaultLeaf(log, store, beside, o)
   const { make, tips } = await projectionOf(storage, id, loaded, o)
   const state = new SessionState({
@@ -185,7 +185,7 @@ async function reload({ state, id, storage, store, options }: LiveSession): Prom
   state.bytes = loaded.headInfo.bytes
   state.settled = loaded.settled
   state.hasDamage ||= loaded.diagnostics.length > 0
-  state.projectLater(make)
-  store.restart(loaded)
+  state.projection = make
+  store.restart(loaded.reading)
   return true
 }

@@ -13,7 +13,6 @@ import { leafAt, type NeedsOlder } from "../log/path.ts"
 import { settlesOf } from "../log/settles.ts"
 import { effectiveTime, isStamped, type Stamp, stampOf } from "../log/stamps.ts"
 import { isLeaving, settledIds } from "../log/tips.ts"
-import type { Seq } from "../storage/contract.ts"
 import { isoTime } from "../storage/clock.ts"
 import { type EncodedAppendEntry, encodeForAppend, type PrepareOptions } from "./encode.ts"
 import { isConversation } from "./pending.ts"
@@ -174,8 +173,7 @@ function withSettles(payload: EntryPayload, target: BranchTarget | undefined, st
   if (settledIds(payload) !== undefined) return payload
   const { log, leafId, info, reported } = state
   const { id, settles: named } = target ?? { id: leafId, settles: [] }
-  const seqOf = (entry: string | null): Seq | null => (entry === null ? null : (log.find(entry) ?? null))
-  const o = { leaf: seqOf(leafId), target: seqOf(id), reported: reported.values(), named }
+  const o = { leaf: state.seqOf(leafId), target: state.seqOf(id), reported: reported.values(), named }
   return { ...payload, settles: settlesOf(log, info?.tips, o) }
 }
 

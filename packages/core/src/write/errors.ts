@@ -14,37 +14,32 @@ interface About {
 }
 
 export function taken(about: About): SessionError {
-  return new SessionError(
-    "exists",
-    `There is a session ${about.id} in ${about.storage.description} already.`,
-    location(about),
-  )
+  return refusal("exists", about, `There is a session ${about.id} in ${about.storage.description} already.`)
 }
 
 export function gone(about: About): SessionError {
-  const { message } = vanished(about)
-  return new SessionError("not_found", `${message} Nothing was written.`, location(about))
+  return refusal("not_found", about, `${vanished(about).message} Nothing was written.`)
 }
 
 export function vanished(about: About): SessionError {
   const message = `The session ${about.id} was deleted, or deleted and created again, while it was open.`
-  return new SessionError("not_found", message, location(about))
+  return refusal("not_found", about, message)
 }
 
 export function notStored(about: About): SessionError {
   const message = `The session ${about.id} is not in ${about.storage.description} yet; its first message creates it there.`
-  return new SessionError("not_found", message, location(about))
+  return refusal("not_found", about, message)
 }
 
 /** For a log of another version, which is held as it was when the session was opened. */
 export function changedUnderneath(about: About): SessionError {
   const message = `The log of ${about.id}, which is of another version, was changed by another writer. Open the session again.`
-  return new SessionError("conflict", message, location(about))
+  return refusal("conflict", about, message)
 }
 
 export function otherWriter(about: About): SessionError {
   const message = `Another writer has continued ${about.id}; nothing was written. Read the context again and decide.`
-  return new SessionError("conflict", message, location(about))
+  return refusal("conflict", about, message)
 }
 
 export function notMovable(session: string, type: string): SessionError {
@@ -72,6 +67,10 @@ export function aborted(session: string, signal: AbortSignal, sent: boolean): St
 /** Makes the error of a wait whose work goes on. */
 export function waitAborted(session: string, message: string): (cause: unknown) => StorageError {
   return (cause) => new StorageError("aborted", message, { session, cause })
+}
+
+function refusal(code: "exists" | "not_found" | "conflict", about: About, message: string): SessionError {
+  return new SessionError(code, message, location(about))
 }
 
 function location({ id, storage }: About): { session: string; storage: string } {

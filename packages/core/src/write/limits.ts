@@ -15,6 +15,13 @@ function isSmall({ type }: PendingEntry): boolean {
 
 const SMALL_ENTRY_TYPES: ReadonlySet<string> = new Set(["compaction", "leaf", "branch_summary", "context_edit"])
 
+interface Limited {
+  readonly id: string
+  readonly storage: SessionStorage
+  readonly state: SessionState
+  readonly maxSessionBytes: number
+}
+
 /** A seq of 16 digits, a hint of that length with its field's name, and the LF: known only when the line is written. */
 const SPARE_BYTES = 64
 
@@ -48,11 +55,7 @@ export function checkSizes(
 
 /** Refuses entries that could not be written together with those that wait for the session's creation already. */
 export function checkDeferred(
-  {
-    id,
-    storage,
-    maxSessionBytes,
-  }: { readonly id: string; readonly storage: SessionStorage; readonly maxSessionBytes: number },
+  { id, storage, maxSessionBytes }: Limited,
   entries: readonly PendingEntry[],
   besides: number,
 ): void {
@@ -82,11 +85,7 @@ export interface Refusal {
 
 /** What of a batch would make the session longer than it may be; undefined if all of it fits. Exact sizes are counted near the limit only. */
 export function refusalOf(
-  {
-    id,
-    state,
-    maxSessionBytes: limit,
-  }: { readonly id: string; readonly state: SessionState; readonly maxSessionBytes: number },
+  { id, state, maxSessionBytes: limit }: Limited,
   items: readonly PendingAppend[],
 ): Refusal | undefined {
   let total = state.bytes + headerBytes(state)

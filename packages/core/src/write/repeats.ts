@@ -64,8 +64,8 @@ export class Repeats {
   }
 
   /**
-   * The first thing that is missing; undefined if the entries can be appended. These are not checked yet, so they may be any values. Throws `invalid` for an id without a time if the log is
-   * too long to be searched for it.
+   * The first thing that is missing; undefined if the entries can be appended. These are not checked yet, so they may be any values.
+   * Throws `invalid` for an id without a time if the log is too long to be searched for it.
    */
   missing(inputs: readonly NewEntry[], { repeats }: AppendOptions, known: KnownEntries): MissingRepeat | undefined {
     const { log } = this.#context.state

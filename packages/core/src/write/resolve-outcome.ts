@@ -66,7 +66,7 @@ async function compare(context: ResolveContext, end: LogEnd | undefined): Promis
   }
   if (end.head.log !== state.head.log) return resolveReplaced(context)
   const [last, ...lines] = end.lines
-  if (last === undefined || !isHeldLine(state.log, state.acknowledged - 1, last)) return resolveCut(context, end)
+  if (!isHeldEnd(state, last)) return resolveCut(context, end)
   return toLines(state, lines, state.acknowledged, end)
 }
 
@@ -74,6 +74,11 @@ async function compare(context: ResolveContext, end: LogEnd | undefined): Promis
 export function isHeldLine(log: EntryLog, seq: Seq, line: string): boolean {
   const held = log.at(seq)
   return held === undefined || parseLine(line).record?.["id"] === held.id
+}
+
+/** Whether a line can be the last acknowledged one. */
+export function isHeldEnd({ log, acknowledged }: SessionState, line: string | undefined): boolean {
+  return line !== undefined && isHeldLine(log, acknowledged - 1, line)
 }
 
 /** Lines that were read are no longer there: a reader may see a write under way that then fails. */

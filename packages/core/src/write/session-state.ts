@@ -7,7 +7,7 @@ import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { type EntryLog, type EntrySlot, LazyEntry } from "../log/entry-log.ts"
-import { isOlder, leafAt, parentOf } from "../log/path.ts"
+import { isOlder, leafAt, parentOf, ROOT } from "../log/path.ts"
 import { divergenceAt, type Divergence, openAt } from "../log/diverged.ts"
 import { isStamped, laterOf, type Stamp, stampOf } from "../log/stamps.ts"
 import type { OpenTip, OpenTips } from "../log/tips.ts"
@@ -21,6 +21,9 @@ import {
   withTips,
 } from "../info/projection.ts"
 import { leafAfter, memoryLine, type PendingEntry } from "./pending.ts"
+
+/** Projects a log as it was opened, when its information is first asked for. */
+type MakeProjection = () => InfoProjection | undefined
 
 export class SessionState {
   header: Header
@@ -41,50 +44,37 @@ export class SessionState {
   settled: number
   /** Damage was found in lines of another writer, which only opening reports. */
   hasDamage = false
-  #projection: InfoProjection | undefined
-  /** Projects the log as it was opened, when the information is first asked for. */
-  #makeProjection: (() => InfoProjection | undefined) | undefined
+  #projection: InfoProjection | MakeProjection | undefined
   /** The information after each pending entry. */
   #projections: (InfoProjection | undefined)[] = []
 
-  constructor(o: {
-    header: Header
-    log: EntryLog
-    head: Head | undefined
-    leafId: string | null
-    info: () => InfoProjection | undefined
-    bytes: number
-    settled: number
-  }) {
+  constructor(
+    o: Pick<SessionState, "header" | "log" | "head" | "leafId" | "bytes" | "settled"> & {
+      readonly info: MakeProjection
+    },
+  ) {
     this.header = o.header
     this.log = o.log
     this.head = o.head
     this.acknowledged = o.log.end
     this.leafId = o.leafId
     this.acknowledgedLeafId = o.leafId
-    this.#makeProjection = o.info
+    this.#projection = o.info
     this.bytes = o.bytes
     this.settled = o.settled
   }
 
   /** The information up to `acknowledged`; undefined if it would take reading the whole log. */
   get projection(): InfoProjection | undefined {
-    const make = this.#makeProjection
-    if (make === undefined) return this.#projection
-    this.#makeProjection = undefined
-    const made = make()
-    this.#projection = made === undefined ? undefined : this.#withPath(made)
+    if (typeof this.#projection === "function") {
+      const made = this.#projection()
+      this.#projection = made && this.#withPath(made)
+    }
     return this.#projection
   }
 
-  set projection(projection: InfoProjection | undefined) {
+  set projection(projection: InfoProjection | MakeProjection | undefined) {
     this.#projection = projection
-    this.#makeProjection = undefined
-  }
-
-  /** For a log that replaced the one that was opened. */
-  projectLater(make: () => InfoProjection | undefined): void {
-    this.#makeProjection = make
   }
 
   /** Adds a pending entry at the end; it becomes the leaf unless it keeps the leaf. `entry` holds the caller's objects. */
@@ -103,9 +93,12 @@ export class SessionState {
 
   /** The tips that are open to this session; if they are not known, those among the held lines. */
   openTips(): OpenTips {
-    const { log, leafId, settled } = this
-    const leaf = leafId === null ? undefined : log.find(leafId)
-    return openAt(log, this.info?.tips, leaf ?? null, settled)
+    return openAt(this.log, this.info?.tips, this.seqOf(this.leafId), this.settled)
+  }
+
+  /** Seq of a held entry; null for no id, or if it is not held. */
+  seqOf(id: string | null): Seq | null {
+    return id === null ? null : (this.log.find(id) ?? null)
   }
 
   /** The open tips if one of them was not reported yet. They count as reported from here on. */
@@ -119,8 +112,7 @@ export class SessionState {
 
   /** Whether the log certainly has an entry with this id. */
   knows(id: string): boolean {
-    if (this.log.find(id) !== undefined) return true
-    return this.info?.tips?.tips.some((tip) => tip.id === id) === true
+    return this.log.find(id) !== undefined || this.info?.tips?.tips.some((tip) => tip.id === id) === true
   }
 
   /** The information, pending entries included. */
@@ -164,8 +156,7 @@ export class SessionState {
 
   /** Of the last acknowledged entry; null where there is none. */
   get lastAcknowledgedId(): string | null {
-    const last = this.log.entryBefore(this.acknowledged)
-    return (last === undefined ? undefined : this.log.at(last)?.id) ?? null
+    return this.log.at(this.log.entryBefore(this.acknowledged) ?? ROOT)?.id ?? null
   }
 
   /** The first `count` pending entries are in the log, at their seqs; their lines have this many bytes. */
@@ -201,9 +192,9 @@ export class SessionState {
   /** The leaf becomes the last entry of its path that is left; the information has to be read from the log. */
   #cut(end: Seq): void {
     this.projection = undefined
-    let leaf = this.acknowledgedLeafId === null ? undefined : this.log.find(this.acknowledgedLeafId)
-    while (leaf !== undefined && leaf >= end) leaf = parentOf(this.log, leaf)
-    this.acknowledgedLeafId = (leaf === undefined ? undefined : this.log.at(leaf)?.id) ?? null
+    let leaf = this.seqOf(this.acknowledgedLeafId) ?? ROOT
+    while (leaf >= end) leaf = parentOf(this.log, leaf)
+    this.acknowledgedLeafId = this.log.at(leaf)?.id ?? null
   }
 
   /** Puts these, and nothing else, behind the acknowledged entries. */

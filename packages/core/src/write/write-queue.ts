@@ -11,7 +11,17 @@ import { tick } from "../storage/clock.ts"
 import { onAbort } from "../storage/signals.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { applyRemote } from "./reconcile.ts"
-import { aborted, behindUnknown, gone, idTaken, otherWriter, taken, unknownOutcome } from "./errors.ts"
+import {
+  aborted,
+  behindUnknown,
+  gone,
+  idTaken,
+  notStored,
+  otherWriter,
+  taken,
+  unknownOutcome,
+  vanished,
+} from "./errors.ts"
 import { batchOf, headerBytes, refusalOf } from "./limits.ts"
 import {
   acknowledge,
@@ -26,9 +36,8 @@ import {
   storedBytes,
   storedLine,
 } from "./pending.ts"
-import { type Refresh, runRefreshes, type TakenOver } from "./refresh.ts"
 import { hasOldBlobs } from "./renew-blobs.ts"
-import { isHeldLine, type RemoteLines, type ResolveContext, resolveEnd } from "./resolve-outcome.ts"
+import { isHeldEnd, type RemoteLines, type ResolveContext, resolveEnd } from "./resolve-outcome.ts"
 import type { AppendResult } from "./types.ts"
 import { type LogEnd, readEnd, writeLines } from "./writer.ts"
 
@@ -48,6 +57,14 @@ export interface QueueContext extends ResolveContext {
   waitForCreation(items: readonly PendingAppend[]): void
   foreign(entries: readonly Entry[]): void
   diverged(divergence: Divergence): void
+}
+
+/** A caller that waits until other writers' lines have been read. */
+interface Refresh {
+  /** A head that the storage has reported; undefined: the end of the log is read in any case. */
+  readonly seen: Head | undefined
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
 }
 
 export class WriteQueue {
@@ -156,12 +173,7 @@ export class WriteQueue {
     this.#running = true
     while (this.#mayWrite || this.#refreshes.length > 0) {
       const isBeingCreated = this.#context.state.head === undefined && this.#mayWrite
-      if (this.#refreshes.length > 0 && !isBeingCreated) {
-        await runRefreshes(this.#context, this.#refreshes.splice(0), {
-          takeOver: (end) => this.#resolve(end),
-          answered: () => (this.#resting = false),
-        })
-      }
+      if (this.#refreshes.length > 0 && !isBeingCreated) await this.#refresh(this.#refreshes.splice(0))
       if (!this.#mayWrite) continue
       try {
         if (this.#mayGather()) await this.#gather()
@@ -172,6 +184,26 @@ export class WriteQueue {
       }
     }
     this.#running = false
+  }
+
+  /** Never rejects: appends do not depend on it. Nothing is read for callers who have all seen the head that the session has. */
+  async #refresh(waiting: readonly Refresh[]): Promise<void> {
+    const context = this.#context
+    const { id, storage, state } = context
+    const { head } = state
+    try {
+      if (head === undefined) throw notStored(context)
+      if (!waiting.every(({ seen }) => seen?.next === head.next && seen.log === head.log)) {
+        const end = await readEnd(storage, id, head)
+        const isHeld = end?.head.log === head.log && end.lines.length === 1 && isHeldEnd(state, end.lines[0])
+        if (!isHeld && (await this.#resolve(end)) === "gone") throw vanished(context)
+        // The storage answers, so outcomes that are unknown can be found out.
+        this.#resting = false
+      }
+      for (const { resolve } of waiting) resolve()
+    } catch (error) {
+      for (const { reject } of waiting) reject(error)
+    }
   }
 
   get #mayWrite(): boolean {
@@ -260,7 +292,7 @@ export class WriteQueue {
       expect: state.head ?? 0,
       info: context.infoText(seq - state.acknowledged),
       unknown,
-      isLast: (line) => isHeldLine(state.log, state.acknowledged - 1, line),
+      isLast: (line) => isHeldEnd(state, line),
     })
     if (written.kind === "unknown" || written.kind === "refused")
       return this.#writeFailed(group, written.kind === "unknown", written.error)
@@ -302,12 +334,12 @@ export class WriteQueue {
   }
 
   /** The stored log ends otherwise than expected: takes over what it has, and decides what becomes of everything pending. */
-  async #resolve(end: LogEnd | undefined): Promise<TakenOver> {
+  async #resolve(end: LogEnd | undefined): Promise<"gone" | "taken" | "found"> {
     const context = this.#context
     const resolved = await resolveEnd(context, end)
     if (resolved.kind === "gone" || resolved.kind === "taken") {
       for (const item of this.#items) requeue(item)
-      this.#fail(0, resolved.kind === "gone" ? gone(context) : taken(context), { deferred: true })
+      this.#fail(0, resolved.kind === "gone" ? gone(context) : taken(context), true)
       return resolved.kind
     }
     await this.#hashed(resolved)
@@ -354,11 +386,11 @@ export class WriteQueue {
 
   /**
    * Items from `index` on certainly failed: they leave memory, since each follows the one before it. Items that waited for the
-   * session's creation were acknowledged as not durable; they are written with the next try.
+   * session's creation were acknowledged as not durable; unless `all` fail, they are written with the next try.
    */
-  #fail(index: number, error: unknown, o: { readonly deferred: boolean } = { deferred: false }): void {
+  #fail(index: number, error: unknown, all = false): void {
     const { state } = this.#context
-    const wait = state.head === undefined && !o.deferred
+    const wait = state.head === undefined && !all
     const isKept = (item: PendingAppend, at: number): boolean => at < index || (wait && item.deferred)
     const failed = this.#items.filter((item, at) => !isKept(item, at))
     const kept = this.#items.filter(isKept)
