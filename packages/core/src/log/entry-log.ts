@@ -32,12 +32,8 @@ export class EntryLog {
   readonly #ids: IdIndex
   /** Seqs of tombstones, ascending. They act on every branch. */
   #tombstones: Seq[] = []
-  /** Targets of the tombstones that were resolved. Older lines cannot change the target of a tombstone once it is held. */
-  readonly #deleted = new Set<Seq>()
-  /** Tombstones that were not resolved yet. */
-  #unread: Seq[] = []
-  /** Tombstones whose target is not held, by its id. */
-  readonly #awaiting = new Map<string, Seq[]>()
+  /** Their targets that are held; undefined until it is asked for them. */
+  #deleted: Set<Seq> | undefined
 
   constructor(from: Seq = 0) {
     this.#from = from
@@ -68,10 +64,7 @@ export class EntryLog {
 
   /** Seqs of the held entries that a tombstone has deleted. */
   get deleted(): ReadonlySet<Seq> {
-    for (const seq of this.#unread.splice(0)) {
-      const targetId = this.at(seq)?.["targetId"]
-      if (typeof targetId === "string") this.#delete(targetId, seq)
-    }
+    this.#deleted ??= new Set(this.deletedAfter(-1))
     return this.#deleted
   }
 
@@ -90,7 +83,7 @@ export class EntryLog {
     if (slot !== undefined) this.#ids.pushed(slot.id)
     if (slot?.type !== "tombstone") return
     this.#tombstones.push(seq)
-    this.#unread.push(seq)
+    this.#deleted = undefined
   }
 
   /**
@@ -100,23 +93,16 @@ export class EntryLog {
   prepend(slots: readonly EntrySlot[], onRepeated?: (seq: Seq, again: Seq) => void): void {
     const from = this.#from - slots.length
     const tombstones: Seq[] = []
-    for (let index = slots.length - 1; index >= 0; index--) {
+    for (let index = 0; index < slots.length; index++)
       if (slots[index]?.type === "tombstone") tombstones.push(from + index)
-    }
     if (!this.#ids.takeOlder(slots)) {
       this.#index()
       this.#ids.prepend(slots, from, onRepeated)
     }
-    tombstones.reverse()
     this.#tombstones = tombstones.concat(this.#tombstones)
-    this.#unread = tombstones.concat(this.#unread)
+    this.#deleted = undefined
     this.#slots = (slots as (EntrySlot | LazyEntry)[]).concat(this.#slots)
     this.#from = from
-    for (const [id, awaiting] of this.#awaiting) {
-      if ((this.first(id) ?? this.end) >= from + slots.length) continue
-      this.#awaiting.delete(id)
-      for (const seq of awaiting) this.#delete(id, seq)
-    }
   }
 
   /** Removes every line from `end` on. */
@@ -125,10 +111,11 @@ export class EntryLog {
     if (start < this.end) this.#index()
     const cut = this.#slots.splice(start - this.#from)
     this.#ids.truncate(cut, start)
-    const tombstones = this.#tombstones.length
-    while ((this.#tombstones.at(-1) ?? -1) >= end) this.#tombstones.pop()
-    // A target precedes its tombstone: if no tombstone was removed, no deleted entry was.
-    if (this.#tombstones.length < tombstones) this.#resolveAgain()
+    // A target precedes its tombstone: if no tombstone is removed, no deleted entry is.
+    while ((this.#tombstones.at(-1) ?? -1) >= end) {
+      this.#tombstones.pop()
+      this.#deleted = undefined
+    }
   }
 
   /**
@@ -159,7 +146,10 @@ export class EntryLog {
   /** Seqs of the entries that tombstones after a seq delete. */
   deletedAfter(seq: Seq): readonly Seq[] {
     const later = this.#tombstones.filter((tombstone) => tombstone > seq)
-    return later.flatMap((tombstone) => this.#targetOf(tombstone) ?? [])
+    return later.flatMap((tombstone) => {
+      const targetId = this.at(tombstone)?.["targetId"]
+      return typeof targetId === "string" ? (this.find(targetId, tombstone) ?? []) : []
+    })
   }
 
   /** Whether a tombstone after a seq deletes the entry that had this id there. The entry need not be held. */
@@ -172,26 +162,5 @@ export class EntryLog {
 
   #index(): void {
     this.#ids.cover(this.#slots, this.#from)
-  }
-
-  #targetOf(tombstone: Seq): Seq | undefined {
-    const targetId = this.at(tombstone)?.["targetId"]
-    return typeof targetId === "string" ? this.find(targetId, tombstone) : undefined
-  }
-
-  #delete(targetId: string, tombstone: Seq): void {
-    const target = this.find(targetId, tombstone)
-    if (target !== undefined) this.#deleted.add(target)
-    else {
-      const awaiting = this.#awaiting.get(targetId)
-      if (awaiting === undefined) this.#awaiting.set(targetId, [tombstone])
-      else awaiting.push(tombstone)
-    }
-  }
-
-  #resolveAgain(): void {
-    this.#deleted.clear()
-    this.#awaiting.clear()
-    this.#unread = [...this.#tombstones]
   }
 }

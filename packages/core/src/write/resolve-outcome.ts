@@ -5,8 +5,7 @@ import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import { readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import type { SessionState } from "./session-state.ts"
-import { hasCode } from "../format/errors.ts"
-import { TRIES } from "../storage/retry.ts"
+import { retryOn, TRIES } from "../storage/retry.ts"
 import { type LogEnd, readEnd } from "./writer.ts"
 
 export interface ResolveContext {
@@ -45,14 +44,9 @@ export type Resolved =
 export async function resolveEnd(context: ResolveContext, end: LogEnd | undefined): Promise<Resolved> {
   const { id, storage, state } = context
   let found = end
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await compare(context, found)
-    } catch (error) {
-      if (attempt === TRIES || state.head === undefined || !hasCode(error, "conflict")) throw error
-      found = await readEnd(storage, id, state.head)
-    }
-  }
+  // Not before there is a head: without one nothing is read.
+  const again = async (): Promise<void> => void (found = await readEnd(storage, id, state.head as Head))
+  return retryOn("conflict", TRIES, () => compare(context, found), again)
 }
 
 async function compare(context: ResolveContext, end: LogEnd | undefined): Promise<Resolved> {
