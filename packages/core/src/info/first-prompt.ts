@@ -42,11 +42,14 @@ export function concernsPrompts({ prompts, promptsMore }: PromptProjection, entr
   return false
 }
 
-interface ListedPrompt {
-  id: string
+interface PromptText {
   text: string
   /** The prompt or edit whose text is in the blob store; `text` is unknown until it is read. */
   unread?: Entry | undefined
+}
+
+interface ListedPrompt extends PromptText {
+  id: string
 }
 
 /** The prompts of a log while it is projected. Has all prompts of the entries that were added, and returns the first few. */
@@ -76,32 +79,28 @@ export class PromptList {
     if (!this.#more && isPrompt(entry)) this.#addPrompt(entry)
   }
 
-  toProjection(): PromptProjection {
+  /** Stale if the first prompt cannot be determined from the entries that were added. */
+  toProjection(): PromptProjection & { readonly stale?: "log" } {
     const { kept, more, hidden } = this.#kept()
+    const isLost = this.#broughtBack || kept.some(isUnread) || (more && kept.every(({ text }) => text === ""))
     return {
       prompts: kept.map(({ id, text }) => ({ id, text: copyOf(text) })),
       ...(more ? { promptsMore: true } : {}),
       ...(hidden ? { promptsHidden: true } : {}),
+      ...(isLost ? { stale: "log" } : {}),
     }
   }
 
-  /** Whether the first prompt cannot be determined from the entries that were added. */
-  get lost(): boolean {
-    const { kept, more } = this.#kept()
-    return this.#broughtBack || this.unread !== undefined || (more && kept.every(({ text }) => text === ""))
-  }
-
-  /** The first entry whose text is needed and is in the blob store. */
-  get unread(): Entry | undefined {
-    return this.#kept().kept.find(({ unread }) => unread !== undefined)?.unread
-  }
-
-  /** Takes the text of {@link unread} from the same entry with its blobs in place. */
-  read(whole: Entry): void {
-    const prompt = this.#kept().kept.find(({ unread }) => unread !== undefined)
-    if (prompt === undefined) return
-    prompt.unread = undefined
-    prompt.text = promptText(contentOf(whole))
+  /** Reads the texts that are needed and are in the blob store. `restore` gives an entry with its blobs in place. */
+  async readTexts(restore: (entry: Entry) => Promise<Entry>): Promise<void> {
+    for (
+      let prompt = this.#kept().kept.find(isUnread);
+      prompt !== undefined;
+      prompt = this.#kept().kept.find(isUnread)
+    ) {
+      prompt.text = promptText(contentOf(await restore(prompt.unread as Entry)))
+      prompt.unread = undefined
+    }
   }
 
   #kept(): { readonly kept: readonly ListedPrompt[]; readonly more: boolean; readonly hidden: boolean } {
@@ -112,10 +111,9 @@ export class PromptList {
     for (const prompt of this.#list) {
       if (prompt === undefined) continue
       if (shown === PROMPTS_KEPT) return { kept, more: true, hidden }
-      const isEmpty = prompt.text === "" && prompt.unread === undefined
-      if (isEmpty && empty === HIDDEN_KEPT) hidden = true
+      if (isEmpty(prompt) && empty === HIDDEN_KEPT) hidden = true
       else kept.push(prompt)
-      if (isEmpty) empty++
+      if (isEmpty(prompt)) empty++
       else shown++
     }
     return { kept, more: this.#more, hidden }
@@ -131,11 +129,10 @@ export class PromptList {
   }
 
   #addPrompt(entry: Entry): void {
-    const unread = isTextInBlob(entry) ? entry : undefined
-    const text = unread === undefined ? promptText(contentOf(entry)) : ""
-    if (text === "" && unread === undefined) return
+    const text = textOf(entry)
+    if (isEmpty(text)) return
     this.#targets.set(entry.id, this.#list.length)
-    this.#list.push({ id: entry.id, text, unread })
+    this.#list.push({ id: entry.id, ...text })
   }
 
   #delete(targetId: unknown): void {
@@ -148,14 +145,22 @@ export class PromptList {
   #edit(entry: Entry): void {
     if (replacementOf(entry) === undefined) return
     const prompt = this.#list[this.#targets.get(entry["targetId"] as string) ?? -1]
-    const unread = isTextInBlob(entry) ? entry : undefined
-    const text = unread === undefined ? promptText(contentOf(entry)) : ""
-    if (prompt === undefined) this.#broughtBack ||= this.#hidden && (text !== "" || unread !== undefined)
-    else {
-      prompt.text = text
-      prompt.unread = unread
-    }
+    const text = textOf(entry)
+    if (prompt === undefined) this.#broughtBack ||= this.#hidden && !isEmpty(text)
+    else Object.assign(prompt, text)
   }
+}
+
+function textOf(entry: Entry): PromptText {
+  return isTextInBlob(entry) ? { text: "", unread: entry } : { text: promptText(contentOf(entry)), unread: undefined }
+}
+
+function isUnread({ unread }: PromptText): boolean {
+  return unread !== undefined
+}
+
+function isEmpty({ text, unread }: PromptText): boolean {
+  return text === "" && unread === undefined
 }
 
 /** Whether a text of the entry's content is in the blob store. */

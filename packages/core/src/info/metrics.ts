@@ -38,10 +38,6 @@ export function addUsage(metrics: SessionMetrics, usage: unknown): SessionMetric
     cacheWrite: metrics.cacheWrite + cacheWrite,
     totalTokens: metrics.totalTokens + (usageCount(u, "totalTokens") ?? input + output + cacheRead + cacheWrite),
     calls: metrics.calls + 1,
-    ...(cost !== undefined
-      ? { cost: (metrics.cost ?? 0) + cost }
-      : metrics.cost === undefined
-        ? {}
-        : { cost: metrics.cost }),
+    ...(cost === undefined && metrics.cost === undefined ? {} : { cost: (metrics.cost ?? 0) + (cost ?? 0) }),
   }
 }

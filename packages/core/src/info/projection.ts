@@ -69,8 +69,19 @@ export interface SessionInfo<Metadata extends object = AnyMetadata> {
  */
 export type Stale = "path" | "log"
 
+type CopiedField =
+  | "createdAt"
+  | "messageCount"
+  | "cwd"
+  | "kind"
+  | "cronJobId"
+  | "systemPromptOverride"
+  | "parentSession"
+  | "model"
+  | "metrics"
+
 /** What is stored of a log to continue its projection. JSON. */
-export interface InfoProjection extends PromptProjection {
+export interface InfoProjection extends PromptProjection, Pick<SessionInfo, CopiedField> {
   /** Identity of the projected log. */
   readonly log: string
   /** The last projected line: its seq, and its id (the header's at 0, "" for a line that is not an entry). */
@@ -78,24 +89,15 @@ export interface InfoProjection extends PromptProjection {
   readonly leaf: string | null
   /** The compaction that the leaf's context begins with, if it is known. */
   readonly compaction?: CompactionPlace
-  readonly createdAt: string
   readonly lastMessageAt?: string
-  readonly messageCount: number
   readonly userTitle?: string
   readonly autoTitle?: string
   readonly headerTitle?: string
-  readonly cwd?: string
   readonly source?: "interactive" | "cron"
-  readonly kind?: string
-  readonly cronJobId?: string
-  readonly systemPromptOverride?: string
-  readonly parentSession?: ParentSession
-  readonly model?: ModelRef
   readonly modelIsExplicit: boolean
   readonly metadata: { readonly [key: string]: unknown }
   /** Missing in a text of an older program: then the title and the metadata are right until the next of these entries. */
   readonly stamps?: Stamps
-  readonly metrics: SessionMetrics
   /** The number of lines that the header requires. */
   readonly lines?: number
   /** Of a log of an older or newer version, as it is read. It is valid for exactly this end of the log and is never continued. */
@@ -233,7 +235,8 @@ export function projectFields(next: Mutable<InfoProjection>, entry: Entry | unde
       break
     case "compaction":
       if (field["usage"] !== undefined) next.metrics = addUsage(next.metrics, field["usage"])
-      projectCompaction(next, entry, seq)
+      next.compaction = compactionAt(entry, seq)
+      projectStored(next, entry)
       break
     case "reset_boundary":
       delete next.compaction
@@ -248,7 +251,7 @@ export function projectFields(next: Mutable<InfoProjection>, entry: Entry | unde
 
 export function withPrompts(projection: InfoProjection, prompts: PromptList): InfoProjection {
   const { promptsMore: _, promptsHidden: __, ...rest } = projection
-  return { ...rest, ...prompts.toProjection(), ...(prompts.lost ? { stale: "log" } : {}) }
+  return { ...rest, ...prompts.toProjection() }
 }
 
 /** With the state and the compaction of the leaf's path, which was read because the projection did not know them. */
@@ -366,11 +369,6 @@ function projectModel(next: Mutable<InfoProjection>, { role = "default", provide
   next.model = { provider, model }
   next.modelIsExplicit = true
   knowPath(next)
-}
-
-function projectCompaction(next: Mutable<InfoProjection>, entry: Entry, seq: Seq): void {
-  next.compaction = compactionAt(entry, seq)
-  projectStored(next, entry)
 }
 
 /** The context's state begins with a stored state, so the model comes from it too. */

@@ -90,9 +90,7 @@ export async function projectStored(
     }
   }
   // Only the first prompts are needed, and which ones these are is known at the end.
-  for (let { unread } = prompts; unread !== undefined; { unread } = prompts) {
-    prompts.read(await restored(storage, unread, o))
-  }
+  await prompts.readTexts((entry) => restored(storage, entry, o))
   return withPrompts(next, prompts)
 }
 

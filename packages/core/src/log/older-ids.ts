@@ -12,23 +12,15 @@ import { parseEntry } from "./parse-entry.ts"
 export class OlderIds {
   readonly #reading: BackwardReading
   readonly #seqs = new Map<string, Seq>()
-  #from: Seq
-  #oldest: number | undefined
+  /** Seq of the first line that was scanned. */
+  from: Seq
+  /** The time of the oldest scanned entry, see {@link timeOf}. Undefined if none was scanned. */
+  oldest: number | undefined
 
   /** `from`: the first line that is held. */
   constructor(head: HeadInfo, from: Seq, window: ReadWindow) {
     this.#reading = startBackwards(head, window)
-    this.#from = from
-  }
-
-  /** Seq of the first line that was scanned. */
-  get from(): Seq {
-    return this.#from
-  }
-
-  /** The time of the oldest scanned entry, see {@link timeOf}. Undefined if none was scanned. */
-  get oldest(): number | undefined {
-    return this.#oldest
+    this.from = from
   }
 
   /** The last scanned line with this id. */
@@ -41,7 +33,7 @@ export class OlderIds {
     const read = (range: ReadRange): Promise<Scanned> => scanLines(storage, session, range, o)
     const { from, ids, oldest } = await readBackwards(
       this.#reading,
-      this.#from,
+      this.from,
       { seq: undefined, exactly: false },
       read,
     )
@@ -49,8 +41,8 @@ export class OlderIds {
       const id = ids[index]
       if (id !== undefined && !this.#seqs.has(id)) this.#seqs.set(id, from + index)
     }
-    this.#from = from
-    this.#oldest = oldest ?? this.#oldest
+    this.from = from
+    this.oldest = oldest ?? this.oldest
   }
 }
 

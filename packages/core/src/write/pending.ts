@@ -2,6 +2,7 @@
 import { cloneJson } from "../format/clone.ts"
 import { type EntryType, isAnnotationType } from "../format/entry.ts"
 import { type EncodedEntry, lineOf } from "../format/line.ts"
+import type { EntryLog } from "../log/entry-log.ts"
 import { leafAt } from "../log/path.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { Head, Seq } from "../storage/contract.ts"
@@ -81,39 +82,34 @@ export function isConversation(entry: { readonly type: string }): boolean {
   return entry.type === "message" || !isAnnotationType(entry.type)
 }
 
-/** The seqs of entries by id, for hints. An `EntryLog` is one. */
-export interface Seqs {
-  find(id: string): Seq | undefined
-}
-
 /** The line for memory at a seq. */
-export function memoryLine(entry: PendingEntry, seq: Seq, seqs: Seqs): string {
-  const line = lineAt(entry, entry.full, seq, seqs)
+export function memoryLine(entry: PendingEntry, seq: Seq, log: EntryLog): string {
+  const line = lineAt(entry, entry.full, seq, log)
   entry.line = { seq, text: line }
   return line
 }
 
 /** The line for the storage. If no value moved to a blob, memory and storage share one text. */
-export function storedLine(entry: PendingEntry, seq: Seq, seqs: Seqs): string {
+export function storedLine(entry: PendingEntry, seq: Seq, log: EntryLog): string {
   if (entry.stored === entry.full && entry.line?.seq === seq) return entry.line.text
-  return lineAt(entry, entry.stored, seq, seqs)
+  return lineAt(entry, entry.stored, seq, log)
 }
 
 /** Exact UTF-8 bytes of {@link storedLine} and its LF. */
-export function storedBytes(entry: PendingEntry, seq: Seq, seqs: Seqs): number {
-  return entry.bytes + String(seq).length + hintAt(entry, seq, seqs).length + 1
+export function storedBytes(entry: PendingEntry, seq: Seq, log: EntryLog): number {
+  return entry.bytes + String(seq).length + hintAt(entry, seq, log).length + 1
 }
 
-function lineAt(entry: PendingEntry, encoded: EncodedEntry, seq: Seq, seqs: Seqs): string {
+function lineAt(entry: PendingEntry, encoded: EncodedEntry, seq: Seq, log: EntryLog): string {
   const line = lineOf(encoded, seq)
-  const hint = hintAt(entry, seq, seqs)
+  const hint = hintAt(entry, seq, log)
   return hint === "" ? line : `${line.slice(0, -1)}${hint}}`
 }
 
 /** The hint goes last: everything before it is encoded already. */
-function hintAt({ id, hint }: PendingEntry, seq: Seq, seqs: Seqs): string {
+function hintAt({ id, hint }: PendingEntry, seq: Seq, log: EntryLog): string {
   if (hint === undefined) return ""
-  const target = hint.targetId === id ? seq : seqs.find(hint.targetId)
+  const target = hint.targetId === id ? seq : log.find(hint.targetId)
   return target === undefined ? "" : `,"${hint.field}":${target}`
 }
 

@@ -4,7 +4,7 @@ import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import { readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import type { SessionState } from "./session-state.ts"
+import type { FoundLines, SessionState } from "./session-state.ts"
 import { retryOn, TRIES } from "../storage/retry.ts"
 import { type LogEnd, readEnd } from "./writer.ts"
 
@@ -18,15 +18,7 @@ export interface ResolveContext {
 
 /** Entries that were not known before. */
 export type RemoteLines =
-  /** From `from` on: the end of the held lines, unless some of those have vanished. */
-  | {
-      readonly kind: "lines"
-      readonly from: Seq
-      readonly slots: readonly EntrySlot[]
-      readonly head: Head
-      /** Of the whole log. */
-      readonly bytes: number
-    }
+  | ({ readonly kind: "lines" } & FoundLines)
   /** The log was rewritten, and is loaded; these of its entries are new. */
   | { readonly kind: "reloaded"; readonly from: Seq; readonly slots: readonly EntrySlot[] }
 

@@ -25,6 +25,16 @@ import { leafAfter, memoryLine, type PendingEntry } from "./pending.ts"
 /** Projects a log as it was opened, when its information is first asked for. */
 type MakeProjection = () => InfoProjection | undefined
 
+/** Stored lines that were not held before. */
+export interface FoundLines {
+  /** The end of the held lines, unless some of those have vanished. */
+  readonly from: Seq
+  readonly slots: readonly EntrySlot[]
+  readonly head: Head
+  /** Of the whole log. */
+  readonly bytes: number
+}
+
 export class SessionState {
   header: Header
   log: EntryLog
@@ -172,12 +182,7 @@ export class SessionState {
    * Takes over the stored lines from `from` on, in place of the lines held there, acknowledged or pending. `from` is less than
    * `acknowledged` only if lines were read of a write that then failed.
    */
-  applyRemote(found: {
-    readonly from: Seq
-    readonly slots: readonly EntrySlot[]
-    readonly head: Head
-    readonly bytes: number
-  }): void {
+  applyRemote(found: FoundLines): void {
     if (found.from < this.acknowledged) this.#cut(found.from)
     this.log.truncate(found.from)
     this.#projections = []
