@@ -7,7 +7,7 @@ import type { Entry } from "../format/entry.ts"
 import { notFound, readLines } from "../log/loaded-log.ts"
 import type { Head, HeadInfo, Seq } from "../storage/contract.ts"
 import { retryUnavailable } from "../storage/retry.ts"
-import { isHeldLine, toLines } from "../write/resolve-outcome.ts"
+import { isHeldEnd, toLines } from "../write/resolve-outcome.ts"
 import type { ReleaseReason } from "./hooks.ts"
 import type { KeepableSession } from "./live.ts"
 import { readDefaultLeaf } from "./read-path.ts"
@@ -187,7 +187,7 @@ async function takeOver(live: KeepableSession, stored: HeadInfo): Promise<boolea
 async function readNew({ id, storage, state }: KeepableSession, head: HeadInfo): Promise<boolean> {
   const from = state.acknowledged
   const [last, ...lines] = await readLines(storage, id, { from: from - 1, to: head.next, log: head.log })
-  if (last === undefined || !isHeldLine(state.log, from - 1, last) || lines.length !== head.next - from) return false
+  if (!isHeldEnd(state, last) || lines.length !== head.next - from) return false
   state.applyRemote(toLines(state, lines, from, { head }))
   state.replacePending([])
   return true

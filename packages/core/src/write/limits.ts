@@ -77,13 +77,11 @@ export function batchOf(items: readonly PendingAppend[], maxBytes: number): numb
 }
 
 export interface Refusal {
-  /** How many of the items fit, from the front. */
-  readonly fits: number
-  /** Why the next one does not. */
+  readonly item: PendingAppend
   readonly error: SessionError
 }
 
-/** What of a batch would make the session longer than it may be; undefined if all of it fits. Exact sizes are counted near the limit only. */
+/** The first of the items with which the session would be longer than it may be. Exact sizes are counted near the limit only. */
 export function refusalOf(
   { id, state, maxSessionBytes: limit }: Limited,
   items: readonly PendingAppend[],
@@ -93,16 +91,14 @@ export function refusalOf(
   for (const { entries } of items) most += entriesBytes(entries)
   if (most <= limit) return undefined
   let seq = state.acknowledged
-  let fits = -1
   for (const item of items) {
-    fits++
     for (const entry of item.entries) total += storedBytes(entry, seq++, state.log)
     if (total <= limit) continue
     // An append that is committed in part was accepted as a whole.
     const small = item.entries.every(isSmall)
     if (item.committed || (small && total <= limit + FULL_SESSION_SLACK_BYTES)) continue
     const message = `The session ${id} would have ${total} bytes; its limit is ${limit}. Go on in another, or raise maxSessionBytes.`
-    return { fits, error: new SessionError("too_large", message, { session: id }) }
+    return { item, error: new SessionError("too_large", message, { session: id }) }
   }
   return undefined
 }

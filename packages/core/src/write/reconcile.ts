@@ -22,20 +22,23 @@ import type { Seq } from "../storage/contract.ts"
 import type { SessionState } from "./session-state.ts"
 import { leafFrom, parentOf, ROOT } from "../log/path.ts"
 
-export interface RemoteChange {
+export interface RemoteChange extends Sorted {
   /** The whole append is in the log. */
   readonly committed: readonly PendingAppend[]
+  /** Seqs of own entries that are in the log. */
+  readonly ownSeqs: readonly Seq[]
+  readonly foreign: readonly Entry[]
+  /** The open tips, if one of them was not reported yet. */
+  readonly divergence: Divergence | undefined
+}
+
+interface Sorted {
   /** Still to be written; their entries are in memory again. */
   readonly pending: readonly PendingAppend[]
   /** Not to be written: their callers asked to be told of a conflict, or {@link taken}. Their entries have left memory. */
   readonly refused: readonly PendingAppend[]
   /** Another writer has used this id, of the first refused append, for an entry with other content. */
   readonly taken: string | undefined
-  /** Seqs of own entries that are in the log. */
-  readonly ownSeqs: readonly Seq[]
-  readonly foreign: readonly Entry[]
-  /** The open tips, if one of them was not reported yet. */
-  readonly divergence: Divergence | undefined
 }
 
 /**
@@ -48,7 +51,7 @@ export function applyRemote(
   found: RemoteLines,
   midTurn: boolean,
 ): RemoteChange {
-  const { own, ownSeqs, foreign, others } = sortLines(found.slots, items)
+  const { own, ownSeqs, foreign } = sortLines(found.slots, items)
   const { committed, left } = takeOut(items, own)
   if (found.kind === "lines") state.applyRemote(found)
   const ownLeafId = leafAfter([...own.values()], state.acknowledgedLeafId)
@@ -59,20 +62,15 @@ export function applyRemote(
     return { committed, pending: left, refused: [], taken: undefined, ownSeqs, foreign, divergence: undefined }
   }
   const continues = continuesFrom(state.log, ownLeafId, last.seq, found.from)
-  const isTaken = ({ id }: PendingEntry): boolean => others.has(id)
-  const first = left.findIndex(({ entries }) => entries.some(isTaken))
-  const takenAt = first < 0 ? left.length : first
-  const { refuseFrom, follow, isConflict } = decide(left, foreign, { continues, midTurn, takenAt })
-  const pending = left.slice(0, refuseFrom)
+  const { follow, ...sorted } = decide(left, foreign, continues, midTurn)
+  const { pending } = sorted
   const leafId = follow ? leafIdFrom(state.log, last.seq) : ownLeafId
   state.acknowledgedLeafId = leafId
   rebase(pending, { end: last.id, leafId, follow })
   state.replacePending(entriesOf(pending))
   const divergence = state.reportTips()
   for (const item of [...committed, ...pending]) item.diverged ??= divergence
-  const refused = left.slice(refuseFrom)
-  const taken = isConflict ? undefined : refused[0]?.entries.find(isTaken)?.id
-  return { committed, pending, refused, taken, ownSeqs, foreign, divergence }
+  return { ...sorted, committed, ownSeqs, foreign, divergence }
 }
 
 /**
@@ -116,8 +114,6 @@ interface SortedLines {
   /** Their seqs. */
   readonly ownSeqs: readonly Seq[]
   readonly foreign: readonly Entry[]
-  /** Ids of pending entries that another writer has used for entries with other content. */
-  readonly others: ReadonlySet<string>
 }
 
 /** Sorts own lines from another writer's. An entry with a pending id and the same content is that entry, whoever has written it. */
@@ -126,48 +122,47 @@ function sortLines(slots: readonly EntrySlot[], items: readonly PendingAppend[])
   const own = new Map<string, PendingEntry>()
   const ownSeqs: Seq[] = []
   const foreign: Entry[] = []
-  const others = new Set<string>()
   for (const slot of slots) {
     if (slot === undefined || own.has(slot.id)) continue
     const entry = pending.get(slot.id)
     if (entry !== undefined && isSameContent(slot, decodeEntry(entry.stored))) {
       own.set(slot.id, entry)
       ownSeqs.push(slot.seq)
-      continue
-    }
-    foreign.push(slot)
-    if (entry !== undefined) others.add(slot.id)
+    } else foreign.push(slot)
   }
-  return { own, ownSeqs, foreign, others }
+  return { own, ownSeqs, foreign }
 }
 
-interface Decision {
-  /** Appends from this index on must not be written: their callers asked to be told of a conflict. */
-  readonly refuseFrom: number
-  /** The first of them is refused for its policy, which comes before an id that is taken: a turn starts over and may see the entry. */
-  readonly isConflict: boolean
+interface Decision extends Sorted {
   /** The other writer's leaf becomes this session's, and pending entries follow it. */
   readonly follow: boolean
 }
 
 /**
  * Decides what becomes of the pending appends, given another writer's entries. `continues`: those entries follow this session's leaf;
- * `midTurn`: a turn is running that has been written in part, and must not get another writer's messages between its own; `takenAt`: the
- * first append of which another writer has used an id.
+ * `midTurn`: a turn is running that has been written in part, and must not get another writer's messages between its own.
  */
 function decide(
   items: readonly PendingAppend[],
   foreign: readonly Entry[],
-  o: { readonly continues: boolean; readonly midTurn: boolean; readonly takenAt: number },
+  continues: boolean,
+  midTurn: boolean,
 ): Decision {
+  const ids = new Set(foreign.map(({ id }) => id))
+  const takenOf = (item: PendingAppend): string | undefined => item.entries.find(({ id }) => ids.has(id))?.id
   const hasConversation = foreign.some(isConversation)
-  const refused = hasConversation ? items.findIndex(asksForConflict) : -1
-  const refuseFrom = refused < 0 ? o.takenAt : Math.min(refused, o.takenAt)
-  const isConflict = refused >= 0 && refused === refuseFrom
-  const first = items.slice(0, refuseFrom).find((item) => !isAnnotation(item))
+  const isConflict = (item: PendingAppend): boolean => hasConversation && asksForConflict(item)
+  const at = items.findIndex((item) => isConflict(item) || takenOf(item) !== undefined)
+  const pending = at < 0 ? items : items.slice(0, at)
+  const refused = items.slice(pending.length)
+  const [failed] = refused
+  // Its policy comes before an id that is taken: a turn starts over and may see the entry.
+  const hasConflict = failed !== undefined && isConflict(failed)
+  const taken = failed === undefined || hasConflict ? undefined : takenOf(failed)
+  const first = pending.find((item) => !isAnnotation(item))
   const follow =
-    first === undefined ? !o.midTurn && (o.continues || isConflict) : hasConversation && first.policy === "rebase"
-  return { refuseFrom, isConflict, follow }
+    first === undefined ? !midTurn && (continues || hasConflict) : hasConversation && first.policy === "rebase"
+  return { pending, refused, taken, follow }
 }
 
 function asksForConflict(item: PendingAppend): boolean {

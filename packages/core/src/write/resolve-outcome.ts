@@ -57,7 +57,7 @@ async function compare(context: ResolveContext, end: LogEnd | undefined): Promis
 }
 
 /** Whether a stored line can be the one that is held at a seq. A line that is no entry is not held: any line can be it. */
-export function isHeldLine(log: EntryLog, seq: Seq, line: string): boolean {
+function isHeldLine(log: EntryLog, seq: Seq, line: string): boolean {
   const held = log.at(seq)
   return held === undefined || parseLine(line).record?.["id"] === held.id
 }

@@ -22,7 +22,7 @@ import {
   unknownOutcome,
   vanished,
 } from "./errors.ts"
-import { batchOf, headerBytes, refusalOf } from "./limits.ts"
+import { batchOf, headerBytes, type Refusal, refusalOf } from "./limits.ts"
 import {
   acknowledge,
   acknowledgeDeferred,
@@ -237,7 +237,7 @@ export class WriteQueue {
     const most = context.storage.capabilities.maxBatchBytes - headerBytes(context.state)
     const group = this.#items.slice(0, batchOf(this.#items, most))
     const refusal = refusalOf(context, group)
-    return refusal === undefined ? this.#send(group) : this.#refuse(group[refusal.fits] as PendingAppend, refusal.error)
+    return refusal === undefined ? this.#send(group) : this.#refuse(refusal)
   }
 
   /** Writes a batch, or puts its old blobs again, so that the next step writes it. */
@@ -260,7 +260,7 @@ export class WriteQueue {
   }
 
   /** The log may be shorter than it was counted, or replaced by a shorter one, so its head is read before an append is refused. */
-  async #refuse(item: PendingAppend, error: unknown): Promise<void> {
+  async #refuse({ item, error }: Refusal): Promise<void> {
     const { id, storage, state } = this.#context
     const end = state.head === undefined ? undefined : await readEnd(storage, id, state.head)
     const same = end?.head.log === state.head?.log && (end === undefined || end.head.next === state.acknowledged)

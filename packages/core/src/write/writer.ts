@@ -3,7 +3,7 @@
  * find out in the same way whether an attempt without an answer was written.
  */
 import { backoff } from "../storage/clock.ts"
-import type { CallOptions, Head, HeadInfo, Seq, SessionStorage, StorageAppendOptions } from "../storage/contract.ts"
+import type { CallOptions, Head, HeadInfo, SessionStorage, StorageAppendOptions } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { hasCode } from "../format/errors.ts"
 import { readLines } from "../log/loaded-log.ts"
@@ -25,8 +25,6 @@ export interface WriteOptions extends CallOptions {
 /** The end of a stored log, read because a write did not succeed. */
 export interface LogEnd {
   readonly head: HeadInfo
-  /** Seq of the first of `lines`. */
-  readonly from: Seq
   /**
    * From the last line before the expected end on. Empty for a log of another identity, for one that ends before that line, and for one
    * that begins otherwise than the log that was to be created.
@@ -159,9 +157,9 @@ export async function readEnd(
       const from = expect === 0 ? 0 : expect.next - 1
       const isOther =
         expect === 0 ? !(await isCreated(storage, id, created)) : head.log !== expect.log || head.next <= from
-      if (isOther) return { head, from: head.next, lines: [] }
+      if (isOther) return { head, lines: [] }
       const lines = await readLines(storage, id, { from, to: head.next, log: head.log })
-      if (lines.length === head.next - from) return { head, from, lines }
+      if (lines.length === head.next - from) return { head, lines }
       throw new StorageError("conflict", `The log of ${id} was replaced or deleted while its end was read.`)
     } catch (error) {
       if (attempt === TRIES || !(hasCode(error, "unavailable") || hasCode(error, "conflict"))) throw error
