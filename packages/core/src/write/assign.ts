@@ -159,10 +159,10 @@ function checkUnique(session: string, ids: readonly string[]): void {
  * The parent of annotations if the log's last entry is on another branch than this session's leaf: that last entry. Opening a log takes
  * the last line for the leaf, so an annotation on this session's branch would move it there.
  */
-function annotationParent({ log, leafId }: SessionState): string | undefined {
+function annotationParent(state: SessionState): string | undefined {
+  const { log, leafId } = state
   const last = log.entryBefore(log.end)
-  if (last === undefined || (leafId !== null && log.find(leafId) === last)) return undefined
-  return log.at(last)?.id
+  return last === undefined || state.seqOf(leafId) === last ? undefined : log.at(last)?.id
 }
 
 /**

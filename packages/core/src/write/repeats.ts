@@ -88,20 +88,16 @@ export class Repeats {
 
   /** Reads what is missing. `conflict` if the log was replaced or deleted. */
   async read(missing: MissingRepeat, known: KnownEntries, o: CallOptions): Promise<KnownEntries> {
-    const { id: session, storage, state } = this.#context
+    const { id: session, storage, state, options } = this.#context
     if (missing.kind === "window") {
       await missing.older.scan(storage, session, o)
       return known
     }
     const { input } = missing
     const entry = missing.kind === "blobs" ? missing.entry : await readEntry(storage, session, state, missing.seq, o)
-    const whole = entry?.blobs === undefined ? entry : await withEqualBlobs(entry, this.#contentOf(input))
+    const content = (): Fields => contentOf(normalizeNewEntry(input, options.extensions), options)
+    const whole = entry?.blobs === undefined ? entry : await withEqualBlobs(entry, content())
     return new Map(known).set(input.id as string, whole ?? null)
-  }
-
-  #contentOf(input: NewEntry): Fields {
-    const { options } = this.#context
-    return contentOf(normalizeNewEntry(input, options.extensions), options)
   }
 
   #olderOf(log: EntryLog): OlderIds {
@@ -136,16 +132,21 @@ export function checkRepeated(session: string, existing: Entry, payload: EntryPa
 
 /** Whether two entries are the same but for what the session gives them: position, time, blobs, state, and settled tips. */
 export function isSameContent(one: Fields, other: Fields): boolean {
-  return isSameJson(givenFields(one), givenFields(other))
+  return isSameJson({ ...one, ...NOT_COMPARED }, { ...other, ...NOT_COMPARED })
+}
+
+const NOT_COMPARED = {
+  parentId: null,
+  seq: null,
+  timestamp: null,
+  blobs: null,
+  state: null,
+  settles: null,
+  targetSeq: null,
+  firstKeptSeq: null,
 }
 
 type Fields = Readonly<Record<string, unknown>>
-
-function givenFields(entry: Fields): Fields {
-  const { parentId: _, seq: _2, timestamp: _3, blobs: _4, state: _5, settles: _6, targetSeq: _7, ...rest } = entry
-  const { firstKeptSeq: _8, ...given } = rest
-  return given
-}
 
 /** The content as a line of memory would have it. */
 function contentOf(payload: EntryPayload, { blobs, oversize }: PrepareOptions): Fields {

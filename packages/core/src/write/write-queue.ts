@@ -6,7 +6,6 @@ import { hasCode } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Divergence } from "../log/diverged.ts"
-import type { EntryLog } from "../log/entry-log.ts"
 import { tick } from "../storage/clock.ts"
 import { onAbort } from "../storage/signals.ts"
 import type { Head, Seq } from "../storage/contract.ts"
@@ -30,7 +29,6 @@ import {
   entriesOf,
   leafAfter,
   type PendingAppend,
-  type PendingEntry,
   refuse,
   requeue,
   storedBytes,
@@ -125,23 +123,17 @@ export class WriteQueue {
   /** Waits for a pending append. Before it is sent, the signal withdraws it; afterwards the signal only ends the waiting. */
   waitFor(item: PendingAppend, ids: readonly string[], signal: AbortSignal | undefined): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
-      if (signal === undefined) {
-        item.callers.push({ ids, resolve, reject })
-        return
-      }
+      const caller = { ids, resolve, reject }
+      item.callers.push(caller)
+      if (signal === undefined) return
       const { id } = this.#context
-      const caller: Caller = {
-        ids,
-        resolve: (result) => (off(), resolve(result)),
-        reject: (error) => (off(), reject(error)),
-      }
-      const abort = (): void => {
+      const off = onAbort(signal, () => {
         if (this.#withdraw(item, caller, aborted(id, signal, false))) return
         item.callers = item.callers.filter((one) => one !== caller)
-        reject(aborted(id, signal, true))
-      }
-      item.callers.push(caller)
-      const off = onAbort(signal, abort)
+        caller.reject(aborted(id, signal, true))
+      })
+      caller.resolve = (result) => (off(), resolve(result))
+      caller.reject = (error) => (off(), reject(error))
     })
   }
 
@@ -284,7 +276,8 @@ export class WriteQueue {
     const lines: string[] = state.head === undefined ? [encodeHeader(state.header)] : []
     for (const item of group) {
       if (item.outcome === "queued") item.outcome = "sent"
-      item.lines ??= linesAt(item.entries, seq, state.log)
+      const from = seq
+      item.lines ??= item.entries.map((entry, index) => storedLine(entry, from + index, state.log))
       for (const line of item.lines) lines.push(line)
       seq += item.entries.length
     }
@@ -412,10 +405,6 @@ export class WriteQueue {
     const ids = entriesOf(items).map((entry) => entry.id)
     this.#context.rolledBack(ids, error)
   }
-}
-
-function linesAt(entries: readonly PendingEntry[], from: Seq, log: EntryLog): string[] {
-  return entries.map((entry, index) => storedLine(entry, from + index, log))
 }
 
 function isWhollyQueued(item: PendingAppend): boolean {
