@@ -193,10 +193,9 @@ export function projectLines(start: InfoProjection, slots: Iterable<Entry | unde
 /** Continues a projection with the held entries of its log up to `end`. */
 export function projectFurther(start: InfoProjection, log: EntryLog, end: Seq = log.end): InfoProjection {
   const from = start.to.seq + 1
-  return projectLines(
-    start,
-    Array.from({ length: Math.max(end - from, 0) }, (_, index) => log.at(from + index)),
-  )
+  if (from >= end) return start
+  const slots = Array.from({ length: end - from }, (_, index) => log.at(from + index))
+  return projectLines(start, slots)
 }
 
 /** The projection of a log that is held whole, up to `end`. */

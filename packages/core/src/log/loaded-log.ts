@@ -184,18 +184,28 @@ interface OlderLines {
   readonly found: Diagnostic[]
 }
 
-/** Parses lines as they come, while the storage reads the next ones. */
 async function parseLines(storage: SessionStorage, id: string, range: ReadRange, o: CallOptions): Promise<OlderLines> {
   const slots: EntrySlot[] = []
   const found: Diagnostic[] = []
   const report = (diagnostic: Diagnostic): void => void found.push(diagnostic)
+  const from = await eachLine(storage, id, range, o, (line, seq) => slots.push(parseEntry(line, seq, report)))
+  return { from, slots, found }
+}
+
+/** Calls `use` with each line of a range as it comes, while the storage reads the next ones. Returns the seq of the first. */
+export async function eachLine(
+  storage: SessionStorage,
+  id: string,
+  range: ReadRange,
+  o: CallOptions,
+  use: (line: string, seq: Seq) => unknown,
+): Promise<Seq> {
   let first: Seq | undefined
   for await (const { from, lines } of storage.read(id, range, signalOf(o))) {
     first ??= from
-    for (let index = 0; index < lines.length; index++)
-      slots.push(parseEntry(lines[index] as string, from + index, report))
+    for (let index = 0; index < lines.length; index++) use(lines[index] as string, from + index)
   }
-  return { from: first ?? 0, slots, found }
+  return first ?? 0
 }
 
 /** All lines of a range at once. */
@@ -206,9 +216,7 @@ export async function readLines(
   o: CallOptions = {},
 ): Promise<string[]> {
   const all: string[] = []
-  for await (const { lines } of storage.read(id, range, signalOf(o))) {
-    for (const line of lines) all.push(line)
-  }
+  await eachLine(storage, id, range, o, (line) => all.push(line))
   return all
 }
 

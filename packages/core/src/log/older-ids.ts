@@ -5,7 +5,7 @@
 import { type CallOptions, type HeadInfo, type ReadRange, type Seq, type SessionStorage } from "../storage/contract.ts"
 import { isUlid, ulidTime } from "../format/ids.ts"
 import type { Entry } from "../format/entry.ts"
-import { signalOf } from "../storage/signals.ts"
+import { eachLine } from "./loaded-log.ts"
 import { type BackwardReading, readBackwards, type ReadWindow, startBackwards } from "./read-backwards.ts"
 import { parseEntry } from "./parse-entry.ts"
 
@@ -64,19 +64,12 @@ interface Scanned {
 
 async function scanLines(storage: SessionStorage, session: string, range: ReadRange, o: CallOptions): Promise<Scanned> {
   const ids: (string | undefined)[] = []
-  let first: Seq | undefined
-  let oldest: number | undefined
-  for await (const { from, lines } of storage.read(session, range, signalOf(o))) {
-    first ??= from
-    for (let index = 0; index < lines.length; index++) {
-      const line = lines[index] as string
-      ids.push(idOf(line, from + index))
-      if (oldest !== undefined) continue
-      const entry = parseEntry(line, from + index)
-      if (entry !== undefined) oldest = timeOf(entry)
-    }
-  }
-  return { from: first ?? 0, ids, oldest }
+  let oldest: Entry | undefined
+  const from = await eachLine(storage, session, range, o, (line, seq) => {
+    ids.push(idOf(line, seq))
+    oldest ??= parseEntry(line, seq)
+  })
+  return { from, ids, oldest: oldest && timeOf(oldest) }
 }
 
 /** The id of a line whose keys are in our order, without an escape before it. */
