@@ -1,7 +1,7 @@
 /**
  * The first prompt: the first user message of a session, which a list shows in place of a title. The projection remembers the first few
  * prompts of a log, so that the next one takes over if a tombstone or an edit removes the first. If none of them is left, the log must
- * be read. Pure.
+ * be read.
  */
 import { replacementOf } from "../context/content.ts"
 import { FIRST_PROMPT_UNITS } from "../format/limits.ts"

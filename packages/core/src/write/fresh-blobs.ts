@@ -1,5 +1,5 @@
-/** Puts blobs and sends the lines of a transfer that name them, so that no collector removes the blobs meanwhile; see `renew-blobs.ts`. */
-import { areOld } from "./renew-blobs.ts"
+/** Puts blobs and sends the lines of a transfer that name them, so that no collector removes the blobs meanwhile; see `areOld`. */
+import { areOld } from "./pending.ts"
 
 /** Puts the blobs again if they are old before the send, and if they are after it. */
 export async function sendWithBlobs<T>(

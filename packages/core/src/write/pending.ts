@@ -136,6 +136,22 @@ export function entriesOf(items: readonly PendingAppend[]): PendingEntry[] {
   return items.flatMap((item) => item.entries)
 }
 
+/**
+ * Milliseconds. Until the lines are there, a collector in another process takes their blobs for unused, and a process may be suspended at
+ * any point for longer than a collector waits. Far less than the day after which `collectBlobs` removes a blob that no log names, far more
+ * than a send usually takes.
+ */
+const BLOBS_ARE_OLD = 60 * 60 * 1000
+
+/** Whether blobs must be put again, because their lines may not be in the log yet. `putAt`: when the put began. */
+export function areOld(putAt: number, now: number): boolean {
+  return now - putAt > BLOBS_ARE_OLD
+}
+
+export function hasOldBlobs({ putAt }: PendingAppend, clock: { now(): number }): boolean {
+  return putAt !== undefined && areOld(putAt, clock.now())
+}
+
 /** The append was not written, and can be sent again. */
 export function requeue(item: PendingAppend): void {
   item.outcome = "queued"

@@ -27,6 +27,7 @@ import {
   acknowledgeDeferred,
   type Caller,
   entriesOf,
+  hasOldBlobs,
   leafAfter,
   type PendingAppend,
   refuse,
@@ -34,7 +35,6 @@ import {
   storedBytes,
   storedLine,
 } from "./pending.ts"
-import { hasOldBlobs } from "./renew-blobs.ts"
 import { isHeldEnd, type RemoteLines, type ResolveContext, resolveEnd } from "./resolve-outcome.ts"
 import type { AppendResult } from "./types.ts"
 import { type LogEnd, readEnd, writeLines } from "./writer.ts"
