@@ -51,6 +51,22 @@ test("a stored projection that is continued equals the projection of the whole l
   )
 })
 
+test("a stored projection that is continued by many lines at once is right, or is stale", () => {
+  holds(
+    fc.property(fc.oneof(infoLog, anyLog), fc.nat({ max: 99 }), (lines, percent) => {
+      const slots = slotsOf(lines).slice(1)
+      const cut = Math.ceil((slots.length * percent) / 100)
+      const start = projectLines(startProjection(headerOf(lines), "l"), slots.slice(0, cut))
+      const projection = projectLines(parseProjection(encodeProjection(start)) as InfoProjection, slots.slice(cut))
+      const expected = withoutModel(projection, expectInfo(slotsOf(lines), headerOf(lines), NOW))
+      const { firstPrompt: _, ...rest } = expected
+      if (projection.stale === "log") expect(known(projection)).toMatchObject(rest)
+      else expect(known(projection)).toEqual(expected)
+    }),
+    400,
+  )
+})
+
 test("a projection that is continued in place equals one that is copied for each line, and keeps the copies that were taken", () => {
   holds(
     fc.property(fc.oneof(infoLog, anyLog), (lines) => {

@@ -5,7 +5,7 @@ import { checkCollectOptions, type CollectedBlobs, collectBlobs, type CollectOpt
 import { signalOf } from "../storage/signals.ts"
 
 /**
- * A line may be sent up to an hour after its blobs were put; after that they are put again (`areOld` in `write/pending.ts`). The second hour is for
+ * A line may be sent up to an hour after its blobs were put; after that they are put again (see `areOld`). The second hour is for
  * the sending and for clocks that differ.
  */
 const LEAST_MS = 2 * 60 * 60 * 1000

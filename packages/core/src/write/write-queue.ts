@@ -188,7 +188,7 @@ export class WriteQueue {
       if (!waiting.every(({ seen }) => seen?.next === head.next && seen.log === head.log)) {
         const end = await readEnd(storage, id, head)
         const isHeld = end?.head.log === head.log && end.lines.length === 1 && isHeldEnd(state, end.lines[0])
-        if (!isHeld && (await this.#resolve(end)) === "gone") throw vanished(context)
+        if (!isHeld && !(await this.#resolve(end))) throw vanished(context)
         // The storage answers, so outcomes that are unknown can be found out.
         this.#resting = false
       }
@@ -326,14 +326,14 @@ export class WriteQueue {
     this.#context.acknowledged(seqs, head)
   }
 
-  /** The stored log ends otherwise than expected: takes over what it has, and decides what becomes of everything pending. */
-  async #resolve(end: LogEnd | undefined): Promise<"gone" | "taken" | "found"> {
+  /** The log ends otherwise than expected: takes over what it has, and decides what becomes of everything pending. False: it is gone. */
+  async #resolve(end: LogEnd | undefined): Promise<boolean> {
     const context = this.#context
     const resolved = await resolveEnd(context, end)
     if (resolved.kind === "gone" || resolved.kind === "taken") {
       for (const item of this.#items) requeue(item)
       this.#fail(0, resolved.kind === "gone" ? gone(context) : taken(context), true)
-      return resolved.kind
+      return false
     }
     await this.#hashed(resolved)
     const change = applyRemote(context.state, this.#items, resolved, context.midTurn)
@@ -346,7 +346,7 @@ export class WriteQueue {
     if (foreign.length > 0) context.foreign(foreign)
     this.#leave(refused, change.taken === undefined ? otherWriter(context) : idTaken(context.id, change.taken))
     if (divergence !== undefined) context.diverged(divergence)
-    return "found"
+    return true
   }
 
   /** Waits for the blobs of appends whose ids are among the found lines: without the hashes the contents cannot be compared. */
