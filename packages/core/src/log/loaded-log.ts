@@ -97,13 +97,13 @@ export async function loadOlder(
   id: string,
   loaded: Pick<LoadedLog, "log" | "reading" | "diagnostics">,
   hint: Seq | undefined,
-  o: CallOptions & Partial<Pick<Hint, "exactly">> = {},
+  o: CallOptions & Pick<Hint, "exactly"> = {},
 ): Promise<void> {
   const { log, reading, diagnostics } = loaded
   const before = log.from
   if (before === 0) return
   const read = (range: ReadRange): Promise<OlderLines> => parseLines(storage, id, range, o)
-  const older = await readBackwards(reading, before, { seq: hint, exactly: o.exactly === true }, read).catch(
+  const older = await readBackwards(reading, before, { seq: hint, exactly: o.exactly }, read).catch(
     (error: unknown) => {
       throw hasCode(error, "conflict") ? replaced(storage, id, error) : error
     },
@@ -157,11 +157,7 @@ export class LogStore {
   }
 
   /** Loads the window before the held lines, or back to `hint`. Concurrent calls run one after the other. */
-  async older(
-    log: () => EntryLog,
-    hint: Seq | undefined,
-    o: CallOptions & { readonly exactly?: boolean } = {},
-  ): Promise<void> {
+  async older(log: () => EntryLog, hint: Seq | undefined, o: CallOptions & Pick<Hint, "exactly"> = {}): Promise<void> {
     if (o.signal?.aborted === true)
       throw new StorageError("aborted", `Reading ${this.id} was aborted.`, { session: this.id })
     const from = log().from

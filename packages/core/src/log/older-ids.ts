@@ -31,12 +31,7 @@ export class OlderIds {
   /** Scans the window before the scanned lines. `conflict` if the log was replaced or deleted. */
   async scan(storage: SessionStorage, session: string, o: CallOptions): Promise<void> {
     const read = (range: ReadRange): Promise<Scanned> => scanLines(storage, session, range, o)
-    const { from, ids, oldest } = await readBackwards(
-      this.#reading,
-      this.from,
-      { seq: undefined, exactly: false },
-      read,
-    )
+    const { from, ids, oldest } = await readBackwards(this.#reading, this.from, {}, read)
     for (let index = ids.length - 1; index >= 0; index--) {
       const id = ids[index]
       if (id !== undefined && !this.#seqs.has(id)) this.#seqs.set(id, from + index)

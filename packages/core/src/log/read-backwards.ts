@@ -36,8 +36,8 @@ export function startBackwards(
 
 /** The line to read back to, as the log has it, and whether no more is wanted than that. */
 export interface Hint {
-  readonly seq: Seq | undefined
-  readonly exactly: boolean
+  readonly seq?: Seq | undefined
+  readonly exactly?: boolean | undefined
 }
 
 /**
@@ -70,7 +70,7 @@ function nextRange(reading: BackwardReading, before: Seq, hint: Hint): ReadRange
   // By the log's lines on average: a wrong estimate costs a read, or reads the context earlier than it is asked for.
   const bytesFrom = (seq: Seq): number => ((before - seq) * head.bytes) / head.next
   // A line that the log names is needed however far back it is.
-  if (isBefore(hint.seq) && (hint.exactly || bytesFrom(hint.seq) > next)) {
+  if (isBefore(hint.seq) && (hint.exactly === true || bytesFrom(hint.seq) > next)) {
     return { from: Math.max(0, hint.seq), to: before, log }
   }
   // Most callers need the context and no more. Opening reads it if it is not much longer than the first window.
