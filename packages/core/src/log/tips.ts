@@ -10,7 +10,7 @@
  *
  * `projectTips` follows a log line by line in constant memory, so that the session information can carry the tips. Pure.
  */
-import { type Entry, type EntryType, isNamespaced } from "../format/entry.ts"
+import { type Entry, ENTRY_CHECKS, type EntryType, isNamespaced } from "../format/entry.ts"
 import { FORMAT } from "../format/header.ts"
 import { isCount } from "../format/shape.ts"
 import { fits } from "../storage/utf8.ts"
@@ -66,31 +66,12 @@ export interface OpenTips {
   readonly more?: number
 }
 
+const CONTENT_TYPES: ReadonlySet<string> = new Set<EntryType>(["message", "custom_message", "branch_summary"])
+
 /** Whether entries of this type are content: messages, and whatever a later version may add to a conversation. */
 export function isContent(type: string): boolean {
-  return type === "message" || !(type in NOT_CONTENT || isNamespaced(type))
+  return CONTENT_TYPES.has(type) || !(ENTRY_CHECKS.has(type) || isNamespaced(type))
 }
-
-type ContentType = "message" | "custom_message" | "branch_summary"
-
-const NOT_CONTENT: Readonly<Record<Exclude<EntryType, ContentType>, true>> = Object.assign(Object.create(null), {
-  compaction: true,
-  context_edit: true,
-  tombstone: true,
-  reset_boundary: true,
-  model_change: true,
-  thinking_level_change: true,
-  mode_change: true,
-  ttsr_injection: true,
-  session_init: true,
-  label: true,
-  title_change: true,
-  metadata: true,
-  usage: true,
-  file_snapshot: true,
-  leaf: true,
-  custom: true,
-} satisfies Record<Exclude<EntryType, ContentType>, true>)
 
 /**
  * The number of lines, header included, that came from a system whose branches leave no `leaf` entry: at the end of these lines all tips
