@@ -336,6 +336,8 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   readonly reportHookFailure = (hook: string, error: unknown): void => this.events.emit("hook_failed", { hook, error })
 
   rolledBack(ids: readonly string[], error: unknown): void {
+    // The entries may have settled branches.
+    this.#updateDiverged()
     this.events.emit("rolled_back", { ids, error })
   }
 
@@ -373,12 +375,13 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
 
   /** The reported tips may be settled or continued now. */
   #updateDiverged(): void {
+    const { state } = this
     const at = this.#indexOf("diverged")
     // A report is not dropped because the lines that show it are not held.
-    if (at < 0 || !this.state.knowsTips) return
-    const left = divergenceAt(this.state.leafId, this.state.openTips())
+    if ((at < 0 && state.reported.size === 0) || !state.knowsTips) return
+    const left = divergenceAt(state.leafId, state.openTips())
     if (left === undefined) this.clear("diverged")
-    else this.diagnostics[at] = toDiagnostic(left)
+    else this.diagnostics[at < 0 ? this.diagnostics.length : at] = toDiagnostic(left)
   }
 
   /** Of a diagnostic that occurs repeatedly only the newest is kept. */

@@ -4,10 +4,11 @@ import { chain, linesOf, user as message } from "../../test/chain.ts"
 import { createCountingStorage } from "../../test/counting-storage.ts"
 import { HEADER } from "../../test/logs.ts"
 import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
-import { assistant, createWriter, note, reopened, storedEntries, twoWriters, user } from "../../test/writers.ts"
+import { assistant, codeOf, createWriter, note, reopened, storedEntries, twoWriters, user } from "../../test/writers.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import { parseProjection } from "../info/projection-text.ts"
 import type { HeadInfo, SessionStorage } from "../storage/contract.ts"
+import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
 import type { Session } from "./types.ts"
 
@@ -326,5 +327,42 @@ describe("a log whose stored information has no tips", () => {
     expect(session.diagnostics).toEqual([])
     expect(await session.info()).toMatchObject({ messageCount: count + 4 })
     expect(named(session)).toEqual(["e2"])
+  })
+})
+
+describe("a branch that was reported and is still open has a diagnostic", () => {
+  test("if `branches` was the first to report it", async () => {
+    const { location, one, two } = await twoWriters({}, [user("q")])
+    await one.append(user("theirs", "theirs"))
+    await two.append(user("ours"))
+    const storage = createMemoryStorage({ location })
+    // The information beside the head is lost, and the reading of the whole log for its tips fails.
+    const head = async (id: string): Promise<HeadInfo | undefined> => {
+      const { info: _, ...rest } = (await storage.head(id)) as HeadInfo
+      return rest
+    }
+    const read: SessionStorage["read"] = (id, range, o) => {
+      if (range !== undefined && "to" in range && range.to === 4) throw new StorageError("quota", "not now")
+      return storage.read(id, range, o)
+    }
+    const session = await sessionsReading({ ...storage, head, read }, 1).open("s")
+    expect(named(session)).toBeUndefined()
+    await session.branches()
+    expect(named(await session.context())).toEqual(["theirs"])
+    expect(named(session)).toEqual(["theirs"])
+  })
+
+  test("after the append that would have settled it has failed", async () => {
+    const { location, one, two } = await twoWriters({}, [user("q")])
+    await one.append(user("theirs", "theirs"))
+    await two.append(user("ours", "ours"))
+    const writer = createWriter(location)
+    const session = await writer.sessions.open("s")
+    writer.storage.fail("append", "quota")
+    const branched = session.branch("theirs")
+    expect(named(await session.context())).toBeUndefined()
+    expect(await codeOf(branched)).toBe("quota")
+    expect(named(session)).toEqual(["theirs"])
+    expect(named(await session.context())).toEqual(["theirs"])
   })
 })

@@ -100,7 +100,7 @@ export async function withPathOf(
   o: CallOptions = {},
 ): Promise<InfoProjection> {
   const { state } = live
-  const selection = await selectAt(live, state.leafId, o)
+  const selection = await selectAt(live, projection.leaf, o)
   const known = withPath(projection, selection.state, compactionOf(state.log, selection))
   if (state.projection === projection) state.projection = known
   return known

@@ -10,7 +10,9 @@ import {
   storeKept,
 } from "../../test/kept-info.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
-import { codeOf, user } from "../../test/writers.ts"
+import { createMemoryStorage } from "@sessions/memory"
+import { codeOf, createWriter, twoWriters, user } from "../../test/writers.ts"
+import type { NewEntry } from "../format/new-entry.ts"
 import { encodeProjection } from "../info/projection-text.ts"
 import { type InfoProjection, withTips } from "../info/projection.ts"
 import type { HeadInfo, SessionStorage } from "../storage/contract.ts"
@@ -29,6 +31,25 @@ test("after a branch the list knows the model without opening the log", async ()
   storage.take()
   expect((await sessions.list()).sessions[0]?.model).toEqual({ provider: "p", model: "old" })
   expect(storage.take()).toMatchObject({ lines: 0, docsGot: 0 })
+})
+
+test("the model is that of the log's leaf, also where a session stays on a branch of its own", async () => {
+  const o = { readWindow: { first: 600, largest: 600 } }
+  const model = (name: string): NewEntry => ({ type: "model_change", provider: "p", model: name })
+  const { location, one, two } = await twoWriters(o)
+  await one.append([model("first"), user("a".repeat(2_000)), user("b", "b")])
+  await two.refresh()
+  await one.close()
+  const again = await createWriter(location, o).sessions.open("s")
+  await two.append(user("theirs"))
+  await again.append([model("own"), user("ours")])
+  await two.append(user("theirs, too"))
+  await again.refresh()
+  expect((await again.context()).model?.model).toBe("own")
+  expect((await again.info()).model?.model).toBe("first")
+  await again.title("x")
+  const reader = createSessions({ storage: createMemoryStorage({ location }) })
+  expect((await reader.list()).sessions[0]?.model?.model).toBe("first")
 })
 
 test("if only the path can say which model is active, the answer is stored and the next list does not read it again", async () => {
