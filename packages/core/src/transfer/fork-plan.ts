@@ -1,5 +1,6 @@
 /** Selects the entries of a log that go into a fork, and the fields that change in them. Pure. */
 import type { Entry } from "../format/entry.ts"
+import { hintOf } from "../format/hints.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { pathTo } from "../log/path.ts"
@@ -44,6 +45,7 @@ export function planFork(log: EntryLog, leaf: Seq | null): readonly ForkedEntry[
       ...(entry.type === "compaction"
         ? firstKeptFields(log, entry, { path, onPath, positions })
         : // The target of a `leaf` entry is its parent.
+          hintOf(entry) !== undefined &&
           entry["targetSeq"] !== undefined && { targetSeq: entry.type === "leaf" ? parent.seq : targetSeq }),
     }
     const changes = Object.entries(fields).filter(([key, value]) => entry[key] !== value)

@@ -124,6 +124,15 @@ test("a fork's hints have the positions of its own entries", async () => {
   expect(seqOf("x")).toBe(-1)
 })
 
+test("a field of an own type that has the name of a hint stays as it is in a fork", async () => {
+  const sessions = sessionsIn()
+  const source = await sessions.create({ id: "s" })
+  await source.append([user("one", "a"), { type: "acme:note", id: "n", targetSeq: 7, firstKeptSeq: "x" }])
+  await sessions.fork("s", { id: "f" })
+  const [, , note] = slotsOf(await linesIn(sessions.storage, "f"))
+  expect(note).toMatchObject({ targetSeq: 7, firstKeptSeq: "x" })
+})
+
 test("a fork names its source and copies the header's other fields", async () => {
   const sessions = sessionsIn(undefined, { now: () => 0 })
   const source = await sessions.create({ id: "s", cwd: "/project", title: "T", systemPromptOverride: "Be brief." })

@@ -104,3 +104,13 @@ test("an entry whose parent would not be before it in the other log is named", (
   expect(plan([message("a", null, 1), lost], [message("a", null, 1)])).toEqual({ from: "here", entry: lost })
   expect(plan([message("a", null, 1)], [message("a", null, 1), lost])).toEqual({ from: "there", entry: lost })
 })
+
+test("a leaf whose timestamp is missing, or is no text, is agreed as well", () => {
+  const root = message("a", null, 1)
+  for (const timestamp of [undefined, null, 7]) {
+    const one = message("b", "a", 0)
+    const other: ModelEntry = Object.assign(message("c", "a", 0), { timestamp })
+    expect(plan([root, one], [root, other])).toMatchObject({ leaf: "c", leafAt: "1970-01-01T00:00:00.000Z" })
+    expect(plan([root, other], [root, one])).toMatchObject({ leaf: "c", leafAt: "1970-01-01T00:00:00.000Z" })
+  }
+})

@@ -36,7 +36,13 @@ export function planMerge(here: EntryLog, there: EntryLog): MergePlan | MissingP
   const endsThere = positionOf(toThere.at(-1) ?? lastOf(there), find)
   const endsHere = positionOf(toHere.at(-1) ?? lastOf(here), find)
   const isAtLeaf = endsHere === leaf && endsThere === leaf
-  return { toThere, toHere, leaf, leafAt: isAtLeaf ? undefined : agreed?.timestamp }
+  return { toThere, toHere, leaf, leafAt: isAtLeaf ? undefined : timestampOf(agreed) }
+}
+
+/** A stored entry may have any timestamp, or none: then its time counts as 0. */
+function timestampOf(entry: Entry | undefined): string {
+  const timestamp: unknown = entry?.timestamp
+  return typeof timestamp === "string" ? timestamp : new Date(0).toISOString()
 }
 
 function entryOf(log: EntryLog, id: string): Entry | undefined {

@@ -2,6 +2,7 @@
 import type { Entry } from "../format/entry.ts"
 import { SessionError } from "../format/errors.ts"
 import type { Header } from "../format/header.ts"
+import { hintOf } from "../format/hints.ts"
 import { isSameJson } from "../format/json.ts"
 import { withSeq } from "../format/json-edit.ts"
 import { parseLine } from "../format/line.ts"
@@ -136,7 +137,7 @@ function runsOf(twins: readonly Twin[]): Twin[][] {
   return runs
 }
 
-/** Whether two lines have the same content, apart from the hints, which differ between two logs. */
+/** Whether two lines have the same content, apart from the seq and the hint, which differ between two logs. */
 function isSameEntry(line: string, other: string): boolean {
   if (line === other) return true
   const plain = withSeq(line, 0)
@@ -144,7 +145,8 @@ function isSameEntry(line: string, other: string): boolean {
 }
 
 function contentOf(line: string): unknown {
-  const { seq: _, targetSeq: __, firstKeptSeq: ___, ...content } = parseLine(line).record ?? { type: "" }
+  const { seq: _, ...fields } = parseLine(line).record ?? { type: "" }
+  const { [hintOf(fields)?.field ?? "seq"]: __, ...content } = fields as Readonly<Record<string, unknown>>
   return content
 }
 

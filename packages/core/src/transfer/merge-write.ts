@@ -3,6 +3,7 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
 import { SessionError } from "../format/errors.ts"
 import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
+import { hintOf } from "../format/hints.ts"
 import { withFields, withSeq } from "../format/json-edit.ts"
 import { encodeEntry } from "../format/line.ts"
 import { type InfoProjection, projectEntry, withTips } from "../info/projection.ts"
@@ -50,7 +51,8 @@ export async function prepare(
   o: MergeWriteOptions,
 ): Promise<readonly NewLine[]> {
   const seqs = new Map<string, Seq>()
-  const seqOf = (entryId: unknown): Seq | undefined => seqs.get(entryId as string) ?? to.log.find(entryId as string)
+  const seqOf = (entryId: unknown): Seq | undefined =>
+    typeof entryId === "string" ? (seqs.get(entryId) ?? to.log.find(entryId)) : undefined
   const blobsOf = blobCopier(from.storage, to.storage, (diagnostic) => diagnostics.push(diagnostic), signalOf(o))
   const lines: NewLine[] = []
   for await (const { line, seq: source } of linesAt(from, id, missing, o)) {
@@ -61,26 +63,21 @@ export async function prepare(
     lines.push({ line: moved, bytes: utf8Length(moved) + 1, entry, ...blobsOf(line, source) })
   }
   if (leaf !== undefined) {
-    const line = encodeEntry({ ...leaf, seq: to.head.next + lines.length, ...hintOf(leaf.parentId, seqOf) })
+    const targetSeq = seqOf(leaf.parentId)
+    const hint = targetSeq === undefined ? {} : { targetSeq }
+    const line = encodeEntry({ ...leaf, seq: to.head.next + lines.length, ...hint })
     lines.push({ line, bytes: utf8Length(line) + 1, entry: leaf, isAdded: true })
   }
   checkSizes(id, to, lines, o)
   return lines
 }
 
-function hintOf(parentId: string | null, seqOf: (id: unknown) => Seq | undefined): object {
-  const targetSeq = parentId === null ? undefined : seqOf(parentId)
-  return targetSeq === undefined ? {} : { targetSeq }
-}
-
-/** The line with its seq and its hints in the receiving log. */
+/** The line with its seq and its hint in the receiving log. */
 function atSeq(line: string, entry: Entry, seq: Seq, seqOf: (id: unknown) => Seq | undefined): string {
   const moved = withSeq(line, seq) ?? withFields(line, { seq })
-  const { type, parentId, targetId, targetSeq, firstKeptEntryId, firstKeptSeq } = entry
-  const hints: Record<string, unknown> = {}
-  if (targetSeq !== undefined) hints["targetSeq"] = seqOf(type === "leaf" ? parentId : targetId)
-  if (firstKeptSeq !== undefined) hints["firstKeptSeq"] = seqOf(firstKeptEntryId)
-  return Object.keys(hints).length === 0 ? moved : withFields(moved, hints)
+  const hint = hintOf(entry)
+  if (hint === undefined || entry[hint.field] === undefined) return moved
+  return withFields(moved, { [hint.field]: seqOf(hint.targetId) })
 }
 
 async function* linesAt(

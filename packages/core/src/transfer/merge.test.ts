@@ -297,6 +297,19 @@ test("every difference of content is named, whatever the order of the lines and 
   expect(new Set(differing)).toEqual(new Set([ids[1], ids[3]]))
 })
 
+test("a field of an own type that has the name of a hint is content", async () => {
+  const { a, b, here } = await twoCopies()
+  const session = await here.open("s")
+  await session.append({ type: "acme:note", id: "n", targetSeq: 7, firstKeptSeq: "x" })
+  await session.close()
+  await here.merge("s", b)
+  expect((await linesIn(b, "s")).at(-1)).toBe((await linesIn(a, "s")).at(-1))
+  const changed = storeNamed("changed")
+  const lines = (await linesIn(a, "s")).map((line) => line.replace('"targetSeq":7', '"targetSeq":8'))
+  await changed.append("s", lines, { expect: 0 })
+  expect(await here.merge("s", changed)).toMatchObject({ sent: 0, differing: ["n"] })
+})
+
 test("two texts with one FNV-1a of 53 bits are different texts", async () => {
   const time = "2026-01-31T09:30:01.000Z"
   const [a, b] = ["bzjrhg", "kapjti"].map((content) => {

@@ -7,6 +7,7 @@ import {
   planBlobs,
   type PlannedBlob,
 } from "../format/blobs.ts"
+import { hintOf } from "../format/hints.ts"
 import { type EncodedEntry, toEncodedEntry } from "../format/line.ts"
 import { type EntryPayload, type EntryPlace, placeEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
@@ -48,25 +49,9 @@ export function encodeForAppend(
   return { entry, pending: { id, type, parentId, full, stored: full, bytes, line: undefined, hint, keepsLeaf }, blobs }
 }
 
-/** Entries that carry the seq of another entry. The target of a leaf is its parent. */
 function hintFor(payload: EntryPayload, parentId: string | null): SeqHint | undefined {
-  const fields = payload as Readonly<Record<string, unknown>>
-  switch (fields["type"]) {
-    case "compaction":
-      return toHint("firstKeptSeq", fields["firstKeptEntryId"])
-    case "tombstone":
-    case "context_edit":
-    case "label":
-      return toHint("targetSeq", fields["targetId"])
-    case "leaf":
-      return toHint("targetSeq", parentId)
-    default:
-      return undefined
-  }
-}
-
-function toHint(field: SeqHint["field"], targetId: unknown): SeqHint | undefined {
-  return typeof targetId === "string" ? { field, targetId } : undefined
+  const hint = hintOf(payload, parentId)
+  return typeof hint?.targetId === "string" ? (hint as SeqHint) : undefined
 }
 
 function without(payload: EntryPayload, field: string): EntryPayload {

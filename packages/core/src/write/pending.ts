@@ -1,6 +1,7 @@
 /** Pending appends: their entries are at the end of the log in memory, and their lines wait to be acknowledged. */
 import { cloneJson } from "../format/clone.ts"
 import { type EntryType, isAnnotationType } from "../format/entry.ts"
+import type { Hint } from "../format/hints.ts"
 import { type EncodedEntry, lineOf } from "../format/line.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { leafAt } from "../log/path.ts"
@@ -28,8 +29,7 @@ export interface PendingEntry {
   readonly keepsLeaf: boolean
 }
 
-export interface SeqHint {
-  readonly field: "firstKeptSeq" | "targetSeq"
+export interface SeqHint extends Hint {
   readonly targetId: string
 }
 

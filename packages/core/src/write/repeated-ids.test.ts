@@ -97,6 +97,38 @@ test("the order of keys, the timestamp, and a string for a text block do not cou
   expect(session.head?.next).toBe(4)
 })
 
+test("fields that the session gives some types are content of an entry of another type", async () => {
+  const { sessions } = createWriter()
+  const session = await sessions.create({ id: "s" })
+  const task = {
+    type: "acme:task" as const,
+    id: "t",
+    state: "open",
+    settles: "later",
+    targetSeq: 1,
+    firstKeptSeq: 2,
+    system: 3,
+  }
+  await session.append(task)
+  for (const field of ["state", "settles", "targetSeq", "firstKeptSeq", "system"])
+    expect([field, await codeOf(session.append({ ...task, [field]: "other" }))]).toEqual([field, "exists"])
+  expect((await session.append(task)).ids).toEqual(["t"])
+})
+
+test("a compaction that carries system messages is repeated like any other entry", async () => {
+  const location = createMemoryLocation()
+  const { sessions } = createWriter(location)
+  const session = await sessions.create({ id: "s" })
+  const system = { type: "message", id: "a", message: { role: "system", content: "Be brief." } } as const
+  await session.append([system, user("hi", "b")])
+  const rest = { summary: "s", firstKeptEntryId: "b", tokensBefore: 1, readFiles: [], modifiedFiles: [] }
+  const compaction = { type: "compaction", id: "c", ...rest } as const
+  await session.append(compaction)
+  expect((await session.append(compaction)).ids).toEqual(["c"])
+  expect(await codeOf(session.append({ ...compaction, summary: "other" }))).toBe("exists")
+  expect(await storedIds(location)).toEqual(["a", "b", "c"])
+})
+
 test("after a cold start an id is found far back in the log", async () => {
   for (const repeats of [undefined, "log"] as const) {
     const { location, session } = await coldStart({ step: 1 })

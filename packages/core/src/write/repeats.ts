@@ -4,8 +4,9 @@
  */
 import { blobRefs, restoreBlobs } from "../format/blobs.ts"
 import { fromBase64 } from "../format/base64.ts"
-import type { Entry } from "../format/entry.ts"
+import { type Entry, storesState } from "../format/entry.ts"
 import { SessionError } from "../format/errors.ts"
+import { hintOf } from "../format/hints.ts"
 import { isUlid, ulidTime } from "../format/ids.ts"
 import { encodeEntry } from "../format/line.ts"
 import { SEARCHED_WITHOUT_TIME_BYTES } from "../format/limits.ts"
@@ -19,6 +20,7 @@ import type { EntryLog } from "../log/entry-log.ts"
 import { readLines } from "../log/loaded-log.ts"
 import { OlderIds, timeOf } from "../log/older-ids.ts"
 import { parseEntry } from "../log/parse-entry.ts"
+import { isLeaving } from "../log/tips.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import type { CallOptions, Head, Seq, SessionStorage } from "../storage/contract.ts"
 import { sha256Hex } from "../storage/hash.ts"
@@ -130,20 +132,26 @@ export function checkRepeated(session: string, existing: Entry, payload: EntryPa
   if (!isSameContent(existing, contentOf(payload, o))) throw idTaken(session, existing.id)
 }
 
-/** Whether two entries are the same but for what the session gives them: position, time, blobs, state, and settled tips. */
+/** Whether two entries are the same but for what the session gives an entry of this type. */
 export function isSameContent(one: Fields, other: Fields): boolean {
-  return isSameJson({ ...one, ...NOT_COMPARED }, { ...other, ...NOT_COMPARED })
+  const given = givenTo(one)
+  return isSameJson({ ...one, ...given }, { ...other, ...given })
 }
 
-const NOT_COMPARED = {
-  parentId: null,
-  seq: null,
-  timestamp: null,
-  blobs: null,
-  state: null,
-  settles: null,
-  targetSeq: null,
-  firstKeptSeq: null,
+/** The fields that a session gives an entry, without values. Entries of other types may have such fields of their own. */
+function givenTo(entry: Fields): Fields {
+  const type = entry["type"] as string
+  const hint = hintOf(entry)
+  return {
+    parentId: null,
+    seq: null,
+    timestamp: null,
+    blobs: null,
+    ...(hint === undefined ? {} : { [hint.field]: null }),
+    ...(storesState(type) ? { state: null } : {}),
+    ...(type === "compaction" ? { system: null } : {}),
+    ...(isLeaving(entry as Entry) ? { settles: null } : {}),
+  }
 }
 
 type Fields = Readonly<Record<string, unknown>>

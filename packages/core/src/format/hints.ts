@@ -1,0 +1,27 @@
+/**
+ * Hints: fields with the seq of another entry, so that a loader can jump there. They differ between two logs with the same entries, so
+ * whoever moves an entry makes them anew. Entries of other types may have fields of the same names, which are content.
+ */
+import type { Fields } from "./shape.ts"
+
+export interface Hint {
+  readonly field: "firstKeptSeq" | "targetSeq"
+  /** The id of the other entry. A stored entry may have any value there. */
+  readonly targetId: unknown
+}
+
+/** The hint that entries of this type have. The target of a `leaf` is its parent, which a new entry does not have yet. */
+export function hintOf(fields: Fields, parentId: unknown = fields["parentId"]): Hint | undefined {
+  switch (fields["type"]) {
+    case "compaction":
+      return { field: "firstKeptSeq", targetId: fields["firstKeptEntryId"] }
+    case "tombstone":
+    case "context_edit":
+    case "label":
+      return { field: "targetSeq", targetId: fields["targetId"] }
+    case "leaf":
+      return { field: "targetSeq", targetId: parentId }
+    default:
+      return undefined
+  }
+}
