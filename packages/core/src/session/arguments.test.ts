@@ -168,6 +168,12 @@ test("near misses of values and of names within options are `invalid`", async ()
     [() => sessions.list({ source: "corn" as never }), '`source` must be "interactive" or "cron"'],
     [() => sessions.open("s", { compaction: { keepTurn: 1 } as never }), 'Did you mean "compaction.keepTurns"?'],
     [() => sessions.export("s", { format: "json" as never }), '`format` must be "jsonl" or "markdown"'],
+    [() => sessions.fork("s", { at: 5n as never }), "`at` must be a string, not 5."],
+    [() => sessions.import("", { from: null as never }), '`from` must be "auto" or "sessions"'],
+    ...[5, "a".repeat(64), { a: 1 }, [5], new Set([5])].map((blobs): [() => unknown, string] => [
+      () => sessions.import("", { blobs: blobs as never }),
+      '`blobs` must be "any", or an array or a Set of hashes',
+    ]),
     [
       () => sessions.copy("s", "./x" as never),
       'copy needs a storage, such as createFileStorage({ root: "./sessions" })',

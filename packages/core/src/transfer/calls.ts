@@ -4,7 +4,7 @@
  */
 import { checkCallOptions, type OptionChecks } from "../format/options.ts"
 import type { Header } from "../format/header.ts"
-import { type Check, isAnything, isBoolean, isFunction, oneOf } from "../format/shape.ts"
+import { arrayOf, type Check, isAnything, isBoolean, isFunction, isObject, isString, oneOf } from "../format/shape.ts"
 import { CALL, type Calls, OPEN, type Options, withChecks } from "../session/arguments.ts"
 import { continueRecent } from "../session/continue-recent.ts"
 import type { ReadableSession } from "../session/live.ts"
@@ -48,15 +48,19 @@ export interface Repository extends Pick<PruningRepository, "infoOf"> {
   readonly deleted: (id: string) => void
 }
 
-const isFormat: Check = (value) =>
-  typeof value === "string" ? oneOf("auto", "sessions", "pi", "oh-my-pi")(value) : undefined
+const isFormat: Check = (value) => (isObject(value) ? undefined : oneOf("auto", "sessions", "pi", "oh-my-pi")(value))
+const isHashes: Check = (value) => {
+  const hashes = value instanceof Set ? [...value] : value
+  const isValid = value === "any" || arrayOf(isString)(hashes) === undefined
+  return isValid ? undefined : ' must be "any", or an array or a Set of hashes.'
+}
 const COPY: OptionChecks<CopyOptions> = { ...CALL, onProgress: isFunction }
 const IMPORT: OptionChecks<ImportOptions> = {
   ...COPY,
   id: isAnything,
   from: isFormat,
   beside: isAnything,
-  blobs: isAnything,
+  blobs: isHashes,
 }
 const EXPORT: OptionChecks<ExportOptions> = {
   ...CALL,
@@ -64,7 +68,7 @@ const EXPORT: OptionChecks<ExportOptions> = {
   selfContained: isAnything,
   backup: isAnything,
 }
-const FORK: OptionChecks<Options<Sessions["fork"], 1>> = { ...OPEN, at: isAnything, id: isAnything }
+const FORK: OptionChecks<Options<Sessions["fork"], 1>> = { ...OPEN, at: isString, id: isAnything }
 const CONTINUE: OptionChecks<Options<Sessions["continueRecent"], 0>> = {
   ...OPEN,
   cwd: isAnything,

@@ -280,6 +280,12 @@ test("two storages in memory have different descriptions, so that each is known 
   expect(await linesIn(other, "s")).toEqual(await linesIn(one, "s"))
 })
 
+test("a storage whose description every object has as a key was not merged with before", async () => {
+  const { here } = await twoCopies()
+  for (const description of ["toString", "__proto__"])
+    expect(await here.merge("s", storeNamed(description))).toMatchObject({ sent: 1 })
+})
+
 test("every difference of content is named, whatever the order of the lines and the keys", async () => {
   const { b, here, there } = await twoCopies()
   const ids: string[] = []

@@ -25,8 +25,9 @@ export async function mergedBefore(
   o: CallOptions,
 ): Promise<Partial<Merged> | undefined> {
   const doc = await here.docs.get(keyOf(id), o)
-  const found = doc === undefined ? undefined : parsed(doc.text)[there.description]
-  if (found === undefined) return undefined
+  const known = doc === undefined ? {} : parsed(doc.text)
+  if (!Object.hasOwn(known, there.description)) return undefined
+  const found = known[there.description]
   return isMerged(found) ? found : {}
 }
 

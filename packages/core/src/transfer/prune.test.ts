@@ -48,6 +48,22 @@ test("sessions whose last message is older are deleted, the oldest first; the ot
   expect(await idsIn(storage)).toEqual(["limit", "new"])
 })
 
+test("a session without a timestamp that is a time is as old as its last append", async () => {
+  let time = NOW - 31 * DAY
+  const storage = createMemoryStorage({ clock: () => time })
+  const put = async (id: string): Promise<void> => {
+    const header = { type: "session", format: "@sessions", version: 4, id, timestamp: "yesterday" }
+    const message = { ...said("hi"), id: "a", parentId: null, seq: 1, timestamp: "yesterday" }
+    await storage.append(id, [JSON.stringify(header), JSON.stringify(message)], { expect: 0 })
+  }
+  await put("old")
+  time = NOW
+  await put("new")
+  const { removed } = await sessionsIn(storage, { now }).prune({ olderThan: 30 * DAY })
+  expect(removed.map(({ id }) => id)).toEqual(["old"])
+  expect(await idsIn(storage)).toEqual(["new"])
+})
+
 test("only sessions of the cwd and the source are deleted, and the hook runs for each", async () => {
   const storage = createMemoryStorage()
   await make(storage, "a", 90 * DAY, { cwd: "/a", source: "cron" })

@@ -90,7 +90,9 @@ async function listOld(
       const info = await infoOf(id, row, signal)
       const { lastMessageAt } = info
       const isWanted = (cwd ?? info.cwd) === info.cwd && (source ?? info.source) === info.source
-      if (isWanted && Date.parse(lastMessageAt) < limit) old.push({ id, lastMessageAt, bytes, head: { next, log } })
+      // 0 if no timestamp of the log is a time: then nothing shows that it is old but its last append.
+      const at = Date.parse(lastMessageAt) || Date.parse(info.updatedAt)
+      if (isWanted && at < limit) old.push({ id, lastMessageAt, bytes, head: { next, log } })
     } catch (error) {
       await rethrowUnlessOfOne(storage, error, signal)
       if (!hasCode(error, "not_found")) failed.push({ id, why: "failed", error })
