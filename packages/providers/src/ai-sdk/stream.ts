@@ -1,7 +1,7 @@
 /** The stream of the AI SDK as messages: each step is appended when it has ended, with the results of its tools. */
 import type { AssistantMessage, ContentBlock } from "@sessions/core"
 import { type Fields, fieldsOf, stringOf } from "@sessions/formats/messages/values"
-import { partialCall, toolResult } from "../shared/answer.ts"
+import { errorText, partialCall, toolResult } from "../shared/answer.ts"
 import { type Accumulator, appendStream } from "../shared/stream.ts"
 import type { Appendable, StreamOptions } from "../shared/types.ts"
 import { type AiSdkEntry, stepEntry } from "./answer.ts"
@@ -156,10 +156,10 @@ function addResult(step: Step, fields: Fields, options: Fields): void {
     const part = { toolCallId, toolName, output: { type: "execution-denied" } }
     step.results.push({ type: "message", message: resultOfPart(part) })
   } else if (providerExecuted === true) {
-    const value = type === "tool-error" ? { type: "error-text", value: String(error) } : { type: "json", value: output }
+    const value =
+      type === "tool-error" ? { type: "error-text", value: errorText(error) } : { type: "json", value: output }
     step.parts.push({ type: "tool-result", toolCallId, toolName, output: value, ...options })
-  } else if (type === "tool-error")
-    step.results.push(toolResult(call, error instanceof Error ? error : String(error), { isError: true }))
+  } else if (type === "tool-error") step.results.push(toolResult(call, errorText(error), { isError: true }))
   else {
     const sent = typeof output === "string" ? { type: "text", value: output } : { type: "json", value: output ?? null }
     step.results.push({ type: "message", message: resultOfPart({ toolCallId, toolName, output: sent }) })

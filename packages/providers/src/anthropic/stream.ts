@@ -22,6 +22,8 @@ export function appendAnthropicStream<E extends AnthropicEvent>(
 interface Piece {
   readonly block: Record<string, unknown>
   json: string
+  hasEnded: boolean
+  /** The arguments are JSON. */
   isWhole: boolean
 }
 
@@ -44,7 +46,7 @@ export function accumulateAnthropic(): Accumulator<AnthropicEvent> {
           usage = fieldsOf(start["usage"])
           return
         case "content_block_start":
-          pieces[index as number] = { block: { ...fieldsOf(block) }, json: "", isWhole: false }
+          pieces[index as number] = { block: { ...fieldsOf(block) }, json: "", hasEnded: false, isWhole: false }
           return
         case "content_block_delta":
           if (piece !== undefined) addDelta(piece, fieldsOf(delta))
@@ -62,7 +64,8 @@ export function accumulateAnthropic(): Accumulator<AnthropicEvent> {
       }
     },
     entries(): readonly AnswerEntry[] {
-      const content = pieces.map(pieceBlock)
+      // A piece whose start did not arrive is missing.
+      const content = pieces.flatMap((piece) => pieceBlock(piece, stopReason))
       if (content.length === 0 && !isComplete) return []
       return [answerOf({ ...start, stop_reason: stopReason, usage } as unknown as AnthropicAnswer, content)]
     },
@@ -91,6 +94,7 @@ function addDelta(piece: Piece, delta: Fields): void {
 }
 
 function finish(piece: Piece): void {
+  piece.hasEnded = true
   piece.isWhole = true
   if (piece.json === "") return
   try {
@@ -100,8 +104,11 @@ function finish(piece: Piece): void {
   }
 }
 
-function pieceBlock({ block, json, isWhole }: Piece): ContentBlock {
+function pieceBlock({ block, json, isWhole, hasEnded }: Piece, stopReason: unknown): ContentBlock {
   const isCall = block["type"] === "tool_use" || block["type"] === "server_tool_use"
+  // The arguments of a call that the model has ended may be no JSON.
+  if (block["type"] === "tool_use" && hasEnded && !isWhole && stopReason === "tool_use")
+    return blockOf({ ...block, input: json })
   if (isCall && !isWhole) return partialCall(block["id"], block["name"], json)
   const { signature, ...unsigned } = block
   // The signature of thinking that was cut off is an empty text.

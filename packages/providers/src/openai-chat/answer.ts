@@ -1,7 +1,7 @@
 /** An answer of the Chat Completions API as a message. */
 import { type ContentBlock, SessionError, type Usage } from "@sessions/core"
 import { messageOfChat } from "@sessions/formats/messages/openai-chat"
-import { type Fields, fieldsOf, isObject } from "@sessions/formats/messages/values"
+import { type Fields, fieldsOf, isObject, stringOf } from "@sessions/formats/messages/values"
 import { answerEntry, uncached, usageOf } from "../shared/answer.ts"
 import { withNative } from "../shared/native.ts"
 import type { AnswerEntry } from "../shared/types.ts"
@@ -28,7 +28,7 @@ export function fromOpenAIChat(answer: ChatAnswer, o: ChatAnswerOptions = {}): A
   const chosen = choices.length === 1 ? choices[0] : choices.find(({ index }, i) => (index ?? i) === o.choice)
   if (chosen === undefined) throw new SessionError("invalid", `The answer has no choice ${o.choice ?? 0}.`)
   return answerEntry({
-    content: contentOf(chosen.message as Fields),
+    content: contentOf(chosen.message as Fields, id),
     provider: o.provider ?? "openai",
     model,
     usage: chatUsage(usage),
@@ -37,11 +37,10 @@ export function fromOpenAIChat(answer: ChatAnswer, o: ChatAnswerOptions = {}): A
   })
 }
 
-/** Thinking, text, refusal, audio, calls. */
-export function contentOf(record: Fields): readonly ContentBlock[] {
-  const known = messageOfChat({ ...record, role: "assistant" }, new Map())
-  const content = (known?.["content"] ?? []) as readonly ContentBlock[]
+/** Thinking, text, refusal, audio, calls. `responseId`: of the answer, for calls that have no id. */
+export function contentOf(record: Fields, responseId: unknown): readonly ContentBlock[] {
   const { refusal, audio, tool_calls: calls } = record
+  const content = blocksOf({ ...record, tool_calls: undefined })
   const theirCalls = Array.isArray(calls) ? (calls as readonly unknown[]).map(fieldsOf) : []
   const more: ContentBlock[] = []
   if (typeof refusal === "string" && refusal !== "") more.push({ type: "text", text: refusal, refusal: true })
@@ -49,13 +48,26 @@ export function contentOf(record: Fields): readonly ContentBlock[] {
   return [
     ...content.filter(({ type }) => type !== "toolCall"),
     ...more,
-    ...content
-      .filter((block) => block.type === "toolCall")
-      .map((block) => {
-        const theirs = theirCalls.find(({ id }) => id === block.id)
-        return theirs === undefined ? block : withNative(block, "openai-chat", theirs, writtenCall(block))
-      }),
+    ...content.filter(({ type }) => type === "toolCall"),
+    // One by one: several calls may have one id.
+    ...theirCalls.flatMap((call, i) => callOf({ ...call, id: stringOf(call["id"]) || callId(responseId, i) })),
   ]
+}
+
+function blocksOf(record: Fields): readonly ContentBlock[] {
+  const message = messageOfChat({ ...record, role: "assistant" }, new Map())
+  return (message?.["content"] ?? []) as readonly ContentBlock[]
+}
+
+function callOf(call: Fields): readonly ContentBlock[] {
+  return blocksOf({ tool_calls: [call] }).map((block) =>
+    block.type === "toolCall" ? withNative(block, "openai-chat", call, writtenCall(block)) : block,
+  )
+}
+
+/** Some providers give calls no ids, and results need them. */
+function callId(responseId: unknown, i: number): string {
+  return `${stringOf(responseId) || crypto.randomUUID()}-${i + 1}`
 }
 
 function writtenCall(block: ContentBlock): Fields {

@@ -21,6 +21,7 @@ export function appendOpenAIChatStream<E extends ChatChunk>(
 }
 
 interface Call {
+  readonly index: number
   id: unknown
   type: string
   name: string
@@ -38,13 +39,14 @@ export function accumulateOpenAIChat(o: ChatAnswerOptions = {}): Accumulator<Cha
       return stopReason !== undefined
     },
     add(chunk) {
-      id ??= chunk.id
-      model ??= chunk.model
+      // They are empty in chunks of Azure's content filter.
+      id ||= chunk.id
+      model ||= chunk.model
       usage = chunk.usage ?? usage
-      for (const [i, { index, delta, finish_reason: finish }] of chunk.choices.entries()) {
+      for (const [i, { index, delta, finish_reason: finish }] of (chunk.choices ?? []).entries()) {
         if ((index ?? i) !== (o.choice ?? 0)) continue
         stopReason = finish ?? stopReason
-        addDelta(delta as Fields)
+        addDelta(fieldsOf(delta))
       }
     },
     entries(): readonly AnswerEntry[] {
@@ -59,7 +61,7 @@ export function accumulateOpenAIChat(o: ChatAnswerOptions = {}): Accumulator<Cha
       const partial = calls
         .filter((call) => !whole.includes(call))
         .map((call) => partialCall(call.id, call.name, call.text))
-      const content: readonly ContentBlock[] = [...contentOf(record), ...partial]
+      const content: readonly ContentBlock[] = [...contentOf(record, id), ...partial]
       const provider = o.provider ?? "openai"
       return [answerEntry({ content, provider, model, usage: chatUsage(usage), stopReason, responseId: id })]
     },
@@ -84,10 +86,14 @@ export function accumulateOpenAIChat(o: ChatAnswerOptions = {}): Accumulator<Cha
   function addCall({ index, id: callId, type, function: called, custom }: Fields, i: number): void {
     hasArrived = true
     const at = typeof index === "number" ? index : i
-    const call = (calls[at] ??= { id: undefined, type: "function", name: "", text: "" })
+    const { name, arguments: args, input } = fieldsOf(called ?? custom)
+    let call = calls.findLast((one) => one.index === at)
+    // Some providers give all calls one index. Others give each piece of a call another id, but only the first one a name.
+    const isNext = Boolean(callId) && Boolean(name) && Boolean(call?.id) && call?.id !== callId
+    if (call === undefined || isNext)
+      calls.push((call = { index: at, id: undefined, type: "function", name: "", text: "" }))
     if (typeof callId === "string" && callId !== "") call.id = callId
     if (custom !== undefined || type === "custom") call.type = "custom"
-    const { name, arguments: args, input } = fieldsOf(called ?? custom)
     call.name += stringOf(name) ?? ""
     call.text += stringOf(args) ?? stringOf(input) ?? ""
   }

@@ -44,10 +44,13 @@ export interface ChatAnswer {
 export interface ChatChunk {
   readonly id?: string
   readonly model?: string
-  readonly choices: readonly {
-    readonly index?: number
-    readonly delta: object
-    readonly finish_reason?: string | null
-  }[]
+  /** Without a delta, and without choices: chunks that have the results of Azure's content filter, or the usage. */
+  readonly choices?:
+    | readonly {
+        readonly index?: number
+        readonly delta?: object | null
+        readonly finish_reason?: string | null
+      }[]
+    | null
   readonly usage?: object | null
 }

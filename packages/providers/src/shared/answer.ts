@@ -1,6 +1,14 @@
 /** Answers as entries, the calls in them, and the results of calls. */
-import type { AssistantMessage, ContentBlock, ToolCallBlock, ToolResultMessage, Usage } from "@sessions/core"
-import { type Fields, numberOf, stringOf } from "@sessions/formats/messages/values"
+import {
+  type AssistantMessage,
+  type ContentBlock,
+  SessionError,
+  type ToolCallBlock,
+  type ToolResultMessage,
+  type Usage,
+} from "@sessions/core"
+import { isKnownBlock } from "@sessions/core/format"
+import { type Fields, fieldsOf, numberOf, stringOf } from "@sessions/formats/messages/values"
 import type { AnswerEntry } from "./types.ts"
 
 /** A call whose arguments did not arrive completely: `{id, name, text}`. No request has it. */
@@ -69,14 +77,14 @@ export function toolCalls(answer: AssistantMessage | AnswerEntry): readonly Tool
   )
 }
 
-/** The result of a call as an entry for `session.append`. A value that is no text and no blocks is sent as JSON. */
+/** The result of a call as an entry for `session.append`. A value that is no text and no blocks is sent as JSON; `invalid` if it cannot. */
 export function toolResult(
   call: Pick<ToolCallBlock, "id" | "name">,
   output: unknown,
   o: { readonly isError?: boolean } = {},
 ): { readonly type: "message"; readonly message: ToolResultMessage } {
   const { id: toolCallId, name: toolName } = call
-  const content = isBlocks(output) ? output : [{ type: "text" as const, text: textOfOutput(output) }]
+  const content = isBlocks(output) ? output : [{ type: "text" as const, text: textOfOutput(output, call.name) }]
   return {
     type: "message",
     message: { role: "toolResult", toolCallId, toolName, isError: o.isError === true, content },
@@ -88,12 +96,28 @@ function isBlocks(output: unknown): output is readonly ContentBlock[] {
   return (
     Array.isArray(output) &&
     output.length > 0 &&
-    output.every((block: Fields | null) => types.includes(block?.["type"]))
+    // A tool may return a list of its own objects that have such types.
+    output.every((block: Fields | null) => types.includes(block?.["type"]) && isKnownBlock(block as ContentBlock))
   )
 }
 
-function textOfOutput(output: unknown): string {
+function textOfOutput(output: unknown, tool: string): string {
   if (typeof output === "string") return output
   if (output instanceof Error) return output.message
-  return JSON.stringify(output) ?? ""
+  try {
+    return JSON.stringify(output) ?? ""
+  } catch (cause) {
+    throw new SessionError("invalid", `The output of the tool ${tool} cannot be written as JSON.`, { cause })
+  }
+}
+
+/** What an error says, which may be any value. */
+export function errorText(error: unknown): string {
+  const message = typeof error === "string" ? error : fieldsOf(error)["message"]
+  if (typeof message === "string") return message
+  try {
+    return JSON.stringify(error) ?? String(error)
+  } catch {
+    return "unknown error"
+  }
 }

@@ -13,6 +13,7 @@ const SENTENCES: Readonly<Record<LossCode, (n: string) => string>> = {
   partial_calls: (n) => `${n} of tool calls not sent: their arguments did not arrive completely.`,
   signatures: (n) => `${n} of signatures of thinking not sent. Its text is sent.`,
   system_moved: (n) => `${n} of system messages moved to the beginning: the provider takes none between messages.`,
+  surrogates: (n) => `${n} of messages with halves of surrogate pairs, sent as U+FFFD: no provider takes them.`,
   repaired: (n) => `${n} of repairs made, as \`session.context()\` makes them.`,
 }
 

@@ -3,6 +3,7 @@ import type { ContentBlock, ContextMessage, ModelMessage, SystemMessage } from "
 import { repairMessages } from "@sessions/core/context"
 import { Lost } from "./lost.ts"
 import { PARTIAL_CALL } from "./answer.ts"
+import { wellFormed } from "./well-formed.ts"
 import type { Context, RequestOptions } from "./types.ts"
 
 export interface Prepared {
@@ -15,11 +16,19 @@ export interface Prepared {
 
 export function prepare(context: Context, { system }: RequestOptions): Prepared {
   const lost = new Lost()
-  const complete = context.messages.map((item) => withoutPartialCalls(item, lost))
+  const complete = context.messages.map((item) => withoutHalves(withoutPartialCalls(item, lost), lost))
   const { messages, diagnostics } = repairMessages(complete, "synthesize")
   for (const { entryId } of diagnostics) lost.add("repaired", entryId ?? "")
-  const prompt = context.systemPromptOverride ?? system
+  const prompt = wellFormed(context.systemPromptOverride ?? system)
   return { prompt: prompt === "" ? undefined : prompt, messages, lost }
+}
+
+/** Half of a surrogate pair, as a text that was cut may end in: no API takes it. */
+function withoutHalves(item: ContextMessage<ModelMessage>, lost: Lost): ContextMessage<ModelMessage> {
+  const message = wellFormed(item.message)
+  if (message === item.message) return item
+  lost.add("surrogates", item.entryId)
+  return { ...item, message }
 }
 
 function withoutPartialCalls(item: ContextMessage<ModelMessage>, lost: Lost): ContextMessage<ModelMessage> {

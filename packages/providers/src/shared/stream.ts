@@ -1,5 +1,6 @@
 /** Reads the stream of an answer to its end and appends the message: whole, or what arrived until it was aborted or failed. */
 import type { AssistantMessage, ToolResultMessage } from "@sessions/core"
+import { errorText } from "./answer.ts"
 import type { Appendable, StreamOptions } from "./types.ts"
 
 export type StreamedEntry = {
@@ -60,9 +61,7 @@ function interrupted(
   if (message.role !== "assistant") return { type, message }
   const isAborted = failed === undefined || signal?.aborted === true || isAbort(failed.error)
   if (isAborted) return { type, message: { ...message, stopReason: "aborted" } }
-  const { error } = failed
-  const errorMessage = error instanceof Error ? error.message : String(error)
-  return { type, message: { ...message, stopReason: "error", errorMessage } }
+  return { type, message: { ...message, stopReason: "error", errorMessage: errorText(failed.error) } }
 }
 
 function isAbort(error: unknown): boolean {

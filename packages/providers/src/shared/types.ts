@@ -34,6 +34,8 @@ export type LossCode =
   | "signatures"
   /** System messages from the middle of the conversation are at its beginning. */
   | "system_moved"
+  /** Halves of surrogate pairs are sent as U+FFFD. */
+  | "surrogates"
   /** Calls and results did not match, or a message was empty: mended as by `session.context()`. */
   | "repaired"
 
