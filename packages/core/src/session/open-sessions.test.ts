@@ -63,6 +63,42 @@ test("the last close waits for the appends, flushes them and releases the sessio
   expect(storage.counted.syncs).toBe(1)
 })
 
+test("an opening that ends because the session is deleted, or the repository closed, is not `aborted`", async () => {
+  const storage = createMemoryStorage()
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  let releaseDelete = (): void => undefined
+  const gate = new Promise<void>((resolve) => (releaseDelete = resolve))
+  const faulty = createFaultyStorage({
+    ...storage,
+    async delete(...args) {
+      await gate
+      return storage.delete(...args)
+    },
+  })
+  const sessions = createSessions({ storage: faulty })
+  await (await sessions.create({ id: "a", entries: [user("old")] })).close()
+  const deleting = sessions.delete("a")
+  await turn()
+  const releaseHead = faulty.hold("head")
+  const opening = codeOf(sessions.open("a"))
+  const resumed = sessions.openOrCreate("a")
+  await turn()
+  releaseDelete()
+  await deleting
+  releaseHead()
+  expect(await opening).toBe("not_found")
+  const made = await resumed
+  expect(await contextTexts(made)).toEqual([])
+  await made.close()
+  const releaseRead = faulty.hold("read")
+  const late = codeOf(sessions.open("a"))
+  await turn()
+  const closed = sessions.close()
+  releaseRead()
+  await closed
+  expect(await late).toBe("closed")
+})
+
 test("opening a session while its last handle closes gives the same session", async () => {
   const faulty = createFaultyStorage(createMemoryStorage())
   const sessions = createSessions({ storage: faulty })

@@ -3,7 +3,8 @@
  * `session-cache.ts` keeps it.
  */
 import type { CompactionSettings } from "../compaction/types.ts"
-import { SessionError } from "../format/errors.ts"
+import { hasCode, SessionError } from "../format/errors.ts"
+import { notFound } from "../log/loaded-log.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { rejectOnAbort } from "../storage/signals.ts"
 import type { StorageError } from "../storage/errors.ts"
@@ -146,8 +147,12 @@ export class OpenSessions {
   async #acquire(id: string, slot: OpenSlot, { signal, compaction }: OpenOptions): Promise<OpenedSession> {
     slot.handles++
     try {
-      const live = await rejectOnAbort(slot.opening, signal, aborted(id))
-      if (this.closed) throw new SessionError("closed", `The sessions were closed while ${id} was opened.`)
+      const live = await rejectOnAbort(slot.opening, signal, aborted(id)).catch((error: unknown) => {
+        if (!hasCode(error, "aborted") || slot.created || signal?.aborted === true) throw error
+        // Not by this caller: the repository was closed, or has deleted the session.
+        throw this.closed ? closedMeanwhile(id) : notFound(this.#storage, id)
+      })
+      if (this.closed) throw closedMeanwhile(id)
       const isClosed = (): boolean => this.closed
       return {
         live,
@@ -212,6 +217,10 @@ export class OpenSessions {
     }
     slot.abort.abort()
   }
+}
+
+function closedMeanwhile(session: string): SessionError {
+  return new SessionError("closed", `The sessions were closed while ${session} was opened.`, { session })
 }
 
 function aborted(session: string): (cause: unknown) => StorageError {
