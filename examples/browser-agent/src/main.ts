@@ -18,8 +18,8 @@ addEventListener("focus", () => void app.refresh())
 // Updates relative times such as "5 min. ago".
 setInterval(() => document.visibilityState === "visible" && void app.refresh(), 60_000)
 
-await app.refresh()
-await app.show(named())
+// Both begin before the user can do anything: shown later, the session would replace what the user has opened meanwhile.
+await Promise.all([app.refresh(), app.show(named())])
 void app.sync()
 if (import.meta.env.PROD) await registerServiceWorker()
 

@@ -39,6 +39,11 @@ void describe("turns", { concurrency: 4 }, () => {
     assert.equal(log.filter((line) => line.includes('"role":"user"')).length, 1)
   })
 
+  check("a message that is sent while the page is still starting is answered", async (open, context) => {
+    await context.addInitScript(startUntilFirstTurn)
+    await ask(await open(), "How do branches work?", /Looking writes nothing/)
+  })
+
   check("a stopped answer is kept, and a new answer becomes its sibling", async (open) => {
     const page = await open()
     await sendAndStopAt(page, "Tell me a joke", { selector: ".live", text: "I am a stand-in" })
@@ -130,3 +135,18 @@ void describe("turns", { concurrency: 4 }, () => {
     assert.equal(await exported(page), before)
   })
 })
+
+/** The page's start ends when its first turn has asked for its lock: a busy browser may answer the page as late as that. */
+function startUntilFirstTurn(): void {
+  // The empty page before has neither.
+  if (!isSecureContext) return
+  const { locks, storage } = navigator
+  const begun = new Promise<boolean>((resolve) => {
+    const request = locks.request.bind(locks) as (...args: unknown[]) => Promise<unknown>
+    locks.request = (...args: unknown[]) => {
+      resolve(false)
+      return request(...args)
+    }
+  })
+  storage.persisted = () => begun
+}
