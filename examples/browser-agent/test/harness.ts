@@ -167,6 +167,15 @@ export async function asked(page: Page, expected: readonly string[]): Promise<vo
   assert.deepEqual(await questions(page), expected)
 }
 
+/** Deletes the shown session. The page shows a new one at once, but lists the deleted one until it is gone. */
+export async function deleteShown(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Delete" }).click()
+  const rows = page.locator(".sessions li")
+  const last = (await rows.count()) - 1
+  await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click()
+  await rows.nth(last).waitFor({ state: "detached" })
+}
+
 export const sessionId = (page: Page): string => new URL(page.url()).hash.slice(1)
 export const titles = (page: Page): Promise<string[]> => page.locator(".sessions .title").allTextContents()
 

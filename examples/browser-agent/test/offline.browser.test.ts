@@ -6,6 +6,7 @@ import {
   ask,
   asked,
   check,
+  deleteShown,
   exported,
   openOwnSite,
   questions,
@@ -114,9 +115,7 @@ void describe("offline first", { concurrency: 4 }, () => {
     await syncNow(a)
     await syncNow(b)
     const before = (await titles(b)).length
-    await a.getByRole("button", { name: "Delete" }).click()
-    await a.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click()
-    await a.getByRole("heading", { name: "A new session" }).waitFor()
+    await deleteShown(a)
     await syncNow(a)
     await syncNow(b)
     assert.equal((await titles(b)).length, before - 1)

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe } from "node:test"
-import { ask, asked, check, sessionId } from "./harness.ts"
+import { ask, asked, check, deleteShown, sessionId } from "./harness.ts"
 
 void describe("the search box", { concurrency: 4 }, () => {
   check("finds a message in any session, marks the words, and shows it on its branch", async (open) => {
@@ -29,10 +29,11 @@ void describe("the search box", { concurrency: 4 }, () => {
     await ask(other, "How do branches work?", /Looking writes nothing/)
     const box = page.getByRole("searchbox", { name: "Search all sessions" })
     await box.fill("branches work")
-    await page.getByRole("status").getByText("found.").waitFor()
-    await other.getByRole("button", { name: "Delete" }).click()
-    await other.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click()
-    await other.getByRole("heading", { name: "A new session" }).waitFor()
+    await page
+      .getByRole("status")
+      .getByText(/^\d+ found\.$/)
+      .waitFor()
+    await deleteShown(other)
     await box.fill("branches work?")
     await page.getByText("Nothing found.").waitFor()
   })
