@@ -111,8 +111,10 @@ void describe("turns", { concurrency: 4 }, () => {
     await ask(one, "How do branches work?", /Looking writes nothing/)
     const two = await open(`#${sessionId(one)}`)
     await answered(two, "Looking writes nothing")
-    await send(one, "What is in storage?")
+    // The turn stops until the second tab has seen it.
+    await sendAndStopAt(one, "What is in storage?", { selector: ".live", text: "One note" })
     await two.getByText("The agent is working on this session in another tab").waitFor()
+    await one.clock.resume()
     await answered(two, "A browser may clear")
     await two.getByText("The agent is working on this session in another tab").waitFor({ state: "detached" })
     await asked(two, ["How do branches work?", "What is in storage?"])
