@@ -70,6 +70,11 @@ export class Runner {
   #turn: { readonly messageId: string; readonly stop: AbortController } | undefined
   /** A turn that has ended, until the queue says so: it must not count as interrupted because the storage was out of reach then. */
   #ended: EndedTurn | undefined
+  /**
+   * The ends of the leases in writes that took a prompt and of which it is not known whether they are stored. A prompt that one of them took
+   * has not begun to run.
+   */
+  readonly #takes = new Set<number>()
   /** Milliseconds since the epoch: the end of the lease as this runner has written it. */
   #until = 0
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -153,16 +158,21 @@ export class Runner {
   async #take(): Promise<Step> {
     const turn = this.#ended
     const next = await this.#queue.update((queue) => {
+      const [first] = queue.prompts
+      if (first?.state === "running" && queue.lease?.runner === this.#id && this.#takes.has(queue.lease.until))
+        return { queue, result: { kind: "run", prompt: first } as Step }
       const changed = turn !== undefined && isHeld(queue, this.#id, turn.messageId) ? without(queue, turn) : queue
       if (!this.#closed) {
         const lease = this.#lease()
         this.#until = lease.until
         const { queue: taken, step } = take(changed, lease, this.#o.now())
+        if (step.kind === "run") this.#takes.add(lease.until)
         return { queue: taken, result: step }
       }
       const isOwn = changed.lease?.runner === this.#id
       return { queue: isOwn ? withoutLease(changed) : changed, result: { kind: "idle" } as Step }
     })
+    this.#takes.clear()
     this.#ended = undefined
     return next
   }

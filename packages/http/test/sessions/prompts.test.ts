@@ -551,6 +551,41 @@ test("a prompt waits while the storage does not take its message, and runs when 
   }
 })
 
+test("a prompt runs although the storage stored that it was taken and did not say so", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  try {
+    for (const isAway of [false, true]) {
+      const real = createMemoryStorage()
+      const texts: string[] = []
+      let refuses = false
+      const put: typeof real.docs.put = async (key, text, o) => {
+        texts.push(text)
+        const version = await real.docs.put(key, text, o)
+        if (texts.length !== 2) return version
+        refuses = isAway
+        throw Object.assign(new Error("lost"), { code: "indeterminate" })
+      }
+      const get: typeof real.docs.get = (...args) =>
+        refuses ? Promise.reject(Object.assign(new Error("away"), { code: "unavailable" })) : real.docs.get(...args)
+      const { client, sessions } = serve({ storage: { ...real, docs: { ...real.docs, put, get } } })
+      const { id } = await client.create()
+      const { messageId } = await client.prompt(id, { text: "once" })
+      await eventually(() => expect(texts[1]).toContain('"running"'))
+      await vi.advanceTimersByTimeAsync(0)
+      refuses = false
+      await eventually(async () => {
+        await vi.advanceTimersByTimeAsync(2_000)
+        const [state] = await until(client.events(id), () => true)
+        expect(state?.data).toMatchObject({ queued: [], ended: [{ messageId }] })
+      })
+      expect(await textsOf(client, id)).toEqual(["once", "ONCE"])
+      await sessions.close()
+    }
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
 test("a turn that ended while the storage was out of reach counts as ended, not as interrupted, and does not run again", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   try {
