@@ -1,5 +1,5 @@
 /** Writes what a merge gives one log: checks the lines against the limits of its storage, then appends them with their blobs. */
-import type { Diagnostic } from "../format/diagnostics.ts"
+import type { Report } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
 import { SessionError } from "../format/errors.ts"
 import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
@@ -39,7 +39,7 @@ export interface NewLine extends BatchLine {
 export interface ToPrepare {
   readonly missing: readonly Entry[]
   readonly leaf: Entry | undefined
-  readonly diagnostics: Diagnostic[]
+  readonly report: Report
 }
 
 /** The lines that a side gets. Throws before anything is written if it cannot take them. */
@@ -47,13 +47,13 @@ export async function prepare(
   id: string,
   from: MergeSide,
   to: MergeSide,
-  { missing, leaf, diagnostics }: ToPrepare,
+  { missing, leaf, report }: ToPrepare,
   o: MergeWriteOptions,
 ): Promise<readonly NewLine[]> {
   const seqs = new Map<string, Seq>()
   const seqOf = (entryId: unknown): Seq | undefined =>
     typeof entryId === "string" ? (seqs.get(entryId) ?? to.log.find(entryId)) : undefined
-  const blobsOf = blobCopier(from.storage, to.storage, (diagnostic) => diagnostics.push(diagnostic), signalOf(o))
+  const blobsOf = blobCopier(from.storage, to.storage, report, signalOf(o))
   const lines: NewLine[] = []
   for await (const { line, seq: source } of linesAt(from, id, missing, o)) {
     const seq = to.head.next + lines.length

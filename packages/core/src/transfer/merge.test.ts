@@ -1,10 +1,10 @@
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { entriesIn, type Fuse, seenIn, storeNamed } from "../../test/merge-stores.ts"
-import { codeOf, linesIn, sessionsIn } from "../../test/transfer.ts"
+import { codeOf, linesIn, sessionsIn, smallBatches } from "../../test/transfer.ts"
 import { createSessions } from "../session/repository.ts"
 import type { Sessions } from "../session/repository-types.ts"
-import type { SessionStorage } from "../storage/contract.ts"
+import type { Head, SessionStorage } from "../storage/contract.ts"
 
 const said = (text: string) => ({ type: "message", message: { role: "user", content: text } }) as const
 
@@ -233,6 +233,50 @@ test("logs of version 3 on both sides are migrated and merged", async () => {
   await add(sessionsIn(b), "migrated there")
   expect(await sessionsIn(a).merge("s", b)).toMatchObject({ sent: 0, received: 1 })
   expect(await seenIn(a, "s")).toEqual(await seenIn(b, "s"))
+})
+
+test("a merge completes an interrupted copy on either side, also with its lines that are no entries", async () => {
+  for (const side of ["here", "there"]) {
+    const fuse: Fuse = { left: Number.POSITIVE_INFINITY, arrives: true }
+    const whole = storeNamed("whole")
+    const part = storeNamed("part", fuse, smallBatches())
+    const session = await sessionsIn(whole).create({ id: "s" })
+    const { head } = await session.append([said("x".repeat(600)), said("y".repeat(600))])
+    await session.close()
+    await whole.append("s", ["no entry"], { expect: head as Head })
+    await add(sessionsIn(whole), "z".repeat(600))
+    fuse.left = 1
+    expect(await codeOf(sessionsIn(whole).copy("s", part))).toBe("closed")
+    fuse.left = Number.POSITIVE_INFINITY
+    const merged = side === "here" ? sessionsIn(part).merge("s", whole) : sessionsIn(whole).merge("s", part)
+    expect(await merged).toMatchObject(side === "here" ? { sent: 0, received: 3 } : { sent: 3, received: 0 })
+    expect((await linesIn(part, "s")).slice(1)).toEqual((await linesIn(whole, "s")).slice(1))
+    expect((await sessionsIn(part).info("s")).incomplete).toBeUndefined()
+  }
+})
+
+test("a blob that is missing is reported once, also if the session is copied or another writer appends meanwhile", async () => {
+  const { a, b, here, there } = await twoCopies()
+  const data = btoa("bytes of an image ".repeat(100))
+  const image = { type: "image", mimeType: "image/png", data } as const
+  const session = await here.open("s")
+  await session.append({ type: "message", message: { role: "user", content: [image] } })
+  await session.close()
+  for await (const { hash } of a.blobs.list()) await a.blobs.delete(hash)
+  const found = { diagnostics: [expect.objectContaining({ code: "missing_blob" })] }
+  expect(await here.merge("s", storeNamed("copied"))).toMatchObject(found)
+  let isFirst = true
+  const busy: SessionStorage = {
+    ...a,
+    async append(id, lines, o) {
+      const appends = isFirst
+      isFirst = false
+      if (appends) await add(here, "meanwhile")
+      return a.append(id, lines, o)
+    },
+  }
+  await add(there, "there")
+  expect(await sessionsIn(busy).merge("s", b)).toMatchObject({ ...found, sent: 2 })
 })
 
 /** A storage that counts how often line 0 of a log is read, and how many lines are. */

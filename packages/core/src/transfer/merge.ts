@@ -3,7 +3,7 @@
  * `merge-plan.ts` decides what is written, `merge-write.ts` writes it. Everything is checked before the first write.
  */
 import type { BlobLimits } from "../format/blobs.ts"
-import type { Diagnostic } from "../format/diagnostics.ts"
+import type { Diagnostic, Report } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
 import { hasCode, SessionError } from "../format/errors.ts"
 import { currentInfo } from "../info/refresh.ts"
@@ -48,18 +48,30 @@ export async function mergeSessions(
   const unchanged = before === undefined ? undefined : await resultOfUnchanged(here, id, there, before, signal)
   if (unchanged !== undefined) return unchanged
   let own = await storedLog(here, id, o)
-  const copied = await copyIfMissing(here, id, there, before !== undefined, o)
-  let theirs = copied.log
-  let { sent } = copied
+  let theirs = await storedLog(there, id, o).catch((error: unknown) => {
+    if (hasCode(error, "not_found")) return undefined
+    throw error
+  })
+  if (theirs === undefined && before !== undefined) throw deletedThere(id, there)
+  let sent = 0
   let received = 0
+  /** By their messages: an attempt that begins anew may find them again. */
+  const found = new Map<string, Diagnostic>()
+  const report = (diagnostic: Diagnostic): void => void found.set(diagnostic.message, diagnostic)
+  if (theirs === undefined || isIncomplete(theirs)) {
+    sent = await copy(here, id, there, theirs?.head, report, o)
+    theirs = await storedLog(there, id, o)
+  } else if (isIncomplete(own)) {
+    received = await copy(there, id, here, own.head, report, o)
+    own = await storedLog(here, id, o)
+  }
   for (let attempt = 1; ; attempt++) {
     const { one, other, differing } = await readSides(id, own, theirs, signal)
     const plan = planMerge(one.log, other.log)
     if ("from" in plan) throw noParent(id, plan.from === "here" ? one : other, plan.entry)
     const leaf = plan.leafAt === undefined ? undefined : leafEntry(plan, o.newId())
-    const diagnostics: Diagnostic[] = []
-    const toThere = await prepare(id, one, other, { missing: plan.toThere, leaf, diagnostics }, o)
-    const toHere = await prepare(id, other, one, { missing: plan.toHere, leaf, diagnostics }, o)
+    const toThere = await prepare(id, one, other, { missing: plan.toThere, leaf, report }, o)
+    const toHere = await prepare(id, other, one, { missing: plan.toHere, leaf, report }, o)
     const atThere = await write(id, other, toThere, o)
     sent += atThere.entries
     const atHere = atThere.head === undefined ? undefined : await write(id, one, toHere, o)
@@ -68,7 +80,7 @@ export async function mergeSessions(
       const merged = { here: atHere.head, there: atThere.head, leaf: plan.leaf, differing }
       await storeMerged(here, id, there, merged, signal)
       const open = openTips(tipsOfLog(one.log, settledLines(one.header)))
-      return { sent, received, leaf: plan.leaf, openTips: open, differing, diagnostics }
+      return { sent, received, leaf: plan.leaf, openTips: open, differing, diagnostics: [...found.values()] }
     }
     if (attempt === TRIES) throw keepsChanging(id, atThere.head === undefined ? there : here)
     await backoff(attempt)
@@ -94,33 +106,25 @@ async function resultOfUnchanged(
   return { sent: 0, received: 0, leaf, openTips: openTips(tips), differing, diagnostics: [] }
 }
 
-/** The log there, and the number of entries that were copied because it was missing, or because an earlier copy was interrupted. */
-async function copyIfMissing(
-  here: SessionStorage,
-  id: string,
-  there: SessionStorage,
-  wasThere: boolean,
-  o: MergeContext,
-): Promise<{ readonly log: StoredLog; readonly sent: number }> {
-  const log = await storedLog(there, id, o).catch((error: unknown) => {
-    if (hasCode(error, "not_found")) return undefined
-    throw error
-  })
-  if (log === undefined && wasThere) throw deletedThere(id, there)
-  if (log !== undefined && incompleteLog(log.head, log.header).length === 0) return { log, sent: 0 }
-  const sent = await copy(here, id, there, log?.head, o)
-  return { log: await storedLog(there, id, o), sent }
+function isIncomplete({ head, header }: StoredLog): boolean {
+  return incompleteLog(head, header).length > 0
 }
 
+/**
+ * Copies a session, or completes a copy that was interrupted, also with its lines that are no entries. Returns how many lines were written.
+ * `head`: of what is there already.
+ */
 async function copy(
-  here: SessionStorage,
+  from: SessionStorage,
   id: string,
-  there: SessionStorage,
+  to: SessionStorage,
   head: HeadInfo | undefined,
+  report: Report,
   o: MergeContext,
 ): Promise<number> {
   try {
-    const { lines } = await copySession(here, id, there, { ...signalOf(o), now: o.now })
+    const { lines, diagnostics } = await copySession(from, id, to, { ...signalOf(o), now: o.now })
+    for (const diagnostic of diagnostics) report(diagnostic)
     return Math.max(0, lines - Math.max(1, head?.next ?? 1))
   } catch (error) {
     // Another writer appended to the interrupted copy: the merge completes it.
