@@ -192,6 +192,29 @@ test("another writer that appends during the merge is merged too", async () => {
   expect(await seenIn(a, "s")).toEqual(await seenIn(b, "s"))
 })
 
+test("a session that another merge creates or continues in the other storage meanwhile is merged too", async () => {
+  const { b, here, there } = await twoCopies()
+  await add(here, `here ${"x".repeat(600)}`)
+  await add(there, `there ${"y".repeat(600)}`)
+  for (const batches of [createMemoryStorage(), smallBatches()])
+    for (const nth of [1, 2]) {
+      const other = storeNamed(`other ${nth} of ${batches.description}`, undefined, batches)
+      await other.delete("s")
+      let appends = 0
+      const busy: SessionStorage = {
+        ...other,
+        async append(id, lines, o) {
+          if (++appends === nth) await there.merge("s", other)
+          return other.append(id, lines, o)
+        },
+      }
+      await here.merge("s", busy)
+      await here.merge("s", b)
+      await there.merge("s", other)
+      expect(await seenIn(other, "s")).toEqual(await seenIn(b, "s"))
+    }
+})
+
 test("a merge waits for the turn that runs here", async () => {
   const { a, b, here } = await twoCopies()
   const session = await here.open("s")

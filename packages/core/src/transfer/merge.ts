@@ -127,8 +127,9 @@ async function copy(
     for (const diagnostic of diagnostics) report(diagnostic)
     return Math.max(0, lines - Math.max(1, head?.next ?? 1))
   } catch (error) {
-    // Another writer appended to the interrupted copy: the merge completes it.
-    if (head !== undefined && hasCode(error, "exists")) return 0
+    // Another writer created or continued it meanwhile: the merge completes it.
+    const isMeanwhile = hasCode(error, "exists") || hasCode(error, "conflict")
+    if (isMeanwhile && (await to.head(id, signalOf(o))) !== undefined) return 0
     throw error
   }
 }
