@@ -1,4 +1,7 @@
+import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
+import { codeOf, sessionsIn, textOf } from "../../test/transfer.ts"
+import type { SessionStorage } from "../storage/contract.ts"
 import { withId, withOriginLines } from "./headers.ts"
 
 const LINE = '{"type":"session","format":"@sessions","version":4,"id":"a.b-c","timestamp":"t","x":{"id":"a.b-c"}}'
@@ -45,4 +48,26 @@ test("the line count changes nothing else in the header", () => {
   expect(withOriginLines(`{"n":1e400,${origin},"id":"a","type":"session"}`, 9, "a")).toBe(
     `{"n":1e400,${origin.replace("7", "9")},"id":"a","type":"session"}`,
   )
+})
+
+test("a session that is deleted between the reads of its head and its header is not found", async () => {
+  const storage = createMemoryStorage()
+  const deleted: SessionStorage = {
+    ...storage,
+    async head(id, o) {
+      const { first: _, ...head } = (await storage.head(id, o)) ?? {}
+      await storage.delete(id)
+      return head as Awaited<ReturnType<SessionStorage["head"]>>
+    },
+  }
+  const sessions = sessionsIn(deleted)
+  for (const call of [
+    () => sessions.copy("s", createMemoryStorage()),
+    () => sessions.merge("s", createMemoryStorage()),
+    () => sessions.verify("s"),
+    () => textOf(sessions.export("s")),
+  ]) {
+    await (await sessionsIn(storage).create({ id: "s" })).close()
+    expect(await codeOf(call())).toBe("not_found")
+  }
 })

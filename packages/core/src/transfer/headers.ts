@@ -20,7 +20,9 @@ export interface StoredHeader {
 export async function readHeader(storage: SessionStorage, id: string, o: CallOptions): Promise<StoredHeader> {
   const head = await storage.head(id, { ...o, first: true })
   if (head === undefined) throw notFound(storage, id)
-  const { first: line = (await readLines(storage, id, { from: 0, to: 1 }, o))[0] ?? "" } = head
+  const { first: line = (await readLines(storage, id, { from: 0, to: 1 }, o))[0] } = head
+  // A log that had a head and has no line now was deleted between the two reads.
+  if (line === undefined) throw notFound(storage, id)
   return { head, line, header: currentHeader(line) }
 }
 
