@@ -10,7 +10,7 @@ export function withSections<T extends Fields>(message: T, isFirst: boolean): T 
   if (role !== "system" || !isObject(sections)) return message
   const blocks: readonly unknown[] = Array.isArray(content) ? content : []
   const texts = blocks.flatMap((block) => (isText(block) ? [block.text] : []))
-  const parts = [...texts, ...Object.entries(sections).map(([name, text]) => sectionText(name, text, isFirst))]
+  const parts = [texts.join("\n"), ...Object.entries(sections).map(([name, text]) => sectionText(name, text, isFirst))]
   const text = parts.filter((part) => part !== "").join("\n\n")
   if (text === "") return message
   return { ...message, content: [{ type: "text", text }, ...blocks.filter((block) => !isText(block))] }

@@ -270,6 +270,13 @@ test("the system message of pi's compaction is one that the compaction carries",
   expect(becomes("compaction", fields)).not.toHaveProperty("system")
 })
 
+test("the texts of a system message of pi with sections are joined by a line feed, as pi sends them", () => {
+  const content = ["Be kind.", "Be brief."].map((text) => ({ type: "text", text }))
+  const said = { role: "system", content, sections: { skills: "x" }, timestamp: 1 }
+  const { records } = migrate({ ...message("a", null), message: said })
+  expect(records[0]).toMatchObject({ message: { content: [{ type: "text", text: "Be kind.\nBe brief.\n\nx" }] } })
+})
+
 test("the sections of pi's system prompt are its text: whole at first, and changes with their names after that", () => {
   const system = (id: string, parent: string | null, sections: Fields, content: unknown = "") => ({
     ...message(id, parent),
