@@ -10,6 +10,7 @@ import { type Entry, storesState } from "../format/entry.ts"
 import { hasCode } from "../format/errors.ts"
 import type { Chunk, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { readLines } from "../log/loaded-log.ts"
+import { createSessions } from "./repository.ts"
 import type { Session } from "./types.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -180,3 +181,32 @@ async function replaceWithItself(storage: SessionStorage): Promise<void> {
   }
   await storage.replace?.(STORED_ID, chunks(), { expect: { next, log } })
 }
+
+test("settings are their texts in the context, in stored states and for verify, however long they are", async () => {
+  const storage = createMemoryStorage()
+  const o = { storage, blobs: { textUnits: 20 } }
+  const sessions = createSessions(o)
+  const session = await sessions.create({ id: "s" })
+  const long = (text: string): string => text.repeat(30)
+  await session.append([
+    { type: "message", message: { role: "assistant", content: "a", provider: long("p"), model: long("m") } },
+    { type: "thinking_level_change", thinkingLevel: long("t") },
+    { type: "model_change", provider: long("p"), model: long("n"), role: long("r") },
+    { type: "mode_change", mode: long("x"), data: { text: long("d") } },
+    { type: "ttsr_injection", injectedRules: [long("i")] },
+  ])
+  const settings = {
+    thinkingLevel: long("t"),
+    models: {
+      default: { provider: long("p"), model: long("m") },
+      [long("r")]: { provider: long("p"), model: long("n") },
+    },
+    mode: long("x"),
+    modeData: { text: long("d") },
+    injectedTtsrRules: [long("i")],
+  }
+  expect(await session.context()).toMatchObject(settings)
+  await session.append({ type: "reset_boundary" })
+  expect(await (await createSessions(o).open("s")).context()).toMatchObject(settings)
+  expect((await sessions.verify("s")).diagnostics).toEqual([])
+})
