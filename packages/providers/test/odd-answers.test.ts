@@ -1,12 +1,12 @@
 /** What providers, proxies and tools give beside the documented forms, and requests that no provider refuses for it. */
-import { type NewEntry, SessionError } from "@sessions/core"
+import { type NewEntry, SessionError, type ToolCallBlock } from "@sessions/core"
 import { expect, test } from "vitest"
 import { appendAiSdkStream, toAiSdk } from "../src/ai-sdk/index.ts"
 import { accumulateAnthropic, appendAnthropicStream, fromAnthropic, toAnthropic } from "../src/anthropic/index.ts"
 import { toGemini } from "../src/gemini/index.ts"
 import { PARTIAL_CALL, toolCalls, toolResult } from "../src/index.ts"
 import { accumulateOpenAIChat, appendOpenAIChatStream, fromOpenAIChat, toOpenAIChat } from "../src/openai-chat/index.ts"
-import { toOpenAIResponses } from "../src/openai-responses/index.ts"
+import { accumulateOpenAIResponses, toOpenAIResponses } from "../src/openai-responses/index.ts"
 import { newSession } from "./answers.ts"
 
 const user = (content: string): NewEntry => ({ type: "message", message: { role: "user", content } })
@@ -173,4 +173,38 @@ test("halves of surrogate pairs are in no request, and are reported", async () =
     expect(text).toContain("😀")
     expect(diagnostics.map(({ code, count }) => [code, count])).toEqual([["surrogates", 3]])
   }
+})
+
+test("a failed result without content says that it failed, and a text of white space is beside no other block", async () => {
+  const session = await newSession()
+  const answer = fromOpenAIChat(callsOf(call("a", "n", "{}"), call("b", "n", "{}"), call("c", "n", "{}")))
+  const [a, b, c] = toolCalls(answer) as [ToolCallBlock, ToolCallBlock, ToolCallBlock]
+  const image = { type: "image", mimeType: "image/png", data: "AAAA" }
+  await session.append([
+    user("?"),
+    answer,
+    toolResult(a, new Error(""), { isError: true }),
+    toolResult(b, [{ type: "text", text: "\n" }, image]),
+    toolResult(c, "\n"),
+  ])
+  const { messages } = toAnthropic(await session.context()).request
+  expect(messages.at(-1)?.content).toMatchObject([
+    { tool_use_id: "a", content: "The tool has failed without a message.", is_error: true },
+    { tool_use_id: "b", content: [{ type: "image" }] },
+    { tool_use_id: "c", content: "\n" },
+  ])
+  expect(JSON.stringify(toAiSdk(await session.context()).request)).toContain("failed without a message")
+})
+
+test("OpenAI Responses: a response without its output has the items that arrived", () => {
+  const accumulator = accumulateOpenAIResponses()
+  const item = { type: "message", id: "m", role: "assistant", content: [] }
+  const events: { type: string; [key: string]: unknown }[] = [
+    { type: "response.created", response: { id: "r", output: null } },
+    { type: "response.output_item.added", output_index: 0, item },
+    { type: "response.output_text.delta", output_index: 0, content_index: 0, delta: "yes" },
+    { type: "response.completed", response: { id: "r", status: "completed", output: null } },
+  ]
+  for (const event of events) accumulator.add(event)
+  expect(accumulator.entries()[0]?.message).toMatchObject({ content: [{ text: "yes" }], stopReason: "completed" })
 })

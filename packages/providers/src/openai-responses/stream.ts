@@ -62,7 +62,8 @@ export function accumulateOpenAIResponses(): Accumulator<ResponsesEvent> {
       }
     },
     entries(): readonly AnswerEntry[] {
-      const answer = { output: [], ...response } as unknown as ResponsesAnswer
+      const { output } = response
+      const answer = { ...response, output: Array.isArray(output) ? output : [] } as unknown as ResponsesAnswer
       // The last event has the whole answer; before it there are the items so far.
       if (isComplete && answer.output.length >= items.length) return [fromOpenAIResponses(answer)]
       const content = items.flatMap((item) => blocksOfItem(item, !isComplete))

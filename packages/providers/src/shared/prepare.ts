@@ -20,7 +20,20 @@ export function prepare(context: Context, { system }: RequestOptions): Prepared 
   const { messages, diagnostics } = repairMessages(complete, "synthesize")
   for (const { entryId } of diagnostics) lost.add("repaired", entryId ?? "")
   const prompt = wellFormed(context.systemPromptOverride ?? system)
-  return { prompt: prompt === "" ? undefined : prompt, messages, lost }
+  return { prompt: prompt === "" ? undefined : prompt, messages: messages.map(withSoundResult), lost }
+}
+
+const FAILED = "The tool has failed without a message."
+
+/** Anthropic refuses a failed result without content, and a text of white space beside other blocks. */
+function withSoundResult(item: ContextMessage<ModelMessage>): ContextMessage<ModelMessage> {
+  const { message } = item
+  if (message.role !== "toolResult") return item
+  const shown = message.content.filter((block) => block.type !== "text" || block.text.trim() !== "")
+  const isEmpty = shown.length === 0
+  if (isEmpty ? !message.isError : shown.length === message.content.length) return item
+  const content = isEmpty ? [{ type: "text" as const, text: FAILED }] : shown
+  return { ...item, message: { ...message, content } }
 }
 
 /** Half of a surrogate pair, as a text that was cut may end in: no API takes it. */
