@@ -4,6 +4,7 @@ import { checkOptions, type OptionNames, shown } from "./options.ts"
 import { checkSignal, signalOf } from "./signals.ts"
 import type { CallOptions, Head, SessionStorage } from "./contract.ts"
 import { StorageError, hasStorageCode, invalid } from "./errors.ts"
+import { withoutEscapes } from "./escapes.ts"
 
 export interface CollectOptions extends CallOptions {
   /** Milliseconds. Blobs whose last put is more recent are kept, referenced or not. Default: 24 hours. */
@@ -167,7 +168,7 @@ const MENTION = /[0-9a-f]{64,}/g
 
 /** Anything that looks like a hash counts as one: keeping an unreferenced blob costs space, removing a referenced one loses data. */
 function drop(hashes: Map<string, number>, text: string): void {
-  for (const [digits] of text.matchAll(MENTION)) {
+  for (const [digits] of withoutEscapes(text).matchAll(MENTION)) {
     for (let at = 0; at + HASH_DIGITS <= digits.length; at++) hashes.delete(digits.slice(at, at + HASH_DIGITS))
   }
 }

@@ -3,6 +3,7 @@ import { expect, test } from "vitest"
 import { codeOf, linesIn, sessionsIn, smallBatches } from "../../test/transfer.ts"
 import { parseLine } from "../format/line.ts"
 import type { SessionStorage } from "../storage/contract.ts"
+import { collectBlobs } from "../storage/collect.ts"
 import { sha256Hex } from "../storage/hash.ts"
 import { copySession } from "./copy.ts"
 
@@ -98,12 +99,38 @@ test("the blobs of lines are copied before the lines, including those of file sn
   expect(await linesIn(to, "s")).toEqual(lines)
 })
 
+test("a hash that is written with escapes, or without its prefix, names its blob too", async () => {
+  const from = createMemoryStorage()
+  const [image, file] = await Promise.all(["image", "file"].map((text) => from.blobs.put(bytes(text))))
+  const escaped = `b\\u006Cob:\\u0073ha256\\u003a${image?.slice(0, 9)}\\u00${image?.charCodeAt(9).toString(16)}${image?.slice(10)}`
+  const lines = [
+    HEADER,
+    entry(1, { data: "ESCAPED", blobs: { "/data": "base64" } }).replace("ESCAPED", escaped),
+    entry(2, { type: "file_snapshot", messageId: "e1", files: { a: { blob: file, version: 1 } } }),
+  ]
+  await stored(lines, from)
+  const to = createMemoryStorage()
+  await copySession(from, "s", to)
+  expect(await linesIn(to, "s")).toEqual(lines)
+  expect((await sessionsIn(to).verify("s")).diagnostics).toEqual([])
+  expect(await collectBlobs(from, { olderThan: 0 })).toEqual({ removed: 0, bytes: 0 })
+})
+
 test("a blob missing in the source is reported if a line refers to it, not if a text looks like a reference", async () => {
   const hash = await sha256Hex("nowhere")
   const text = `blob:sha256:${hash}`
-  const from = await stored([HEADER, entry(1, { data: text }), entry(2, { data: text, blobs: { "/data": "utf8" } })])
+  const file = { blob: `sha256:${await sha256Hex("lost")}`, version: 1 }
+  const from = await stored([
+    HEADER,
+    entry(1, { data: text }),
+    entry(2, { data: text, blobs: { "/data": "utf8" } }),
+    entry(3, { type: "file_snapshot", messageId: "e1", files: { a: file } }),
+  ])
   const { diagnostics } = await copySession(from, "s", createMemoryStorage())
-  expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([["missing_blob", 2]])
+  expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([
+    ["missing_blob", 2],
+    ["missing_blob", 3],
+  ])
 })
 
 test("an older or newer log is copied as it is; a log that is not a session is rejected", async () => {

@@ -1,7 +1,9 @@
 /** Copies a session to another storage: its lines unchanged, and the blobs that they refer to. */
 import type { Diagnostic, Report } from "../format/diagnostics.ts"
+import type { Entry } from "../format/entry.ts"
 import { parseLine } from "../format/line.ts"
 import { checkIdentity, identifyLog } from "../format/identify.ts"
+import { withoutEscapes } from "../storage/escapes.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { readLines } from "../log/loaded-log.ts"
@@ -9,8 +11,8 @@ import type { LineToWrite } from "./log-to-write.ts"
 import { writeLog } from "./write-log.ts"
 import { readHeader, withOriginLines } from "./headers.ts"
 import type { CopyOptions, ImportResult } from "../session/transfer-types.ts"
-import { blobRefs } from "../format/blobs.ts"
-import { FORMAT, VERSION } from "../format/header.ts"
+import { FORMAT, type Header, VERSION } from "../format/header.ts"
+import { backupHashes, hashesOf } from "./verify-log.ts"
 
 /**
  * Lines are copied unchanged; only the header of a log of this format gets the expected number of lines if the log is written in
@@ -66,8 +68,9 @@ async function identifyOther(from: SessionStorage, id: string, o: CallOptions): 
 /** `putBlobs` copies the blobs that a line refers to; missing if it refers to none. */
 type BlobsOf = (line: string, seq: Seq) => Pick<LineToWrite, "putBlobs">
 
-const MAY_REFER = /sha256:[0-9a-f]{64}/
-const REFERENCE = /sha256:([0-9a-f]{64})/g
+/** File snapshots and backups may leave out the prefix. */
+const MAY_REFER: readonly string[] = ["sha256:", '"file_snapshot"', '"backup"']
+const REFERENCE = /(?:sha256:|")([0-9a-f]{64})/g
 
 /**
  * Copies each blob once, and again when a line is asked to put its blobs again. Hashes are found by searching the text of a line; a
@@ -80,22 +83,26 @@ export function blobCopier(from: SessionStorage, to: SessionStorage, report: Rep
     if (bytes !== undefined) await to.blobs.put(bytes, o)
     return bytes !== undefined
   }
-  const copyAll = async (line: string, seq: Seq, isAgain: boolean): Promise<void> => {
+  const copyAll = async (line: string, hashes: ReadonlySet<string>, seq: Seq, isAgain: boolean): Promise<void> => {
     const missing = new Set<string>()
-    for (const [, hash = ""] of line.matchAll(REFERENCE)) {
+    for (const hash of hashes) {
       const copying = (isAgain ? undefined : copies.get(hash)) ?? copy(hash)
       copies.set(hash, copying)
       if (!(await copying)) missing.add(hash)
     }
     if (missing.size === 0 || isAgain) return
-    for (const { hash } of blobRefs(parseLine(line).record ?? {})) {
+    const record = (parseLine(line).record ?? {}) as Entry
+    for (const hash of [...hashesOf(record), ...backupHashes(record as Pick<Header, "origin">)]) {
       const message = `Line ${seq} refers to the blob ${hash}, which is not in ${from.description}.`
       if (missing.delete(hash)) report({ code: "missing_blob", seq, message })
     }
   }
   return (line, seq) => {
-    if (!MAY_REFER.test(line)) return {}
+    const text = withoutEscapes(line)
+    if (!MAY_REFER.some((sign) => text.includes(sign))) return {}
+    const hashes = new Set(Array.from(text.matchAll(REFERENCE), ([, hash]) => hash as string))
+    if (hashes.size === 0) return {}
     let calls = 0
-    return { putBlobs: () => copyAll(line, seq, calls++ > 0) }
+    return { putBlobs: () => copyAll(line, hashes, seq, calls++ > 0) }
   }
 }

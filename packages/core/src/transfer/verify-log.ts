@@ -37,7 +37,7 @@ export function hashesOf(entry: Entry, o: RefOptions = {}): readonly string[] {
 }
 
 /** The blobs of the backup of a migration. */
-export function backupHashes({ origin }: Header): readonly string[] {
+export function backupHashes({ origin }: Pick<Header, "origin">): readonly string[] {
   const blobs: unknown = origin?.backup?.blobs
   return Array.isArray(blobs) ? blobs.flatMap((ref) => parseHash(ref) ?? []) : []
 }
