@@ -210,3 +210,15 @@ test("settings are their texts in the context, in stored states and for verify, 
   expect(await (await createSessions(o).open("s")).context()).toMatchObject(settings)
   expect((await sessions.verify("s")).diagnostics).toEqual([])
 })
+
+test("the data of a mode that only its compaction has in the blob store is no damage for verify", async () => {
+  const storage = createMemoryStorage()
+  const data = { text: "d".repeat(30) }
+  const entries = [{ type: "mode_change", mode: "m", data }] as const
+  await (await createSessions({ storage }).create({ id: "s", entries })).close()
+  const sessions = createSessions({ storage, blobs: { textUnits: 20 } })
+  const session = await sessions.open("s")
+  await session.append({ type: "reset_boundary" })
+  expect(await session.context()).toMatchObject({ mode: "m", modeData: data })
+  expect((await sessions.verify("s")).diagnostics).toEqual([])
+})

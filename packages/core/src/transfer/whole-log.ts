@@ -1,5 +1,5 @@
 /** Reads a complete log for export and fork: entries without content in memory, complete entries from the storage on demand. */
-import type { Entry } from "../format/entry.ts"
+import { type Entry, storesState } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, Chunk, Seq, SessionStorage } from "../storage/contract.ts"
@@ -129,6 +129,7 @@ function stubOf(entry: Entry): Entry {
   const { type, id, parentId, seq, timestamp } = entry
   const stub: Record<string, unknown> = { type, id, parentId, seq, timestamp, ...pick(entry, KEPT) }
   if (type === "mode_change") stub["data"] = entry["data"]
+  if (storesState(type) && entry.blobs !== undefined) stub["blobs"] = entry.blobs
   // Values may be large; only `cwd` is needed, for the session information.
   if (type === "metadata" && entry["value"] !== undefined)
     stub["value"] = entry["key"] === "cwd" ? entry["value"] : null
