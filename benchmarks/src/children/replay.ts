@@ -10,12 +10,15 @@ export interface ReplayTimes {
   /** Milliseconds. */
   readonly ours: readonly number[]
   readonly raw: readonly number[]
+  /** Of the raw loop that gives what ours gives: a tree of nodes, and copies of the messages. */
+  readonly rawCopies: readonly number[]
   readonly entries: number
   readonly peakMB: number | undefined
 }
 
 const [root = "", session = "", how = "", rounds = "0"] = process.argv.slice(2)
 let entries = 0
+const rawCopies: number[] = []
 if (rounds === "0") await replay()
 const pair =
   rounds === "0"
@@ -23,16 +26,17 @@ const pair =
     : await inTurns(
         {
           ours: () => milliseconds(replay),
-          async raw() {
+          async raw(round) {
             const before = entries
             const time = await milliseconds(rawLoop)
             verify(entries === before, `the raw loop saw ${entries} entries, ours ${before}`)
+            if (how === "tree" && round > 0) rawCopies.push(await milliseconds(() => treeAndCopies(rawLoop())))
             return time
           },
         },
         Number(rounds),
       )
-const times: ReplayTimes = { ...pair, entries, peakMB: peakMemoryMB() }
+const times: ReplayTimes = { ...pair, rawCopies, entries, peakMB: peakMemoryMB() }
 console.log(JSON.stringify(times))
 
 async function replay(): Promise<void> {
@@ -50,12 +54,12 @@ async function replay(): Promise<void> {
 }
 
 /** Reads the parts in chunks of 256 KB into one buffer, finds line ends and parses each line. */
-function rawLoop(): void {
+function rawLoop(): readonly Json[] {
   const folder = join(root, session)
   const parts = readdirSync(folder)
     .filter((name) => name.endsWith(".jsonl"))
     .sort((a, b) => firstSeq(a) - firstSeq(b))
-  const kept: unknown[] = []
+  const kept: Json[] = []
   let lines = 0
   for (const part of parts) {
     const decoder = new TextDecoder()
@@ -68,7 +72,7 @@ function rawLoop(): void {
       const text = rest + decoder.decode(buffer.subarray(0, read), { stream: true })
       let from = 0
       for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
-        const value: unknown = JSON.parse(text.slice(from, end))
+        const value: Json = JSON.parse(text.slice(from, end))
         // A tree keeps what it parsed; a stream does not.
         if (how === "tree") kept.push(value)
         lines++
@@ -80,6 +84,37 @@ function rawLoop(): void {
   }
   // The first line is the header.
   entries = lines - 1
+  return kept
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+interface Node {
+  readonly entry: Json
+  readonly children: Node[]
+}
+
+/** The least that a tree and a context can be whose objects are the caller's. Nothing is checked. */
+function treeAndCopies(records: readonly Json[]): unknown {
+  const nodes = new Map<unknown, Node>()
+  const roots: Node[] = []
+  const messages: unknown[] = []
+  for (const entry of records) {
+    if (entry["type"] === "session") continue
+    const node: Node = { entry, children: [] }
+    nodes.set(entry["id"], node)
+    ;(nodes.get(entry["parentId"])?.children ?? roots).push(node)
+    messages.push({ entryId: entry["id"], kind: "message", message: copyOf(entry["message"]) })
+  }
+  return { roots, messages }
+}
+
+function copyOf(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value
+  if (Array.isArray(value)) return value.map(copyOf)
+  const copy: Record<string, unknown> = { ...value }
+  for (const key in copy) copy[key] = copyOf(copy[key])
+  return copy
 }
 
 function firstSeq(name: string): number {
