@@ -68,9 +68,9 @@ export async function seenIn(storage: SessionStorage, id: string): Promise<Seen>
   const whole = EntryLog.of([undefined, ...(await entriesIn(storage, id))])
   const pathOf = (tip: string): readonly string[] =>
     pathTo(whole, whole.find(tip) as number).seqs.map((seq) => (whole.at(seq) as Entry).id)
-  const hints = new Set(["seq", "targetSeq", "firstKeptSeq"])
+  const ofPlace = new Set(["seq", "writtenAt", "targetSeq", "firstKeptSeq"])
   const contents = (await entriesIn(storage, id)).map((entry) =>
-    Object.fromEntries(Object.entries(entry).filter(([key]) => !hints.has(key))),
+    Object.fromEntries(Object.entries(entry).filter(([key]) => !ofPlace.has(key))),
   )
   return {
     info: { title, titleSource, metadata, cwd, tips },

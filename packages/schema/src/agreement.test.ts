@@ -199,7 +199,7 @@ test("payloadProblem checks every field of an entry but the common ones", () => 
 })
 
 /** The session sets these. */
-const COMMON: ReadonlySet<string> = new Set(["id", "parentId", "seq", "timestamp", "blobs"])
+const COMMON: ReadonlySet<string> = new Set(["id", "parentId", "seq", "timestamp", "writtenAt", "blobs"])
 
 test("isEntry, the only check when a log is read, checks type, id and parentId alone", () => {
   const found: unknown[] = []

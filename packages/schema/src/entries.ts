@@ -8,6 +8,12 @@ const base = {
   parentId: z.string().nullable().meta({ description: "Null for a root." }),
   seq: count.meta({ description: "The entry's index in its log; the header is 0." }),
   timestamp: z.string().meta({ description: "ISO 8601." }),
+  writtenAt: z
+    .string()
+    .meta({
+      description: "ISO 8601: when the line was written, if that is more than a day after its entry's own time.",
+    })
+    .exactOptional(),
   blobs: mapOf(z.enum(["utf8", "base64"]))
     .meta({ description: "JSON pointers to the strings that were replaced by `blob:sha256:<64 hex>`." })
     .exactOptional(),

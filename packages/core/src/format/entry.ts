@@ -44,6 +44,8 @@ export interface EntryBase {
   readonly seq: number
   /** ISO 8601. */
   readonly timestamp: string
+  /** ISO 8601: when the line was written, if that is more than a day after its entry's own time, as by a merge. */
+  readonly writtenAt?: string
   /** JSON pointers to the strings of this entry that were replaced by `blob:sha256:<64 hex>`, with the encoding of each blob. */
   readonly blobs?: { readonly [pointer: string]: "utf8" | "base64" }
   readonly [key: string]: unknown
@@ -376,6 +378,7 @@ const base: Check = shape({
   parentId: nullable(isString),
   seq: isCount,
   timestamp: isString,
+  writtenAt: optional(isString),
   blobs: optional(mapOf(oneOf("utf8", "base64"))),
 })
 const payload: Check = (value) => ENTRY_CHECKS.get((value as { type: string }).type)?.(value)

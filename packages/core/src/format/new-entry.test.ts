@@ -72,6 +72,7 @@ test.each<[object, string]>([
   [[], "The entry must be an object."],
   [{ type: "leaf", parentId: "a" }, "parentId is given by the session and must not be set."],
   [{ type: "leaf", seq: 1 }, "seq is given by the session and must not be set."],
+  [{ type: "leaf", writtenAt: "" }, "writtenAt is given by the session and must not be set."],
   [{ type: "leaf", blobs: {} }, "blobs is given by the session and must not be set."],
   [{ type: "leaf", id: "" }, "id must be a string that is not empty."],
   [{ type: "leaf", timestamp: "yesterday" }, "timestamp must be an ISO 8601 date and time with a time zone"],

@@ -33,6 +33,7 @@ export interface NewEntryBase {
   readonly timestamp?: string
   readonly parentId?: never
   readonly seq?: never
+  readonly writtenAt?: never
   readonly blobs?: never
 }
 
@@ -68,7 +69,7 @@ export type EntryPayload = Payload<KnownEntry | UnknownEntry> & NewEntryBase
 
 /** The fields of an entry's type, for each type of a union. `Omit` would drop the named fields of types with an index signature. */
 type Payload<E, Also extends string = never> = {
-  [K in keyof E as K extends "id" | "parentId" | "seq" | "timestamp" | "blobs" | Also ? never : K]: E[K]
+  [K in keyof E as K extends "id" | "parentId" | "seq" | "timestamp" | "writtenAt" | "blobs" | Also ? never : K]: E[K]
 }
 
 type WithNewContent<M> = { [K in keyof M]: K extends "content" ? NewContent | Extract<M[K], undefined> : M[K] }
@@ -93,7 +94,7 @@ export function normalizeNewEntry(input: NewEntry, extensions?: Extensions): Ent
   return payload
 }
 
-const GIVEN = ["parentId", "seq", "blobs"] as const
+const GIVEN = ["parentId", "seq", "writtenAt", "blobs"] as const
 
 /** {@link normalizeNewEntry} with any entry type, roles and block types. */
 export function normalizeWithAnyNames(input: NewEntry): EntryPayload {

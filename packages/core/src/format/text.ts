@@ -42,7 +42,15 @@ export function findStrings(entry: object, filter: StringFilter): readonly Place
 }
 
 /** The fields that the log itself is built on; they always stay in the line. */
-export const BASE_FIELDS: ReadonlySet<string> = new Set(["type", "id", "parentId", "seq", "timestamp", "blobs"])
+export const BASE_FIELDS: ReadonlySet<string> = new Set([
+  "type",
+  "id",
+  "parentId",
+  "seq",
+  "timestamp",
+  "writtenAt",
+  "blobs",
+])
 
 /** An object or array on the stack of the walk. */
 interface Frame {

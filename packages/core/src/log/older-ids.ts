@@ -3,6 +3,7 @@
  * by window backwards; what was scanned once is remembered.
  */
 import { type CallOptions, type HeadInfo, type ReadRange, type Seq, type SessionStorage } from "../storage/contract.ts"
+import { isoTime } from "../storage/clock.ts"
 import { isUlid, ulidTime } from "../format/ids.ts"
 import type { Entry } from "../format/entry.ts"
 import { eachLine } from "./loaded-log.ts"
@@ -41,11 +42,24 @@ export class OlderIds {
   }
 }
 
+/** Milliseconds by which the clocks of clients and servers may differ. */
+export const CLOCKS_DIFFER: number = 24 * 60 * 60 * 1000
+
 /**
- * Milliseconds: when an entry was made, by its timestamp or by its id, the later of the two, since a caller may append older messages
- * with their old timestamps.
+ * Milliseconds: when a line was written, as far as its entry shows. That is the latest of its times, since a merge and a caller may write
+ * old entries.
  */
-export function timeOf({ id, timestamp }: Entry): number {
+export function timeOf(entry: Entry): number {
+  const { writtenAt } = entry
+  return typeof writtenAt === "string" ? Math.max(ownTime(entry), Date.parse(writtenAt)) : ownTime(entry)
+}
+
+/** `writtenAt` for an entry that is written now: without it, a search for ids would take the lines before it to be as old as it is. */
+export function writtenAtOf(entry: Pick<Entry, "id" | "timestamp">, now: number): string | undefined {
+  return ownTime(entry) < now - CLOCKS_DIFFER ? isoTime(now) : undefined
+}
+
+function ownTime({ id, timestamp }: Pick<Entry, "id" | "timestamp">): number {
   const time = Date.parse(timestamp)
   return isUlid(id) ? Math.max(time, ulidTime(id)) : time
 }

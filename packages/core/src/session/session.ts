@@ -408,7 +408,7 @@ function closed(session: string): SessionError {
 }
 
 /** Fields of a `leaf` entry that the session sets. */
-const SET_FIELDS = ["type", "id", "parentId", "seq", "timestamp", "blobs", "targetSeq", "settles"]
+const SET_FIELDS = ["type", "id", "parentId", "seq", "timestamp", "writtenAt", "blobs", "targetSeq", "settles"]
 
 /** Throws `invalid` for options of an append with `at` that contradict each other. */
 function targetOf(session: string, { at, leaf = {}, onConflict }: AppendOptions): string | null {

@@ -115,7 +115,7 @@ async function runHooks(
   if (read === undefined) return undefined
   // Hooks see the content; only a blob that is missing stays a reference.
   const [entry] = (await restoreEntries(storage, [read], o)).entries as [Entry]
-  const { parentId, seq: _, blobs, ...given } = entry
+  const { parentId, seq: _, writtenAt, blobs, ...given } = entry
   const before = JSON.stringify(given)
   const [changed] = (await runAppendHooks(hooks, [JSON.parse(before) as NewEntry], session)) as [NewEntry]
   if (JSON.stringify(changed) === before) return undefined
@@ -125,5 +125,6 @@ async function runHooks(
   // An entry of the file may have any names, and so may its replacement.
   const normalize = nameProblem(given, extensions) === undefined ? normalizeNewEntry : normalizeWithAnyNames
   const result = placeEntry(normalize(payload as unknown as NewEntry, extensions), position)
-  return toStoredForm(storage, blobs === undefined ? result : { ...result, blobs }, seq, limits)
+  const kept = { ...(writtenAt === undefined ? {} : { writtenAt }), ...(blobs === undefined ? {} : { blobs }) }
+  return toStoredForm(storage, { ...result, ...kept }, seq, limits)
 }

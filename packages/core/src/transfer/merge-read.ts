@@ -137,7 +137,7 @@ function runsOf(twins: readonly Twin[]): Twin[][] {
   return runs
 }
 
-/** Whether two lines have the same content, apart from the seq and the hint, which differ between two logs. */
+/** Whether two lines have the same content, apart from the fields of their place in a log. */
 function isSameEntry(line: string, other: string): boolean {
   if (line === other) return true
   const plain = withSeq(line, 0)
@@ -145,8 +145,8 @@ function isSameEntry(line: string, other: string): boolean {
 }
 
 function contentOf(line: string): unknown {
-  const { seq: _, ...fields } = parseLine(line).record ?? { type: "" }
-  const { [hintOf(fields)?.field ?? "seq"]: __, ...content } = fields as Readonly<Record<string, unknown>>
+  const { seq: _, writtenAt: __, ...fields } = parseLine(line).record ?? { type: "" }
+  const { [hintOf(fields)?.field ?? "seq"]: ___, ...content } = fields as Readonly<Record<string, unknown>>
   return content
 }
 

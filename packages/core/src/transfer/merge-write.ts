@@ -9,6 +9,7 @@ import { encodeEntry } from "../format/line.ts"
 import { type InfoProjection, projectEntry, withTips } from "../info/projection.ts"
 import { currentInfo, stubOf } from "../info/refresh.ts"
 import { fitsBesideHead, storeInfo } from "../info/store.ts"
+import { writtenAtOf } from "../log/older-ids.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { settledLines } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
@@ -55,11 +56,12 @@ export async function prepare(
     typeof entryId === "string" ? (seqs.get(entryId) ?? to.log.find(entryId)) : undefined
   const blobsOf = blobCopier(from.storage, to.storage, report, signalOf(o))
   const lines: NewLine[] = []
+  const now = o.now()
   for await (const { line, seq: source } of linesAt(from, id, missing, o)) {
     const seq = to.head.next + lines.length
     const entry = parseEntry(line, seq) as Entry
     seqs.set(entry.id, seq)
-    const moved = atSeq(line, entry, seq, seqOf)
+    const moved = atPlace(line, entry, { seq, seqOf, now })
     lines.push({ line: moved, bytes: utf8Length(moved) + 1, entry, ...blobsOf(line, source) })
   }
   if (leaf !== undefined) {
@@ -72,12 +74,22 @@ export async function prepare(
   return lines
 }
 
-/** The line with its seq and its hint in the receiving log. */
-function atSeq(line: string, entry: Entry, seq: Seq, seqOf: (id: unknown) => Seq | undefined): string {
+interface Place {
+  readonly seq: Seq
+  readonly seqOf: (id: unknown) => Seq | undefined
+  readonly now: number
+}
+
+/** The line with the fields of its place in the receiving log: its seq, its hint, and when it is written. */
+function atPlace(line: string, entry: Entry, { seq, seqOf, now }: Place): string {
   const moved = withSeq(line, seq) ?? withFields(line, { seq })
   const hint = hintOf(entry)
-  if (hint === undefined || entry[hint.field] === undefined) return moved
-  return withFields(moved, { [hint.field]: seqOf(hint.targetId) })
+  const writtenAt = writtenAtOf(entry, now)
+  const changed = {
+    ...(entry.writtenAt === writtenAt ? {} : { writtenAt }),
+    ...(hint === undefined || entry[hint.field] === undefined ? {} : { [hint.field]: seqOf(hint.targetId) }),
+  }
+  return withFields(moved, changed)
 }
 
 async function* linesAt(

@@ -1,4 +1,5 @@
 import { createMemoryStorage } from "@sessions/memory"
+import { ulidAt } from "@sessions/core/format"
 import { expect, test } from "vitest"
 import { entriesIn, type Fuse, seenIn, storeNamed } from "../../test/merge-stores.ts"
 import { codeOf, linesIn, sessionsIn, smallBatches } from "../../test/transfer.ts"
@@ -368,6 +369,31 @@ test("every difference of content is named, whatever the order of the lines and 
   await changed.append("s", [header, ...edited], { expect: 0 })
   const { differing } = await here.merge("s", changed)
   expect(new Set(differing)).toEqual(new Set([ids[1], ids[3]]))
+})
+
+test("an id is found before older entries that a merge has put behind it, and they are no difference", async () => {
+  const DAY = 24 * 60 * 60 * 1000
+  const now = Date.now()
+  const { a, b, here } = await twoCopies({ now: () => now })
+  const offline = await createSessions({ storage: b, now: () => now - 3 * DAY }).open("s")
+  for (let n = 0; n < 300; n++) await offline.append(said("-".repeat(1_000)))
+  await offline.close()
+  const pay = { ...said("pay"), id: ulidAt(now, 1) }
+  const session = await here.open("s")
+  await session.append(pay)
+  await session.close()
+  expect(await here.merge("s", b)).toMatchObject({ received: 300, sent: 1 })
+  const cold = await createSessions({ storage: a, now: () => now }).open("s")
+  await cold.append(pay)
+  expect(await codeOf(cold.append({ ...pay, ...said("other") }))).toBe("exists")
+  await cold.close()
+  expect((await entriesIn(a, "s")).filter(({ id }) => id === pay.id)).toHaveLength(1)
+  const fromOffline = (await entriesIn(a, "s")).filter(({ writtenAt }) => writtenAt === new Date(now).toISOString())
+  expect(fromOffline).toHaveLength(300)
+  // The document that records the last merge is gone, so the logs are compared.
+  const key = "sessions/s/merged"
+  await a.docs.delete(key, { expect: (await a.docs.get(key))?.version ?? "" })
+  expect(await here.merge("s", b)).toMatchObject({ received: 0, sent: 0, differing: [] })
 })
 
 test("a field of an own type that has the name of a hint is content", async () => {

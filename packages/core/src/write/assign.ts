@@ -9,6 +9,7 @@ import { type Entry, storesState } from "../format/entry.ts"
 import type { Extensions } from "../format/names.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
+import { writtenAtOf } from "../log/older-ids.ts"
 import { leafAt, type NeedsOlder } from "../log/path.ts"
 import { settlesOf } from "../log/settles.ts"
 import { effectiveTime, isStamped, type Stamp, stampOf } from "../log/stamps.ts"
@@ -75,7 +76,8 @@ export function assign(session: string, state: SessionState, append: Placed, o: 
   const payloads = inputs.map((input) => normalizeNewEntry(input, o.extensions))
   const ids = payloads.map(({ id }) => id ?? o.newId())
   checkUnique(session, ids)
-  const timestamp = isoTime(o.now())
+  const now = o.now()
+  const timestamp = isoTime(now)
   const fresh: EncodedAppendEntry[] = []
   const branch = branchOf(state, append)
   const skipped = branch?.skipped ?? 0
@@ -110,6 +112,8 @@ export function assign(session: string, state: SessionState, append: Placed, o: 
       latest = stampOf(place)
     }
     let complete = path !== undefined && needsState(payload) ? withState(payload, path, fresh, state.log) : payload
+    const writtenAt = payload.timestamp === undefined ? undefined : writtenAtOf(place, now)
+    if (writtenAt !== undefined) complete = Object.assign({ writtenAt }, complete)
     if (isLeaving(payload)) complete = withSettles(payload, target, state)
     const encoded = encodeForAppend(complete, place, end !== undefined, o)
     fresh.push(encoded)

@@ -2,7 +2,7 @@
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { createIds, ulidAt } from "@sessions/core/format"
 import { expect, test } from "vitest"
-import { codeOf, createWriter, storedIds, twoWriters, user } from "../../test/writers.ts"
+import { codeOf, createWriter, storedEntries, storedIds, twoWriters, user } from "../../test/writers.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { createSessions } from "../session/repository.ts"
 import type { Session } from "../session/types.ts"
@@ -127,6 +127,33 @@ test("a compaction that carries system messages is repeated like any other entry
   expect((await session.append(compaction)).ids).toEqual(["c"])
   expect(await codeOf(session.append({ ...compaction, summary: "other" }))).toBe("exists")
   expect(await storedIds(location)).toEqual(["a", "b", "c"])
+})
+
+test("an id is found before entries that were appended with old timestamps", async () => {
+  for (const idAt of [(n: number) => `m${n}`, (n: number) => ulidAt(START - 72 * HOUR, n)]) {
+    const { location, session, now } = await coldStart({ lines: 10 })
+    for (let n = 0; n < 300; n++) {
+      const timestamp = new Date(START - 72 * HOUR + n).toISOString()
+      await session.append({ ...user("-".repeat(1_000), idAt(n)), timestamp }, { repeats: "end" })
+    }
+    await session.append(user("now"))
+    const again = await createSessions({ storage: createMemoryStorage({ location }), now }).open("s")
+    await again.append(user("pay", ID))
+    expect(await countOf(location, ID)).toBe(1)
+    expect(await codeOf(again.append(user("other", ID)))).toBe("exists")
+  }
+})
+
+test("a line has the time of its writing if its entry is more than a day older", async () => {
+  const location = createMemoryLocation()
+  const { sessions } = createWriter(location, { now: () => START })
+  const session = await sessions.create({ id: "s" })
+  for (const hours of [25, 24, 0]) {
+    const timestamp = new Date(START - hours * HOUR).toISOString()
+    await session.append({ ...user("hi", `m${hours}`), timestamp })
+  }
+  const written = new Date(START).toISOString()
+  expect((await storedEntries(location)).map(({ writtenAt }) => writtenAt)).toEqual([written, undefined, undefined])
 })
 
 test("after a cold start an id is found far back in the log", async () => {

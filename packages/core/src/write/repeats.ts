@@ -18,7 +18,7 @@ import { isObject } from "../format/shape.ts"
 import { truncateOversize } from "../format/text.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { readLines } from "../log/loaded-log.ts"
-import { OlderIds, timeOf } from "../log/older-ids.ts"
+import { CLOCKS_DIFFER, OlderIds, timeOf } from "../log/older-ids.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { isLeaving } from "../log/tips.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
@@ -52,9 +52,6 @@ export type MissingRepeat =
   | { readonly kind: "blobs"; readonly input: NewEntry; readonly entry: Entry }
   | { readonly kind: "line"; readonly input: NewEntry; readonly seq: Seq }
   | { readonly kind: "window"; readonly older: OlderIds }
-
-/** Milliseconds by which the clocks of clients and servers may differ. */
-const CLOCKS_DIFFER = 24 * 60 * 60 * 1000
 
 /** Finds the entries that one session's callers repeat. Remembers how far back it has looked. */
 export class Repeats {
@@ -146,6 +143,7 @@ function givenTo(entry: Fields): Fields {
     parentId: null,
     seq: null,
     timestamp: null,
+    writtenAt: null,
     blobs: null,
     ...(hint === undefined ? {} : { [hint.field]: null }),
     ...(storesState(type) ? { state: null } : {}),

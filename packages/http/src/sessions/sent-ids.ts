@@ -65,9 +65,9 @@ export class SentIds {
     for await (const { from, lines } of this.#storage.read(this.#session, { ...range, log: scanned.log })) {
       first ??= from
       for (const [index, line] of lines.entries()) {
-        const { id, timestamp } = fieldsOf(line)
+        const { id, timestamp, writtenAt = timestamp } = fieldsOf(line)
         if (isUlid(id)) scanned.seqs.set(id, from + index)
-        const time = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN
+        const time = typeof writtenAt === "string" ? Date.parse(writtenAt) : Number.NaN
         if (time < scanned.oldest) scanned.oldest = time
       }
     }
@@ -85,7 +85,7 @@ interface Scanned {
   readonly seqs: Map<string, Seq>
 }
 
-function fieldsOf(line: string): { readonly id?: unknown; readonly timestamp?: unknown } {
+function fieldsOf(line: string): { readonly id?: unknown; readonly timestamp?: unknown; readonly writtenAt?: unknown } {
   try {
     return (JSON.parse(line) as object | null) ?? {}
   } catch {

@@ -1,4 +1,5 @@
 /** Prompts: durable before the answer, once in the log, one turn at a time. */
+import { createSessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { ulidAt } from "@sessions/core/format"
@@ -111,6 +112,27 @@ test("a repetition is recognized in a log that grew by a window and more, and by
   await storage.docs.delete(key, { expect: (await storage.docs.get(key))?.version ?? "" })
   const other = serve({ storage })
   expect(await other.client.prompt(id, first)).toEqual({ messageId: first.id, position: null })
+  expect(await other.client.prompt(id, first)).toEqual({ messageId: first.id, position: null })
+})
+
+test("a repetition is recognized before older entries that a merge has put behind it", async () => {
+  const location = createMemoryLocation()
+  const { client, sessions } = serve({ storage: createMemoryStorage({ location }) })
+  const { id } = await client.create()
+  const device = createMemoryStorage()
+  await sessions.merge(id, device)
+  const offline = await createSessions({ storage: device, now: () => Date.now() - 3 * DAY }).open(id)
+  await offline.append({ type: "message", message: { role: "user", content: "x".repeat(400_000) } })
+  await offline.close()
+  await ask(client, id, "first")
+  const { messages } = await client.load(id)
+  const first = { id: messages[0]?.entryId ?? "", text: "first" }
+  await sessions.merge(id, device)
+  const storage = createMemoryStorage({ location })
+  const key = `sessions/${id}/prompts`
+  // It names the last turns that ended; the log must be enough.
+  await storage.docs.delete(key, { expect: (await storage.docs.get(key))?.version ?? "" })
+  const other = serve({ storage })
   expect(await other.client.prompt(id, first)).toEqual({ messageId: first.id, position: null })
 })
 
