@@ -103,18 +103,22 @@ test("a request is repeated however many turns came after it", async () => {
 
 test("a new question reads the end of a long session only, and an old one as far as it must", async () => {
   const storage = createMemoryStorage()
-  const sessions = createSessions({ storage, ulidsOnly: true })
+  const [day, now] = [24 * 60 * 60 * 1000, Date.now()]
+  let clock = now
+  const sessions = createSessions({ storage, ulidsOnly: true, now: () => clock })
   const id = await createSession(open(storage))
   const session = await sessions.open(id)
-  const [day, now] = [24 * 60 * 60 * 1000, Date.now()]
   const text = "x".repeat(1_000)
   const said = (daysAgo: number, n: number) => ({
     type: "message" as const,
     id: ulidAt(now - daysAgo * day, 1_000 + n),
-    timestamp: new Date(now - daysAgo * day).toISOString(),
     message: { role: "user" as const, content: text },
   })
-  for (let n = 0; n < 40; n++) await session.append(Array.from({ length: 50 }, (_, at) => said(40 - n, at)))
+  for (let daysAgo = 40; daysAgo > 0; daysAgo--) {
+    clock = now - daysAgo * day
+    await session.append(Array.from({ length: 50 }, (_, n) => said(daysAgo, n)))
+  }
+  clock = now
   await session.compact({ summarize: async () => "what was said", keepRecentTokens: 2_000 })
   await session.close()
   let lines = 0
