@@ -121,6 +121,22 @@ for (const how of ["append", "sync"] as const) {
   })
 }
 
+test("a sync ends without an error if the session is deleted meanwhile", async () => {
+  const root = makeRoot()
+  const { storage, files } = record(root)
+  await fill(storage, "a", 2)
+  const recorded = { ...files }
+  let syncs = 0
+  const syncThenDelete = async (sync: Promise<void>): Promise<void> => {
+    await sync
+    if (syncs++ === 0) fs.rmSync(join(root, "a"), { recursive: true })
+  }
+  files.fsync = (fd) => syncThenDelete(recorded.fsync(fd))
+  files.fdatasync = (fd) => syncThenDelete(recorded.fdatasync(fd))
+  await storage.sync?.("a")
+  expect(syncs).toBeGreaterThan(0)
+})
+
 test("the bytes of a torn write are synced under their name before they are cut off", async () => {
   const root = makeRoot()
   const first = createFileStorage({ root })

@@ -1,5 +1,6 @@
 /** Makes written lines durable, and restores a safe state if a sync fails. */
 import { dirname, join } from "node:path"
+import { isMissing } from "../disk/errors.ts"
 import { READ, REWRITE } from "../disk/files.ts"
 import { readFully, syncFile, syncFolder, writeFully } from "../disk/small-files.ts"
 import type { Deps } from "../deps.ts"
@@ -23,8 +24,13 @@ export interface Before {
 export async function syncSession(deps: Deps, session: string): Promise<void> {
   const view = deps.view(session)
   if (view === undefined) return
-  for (const part of view.parts) await syncPart(deps, join(view.folder, part.name))
-  await syncNames(deps, view)
+  try {
+    for (const part of view.parts) await syncPart(deps, join(view.folder, part.name))
+    await syncNames(deps, view)
+  } catch (error) {
+    // Nothing is left to sync if the log was deleted meanwhile, or replaced: a replacement is synced before it takes its place.
+    if (!isMissing(error) || deps.reloadView(session)?.log === view.log) throw error
+  }
 }
 
 /**
