@@ -5,6 +5,7 @@
 import { checkOptions, type OptionNames } from "../storage/options.ts"
 import { isWellFormed } from "../storage/utf8.ts"
 import { fromBase64, toBase64 } from "./base64.ts"
+import { storesState } from "./entry.ts"
 import type { EncodedEntry } from "./line.ts"
 import { BLOB_IMAGE_CHARS, BLOB_TEXT_UNITS } from "./limits.ts"
 import { getAt, pathOf, setAt } from "./pointer.ts"
@@ -73,7 +74,7 @@ function isSetting(entry: object, pointer: string): boolean {
   const [field = "", name = ""] = pathOf(pointer) ?? []
   if (type === "message") return field === "message" && (name === "provider" || name === "model")
   if (SETTING_TYPES.has(type)) return SETTINGS.has(field)
-  return (type === "compaction" || type === "reset_boundary") && field === "state" && SETTINGS.has(name)
+  return storesState(type as string) && field === "state" && SETTINGS.has(name)
 }
 
 const SETTING_TYPES: ReadonlySet<unknown> = new Set([

@@ -1,6 +1,6 @@
 /**
  * Hints: fields with the seq of another entry, so that a loader can jump there. They differ between two logs with the same entries, so
- * whoever moves an entry makes them anew. Entries of other types may have fields of the same names, which are content.
+ * they are made anew when an entry is moved. Entries of other types may have fields of the same names, which are content.
  */
 import type { Fields } from "./shape.ts"
 

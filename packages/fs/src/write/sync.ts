@@ -91,7 +91,8 @@ async function syncPart(deps: Deps, path: string): Promise<void> {
   try {
     await syncFile(deps.files, path)
   } catch (error) {
-    deps.unsynced.add(path)
+    // Of a file that is gone there is nothing to write again.
+    if (!isMissing(error)) deps.unsynced.add(path)
     throw error
   }
 }
