@@ -34,12 +34,19 @@ function compacted(last: string, seq: number): readonly string[] {
   return [JSON.stringify(compaction), ...after]
 }
 
-/** The large session, and one of 100 KB that shows how much the program itself reads. */
 async function withLargeSession(end: (last: string, seq: number) => readonly string[]): Promise<Workspace> {
   const workspace = createWorkspace()
   const sessions = workspace.open()
   await sessions.import(() => history(end), { id: "large" })
-  await sessions.import([header("small"), ...compacted("small", 1)].join("\n"), { id: "small" })
+  await sessions.close()
+  return workspace
+}
+
+/** A store of its own for a "large" session of 100 KB, which shows how much the program itself reads. */
+async function withSmallSession(): Promise<Workspace> {
+  const workspace = createWorkspace()
+  const sessions = workspace.open()
+  await sessions.import([header("large"), ...compacted("m0", 1)].join("\n"), { id: "large" })
   await sessions.close()
   return workspace
 }
@@ -57,6 +64,17 @@ function measure(workspace: Workspace, ...argv: string[]): Measurement {
   return { stdout, read: Number(stderr.trim().split("\n").at(-1)) }
 }
 
+/**
+ * What a command reads beyond what it reads in a store with a small session.
+ * The first of the two runs there is not counted: Deno reads the sources of a module only until it has cached it.
+ */
+function measureBeyond(small: Workspace, workspace: Workspace, ...argv: string[]): Measurement {
+  measure(small, ...argv)
+  const program = measure(small, ...argv).read
+  const { stdout, read } = measure(workspace, ...argv)
+  return { stdout, read: read - program }
+}
+
 const absent = existsSync("/proc/self/io") ? "" : " (skipped: the system does not count what a process reads)"
 
 test.skipIf(absent !== "")(
@@ -69,10 +87,10 @@ test.skipIf(absent !== "")(
       .then((head) => ({ parts: head?.parts?.length ?? 0, bytes: head?.bytes ?? 0 }))
     expect(parts).toBeGreaterThan(3)
     expect(bytes).toBeGreaterThan(190_000_000)
-    const context = measure(workspace, "context", "large", "--json")
+    const small = await withSmallSession()
+    const context = measureBeyond(small, workspace, "context", "large", "--json")
     expect((JSON.parse(context.stdout) as { messages: unknown[] }).messages.length).toBe(52)
-    const program = measure(workspace, "context", "small", "--json").read
-    expect(context.read - program).toBeLessThan(2_000_000)
+    expect(context.read).toBeLessThan(2_000_000)
     for (const argv of [
       ["show", "large", "--last", "50"],
       ["list"],
@@ -80,7 +98,7 @@ test.skipIf(absent !== "")(
       ["context", "large"],
       ["list"],
     ]) {
-      expect(measure(workspace, ...argv).read - program, argv.join(" ")).toBeLessThan(2_000_000)
+      expect(measureBeyond(small, workspace, ...argv).read, argv.join(" ")).toBeLessThan(2_000_000)
     }
   },
 )
@@ -89,11 +107,11 @@ test.skipIf(absent !== "")(
   `show --last 50 of a session of 200 MB without compactions reads less than 2 MB${absent}`,
   async () => {
     const workspace = await withLargeSession(() => [])
-    const shown = measure(workspace, "show", "large", "--last", "50", "--json")
+    const small = await withSmallSession()
+    const shown = measureBeyond(small, workspace, "show", "large", "--last", "50", "--json")
     expect(
       (JSON.parse(shown.stdout) as { messages: { entryId: string }[] }).messages.map(({ entryId }) => entryId),
     ).toEqual(Array.from({ length: 50 }, (_, n) => `m${COUNT - 50 + n}`))
-    const program = measure(workspace, "show", "small", "--last", "50", "--json").read
-    expect(shown.read - program).toBeLessThan(2_000_000)
+    expect(shown.read).toBeLessThan(2_000_000)
   },
 )
