@@ -17,8 +17,7 @@ export async function findWindow(tx: ReadTransaction, head: HeadRow, to: Seq, ma
   const end = to === next ? bytes : await offsetOf(tx, log, to)
   const low = end - maxBytes
   if (low <= 0) return 0
-  // Twice as many lines as the window has if all lines of the log are alike.
-  const [, first, offset] = await findRowAt(tx, log, low, to, Math.ceil((2 * maxBytes * next) / bytes))
+  const [, first, offset] = await findRowAt(tx, log, low, { seq: to, offset: end })
   let seq = first
   let at = offset
   for (const line of await loadLines(tx, [log, first, offset])) {
@@ -41,11 +40,39 @@ async function loadLines(tx: ReadTransaction, key: RowKey): Promise<string[]> {
   return linesOf(await tx.objectStore("log").get(key), key[1])
 }
 
-/** The key of the row that contains the byte `target`, which is before the line `to`. `lines`: how many lines back to look at first. */
-async function findRowAt(tx: ReadTransaction, log: string, target: number, to: Seq, lines: number): Promise<RowKey> {
-  const from = Math.max(0, to - lines)
-  const keys = await tx.objectStore("log").getAllKeys(rowRange(log, from, to))
-  const found = keys.findLast(([, , offset]) => offset <= target)
-  if (found !== undefined || from === 0) return found ?? [log, 0, 0]
-  return findRowAt(tx, log, target, to, 4 * lines)
+/** Below this distance in bytes, the keys of the rows between are loaded. */
+const NEAR_BYTES = 65_536
+const MAX_KEYS = 1_000
+
+/**
+ * The key of the row that contains the byte `target` of a log. The seq is estimated from the length of the lines on average, until a row is
+ * found a little before the byte; every other estimate halves what is left, for logs whose lines differ much in length.
+ */
+async function findRowAt(
+  tx: ReadTransaction,
+  log: string,
+  target: number,
+  end: { readonly seq: Seq; readonly offset: number },
+): Promise<RowKey> {
+  let found: RowKey = [log, 0, 0]
+  // The byte is in the row of a line from `low` on, and before the line `high.seq`.
+  let low = 0
+  let high = end
+  for (let halve = false; high.seq - low > 1 && target - found[2] > NEAR_BYTES; halve = !halve) {
+    const part = halve ? 0.5 : (target - found[2]) / (high.offset - found[2])
+    const seq = Math.max(low + 1, Math.min(low + Math.floor((high.seq - low) * part), high.seq - 1))
+    const key = await findRowKey(tx, log, seq)
+    if (key[2] > target) high = { seq: key[1], offset: key[2] }
+    else {
+      found = key
+      low = seq
+    }
+  }
+  for (;;) {
+    const keys = await tx.objectStore("log").getAllKeys(rowRange(log, found[1], high.seq), MAX_KEYS)
+    const before = keys.filter(([, , offset]) => offset <= target).at(-1)
+    if (before === undefined || before[1] === found[1]) return found
+    found = before
+    if (before !== keys.at(-1)) return found
+  }
 }

@@ -1,110 +1,150 @@
-/** Loads the rows of a range of lines, one page (about a megabyte of rows) per transaction. */
+/** Finds and loads the rows of a range of lines, one page (about a megabyte of rows) per transaction. */
 import { type CheckedRange, rangeIn, type Seq, StorageError } from "@sessions/core/storage"
 import { corrupt } from "../database/errors.ts"
-import {
-  type HeadRow,
-  type LogRow,
-  type ReadTransaction,
-  type RowKey,
-  rowRange,
-  type WriteTransaction,
-} from "../database/schema.ts"
+import { type HeadRow, type LogRow, type ReadTransaction, rowRange, type WriteTransaction } from "../database/schema.ts"
 import { findRowKey, findWindow } from "./find-rows.ts"
 import { getHead } from "./heads.ts"
 import { chunksOf, linesOf } from "./rows.ts"
 
-/** The rows that contain the lines `from` to `to`. The first row may begin before `from`, the last may end after `to`. */
+/** Whole rows that contain the lines `from` to `to`. The first row may begin before `from`, the last may end after `to`. */
 export interface Page {
   readonly from: Seq
   readonly to: Seq
   readonly rows: readonly LogRow[]
-  /** The rows of the next page. */
-  readonly next: Plan
+  /** The rows of the next page; missing on the last page. */
+  readonly next?: RowSpan
 }
 
-/** The rows of a page that is not loaded yet: they end before the line `end`. Fewer than `count` if some are merged before. */
-interface Plan {
-  readonly count: number
-  readonly end: Seq
-}
-
-/** What is left of a range. */
-interface Rest {
-  readonly log: string
+/**
+ * Rows that are not loaded yet: those that begin at or after `from` and before `end`. A row begins at each of the two, unless rows
+ * are merged before the span is loaded.
+ */
+interface RowSpan {
   readonly from: Seq
-  readonly to: Seq
-  readonly plan?: Plan
+  readonly end: Seq
+  /** The byte offset of the row that begins with `from`. */
+  readonly offset: number
+  /** The byte offset of the row that begins with `end`, if it is known. Merging does not change it while a row begins there. */
+  readonly endOffset?: number
 }
 
-/** The first page of a range or window of the log that ends at `to`; undefined if it holds no line. */
+interface ReadTarget {
+  /** The end of the range to read. */
+  readonly to: Seq
+  /** A page holds about this many bytes, and at most twice as many unless a single row is larger. */
+  readonly pageBytes: number
+}
+
+/** The first page of a range or window; undefined if it holds no line. */
 export async function firstPage(
   tx: ReadTransaction,
   session: string,
   range: CheckedRange,
   pageBytes: number,
-): Promise<{ log: string; to: Seq; page: Page } | undefined> {
+): Promise<{ log: string; target: ReadTarget; page: Page } | undefined> {
   const head = await getHead(tx, session)
   const { from: first, to } = rangeIn(range, head)
   if (head === undefined || first >= to) return undefined
-  const { log } = head
   const from = range.maxBytes === undefined ? first : await findWindow(tx, head, to, range.maxBytes)
-  return { log, to, page: await loadPage(tx, head, { log, from, to }, pageBytes) }
+  const target = { to, pageBytes }
+  return { log: head.log, target, page: await loadPageAt(tx, head, from, target) }
 }
 
-/** The first page of what is left of a range. `conflict` if the log was replaced. */
-export function nextPage(tx: ReadTransaction, session: string, rest: Rest, pageBytes: number): Promise<Page> {
-  return loadPage(tx, checkSameLog(tx, session, rest.log), rest, pageBytes)
+/** Loads the page that was planned with the page before it, and plans the one after it. `conflict` if the log was replaced. */
+export async function nextPage(
+  tx: ReadTransaction,
+  session: string,
+  log: string,
+  span: RowSpan,
+  target: ReadTarget,
+): Promise<Page> {
+  const checking = checkSameLog(tx, session, log)
+  const loading = tx.objectStore("log").getAll(rowRange(log, span.from, span.end))
+  const head = await checking
+  const planned = await planAfter(tx, head, span, target)
+  const rows = await loading
+  // The first row was merged into the one before it.
+  if (rows[0]?.from !== span.from) return loadPageAt(tx, head, span.from, target)
+  return toPage(tx, head, { from: span.from, span, rows, planned }, target)
 }
 
-/** The first page has at most this many rows, each later one twice as many as the page before. */
-const FIRST_ROWS = 128
+/** Loads the page that begins with a line, which may be in the middle of a row. */
+async function loadPageAt(tx: ReadTransaction, head: HeadRow, from: Seq, target: ReadTarget): Promise<Page> {
+  const [, start, offset] = await findRowKey(tx, head.log, from)
+  const span = await planFrom(tx, head, { from: start, offset }, target)
+  const loading = tx.objectStore("log").getAll(rowRange(head.log, span.from, span.end))
+  const planned = await planAfter(tx, head, span, target)
+  return toPage(tx, head, { from, span, rows: await loading, planned }, target)
+}
+
+interface LoadedSpan {
+  readonly from: Seq
+  readonly span: RowSpan
+  readonly rows: readonly LogRow[]
+  /** The span after this one; undefined if this one reaches the end of the range. */
+  readonly planned: RowSpan | undefined
+}
+
+async function toPage(tx: ReadTransaction, head: HeadRow, loaded: LoadedSpan, target: ReadTarget): Promise<Page> {
+  const { from, span, rows, planned } = loaded
+  const last = rows.at(-1)
+  const isNumbered = Number.isSafeInteger(rows[0]?.from) && Number.isSafeInteger(last?.from)
+  if (last === undefined || !isNumbered || (rows[0]?.from ?? 0) > from) throw missingLine(from)
+  const end = last.from + linesOf(last, last.from).length
+  if (end === target.to) return { from, to: end, rows }
+  if (planned?.from === end) return { from, to: end, rows, next: planned }
+  if (end < span.end) throw missingLine(end)
+  await checkEnd(tx, head, last.from, end)
+  if (end > target.to) return { from, to: target.to, rows }
+  // The last row was merged with rows after the span, so the next page begins later than planned.
+  const offset = rows.reduce((sum, row) => sum + row.bytes, span.offset)
+  return { from, to: end, rows, next: await planFrom(tx, head, { from: end, offset }, target) }
+}
+
+/** A row with more lines than it should have would hide as many of the next one. `end`: the line after its last one. */
+async function checkEnd(tx: ReadTransaction, { log, next }: HeadRow, from: Seq, end: Seq): Promise<void> {
+  const after = end < next ? (await findRowKey(tx, log, end))[1] : next
+  if (after === end) return
+  throw corrupt(`The row of line ${from} has lines up to ${end - 1}, but line ${after} comes after it`, {
+    at: `log row ${from}`,
+  })
+}
+
+async function planAfter(
+  tx: ReadTransaction,
+  head: HeadRow,
+  span: RowSpan,
+  target: ReadTarget,
+): Promise<RowSpan | undefined> {
+  if (span.end >= target.to) return undefined
+  // If no row begins at `end` any more, the loaded page ends elsewhere, and `toPage` does not use this plan.
+  if (span.endOffset !== undefined) return planFrom(tx, head, { from: span.end, offset: span.endOffset }, target)
+  const [, from, offset] = await findRowKey(tx, head.log, span.end)
+  return planFrom(tx, head, { from, offset }, target)
+}
 
 /**
- * Loads the rows of a page, and its keys with those of the next page: keys say how many lines and bytes each row has. The rows of a planned
- * page are requested at once, so that the engine loads them while the caller uses the page before.
+ * Chooses how many rows make a page without loading them. The average length of a line gives a seq to look at, and the key of the row
+ * that contains it gives the exact number of bytes before it. If that is too much, the number of lines is halved. The keys of all rows
+ * would give the sizes at once, but listing those of each next page makes a replay of 200 MB a third slower in Chromium.
  */
-async function loadPage(
+async function planFrom(
   tx: ReadTransaction,
-  finding: HeadRow | Promise<HeadRow>,
-  { log, from, to, plan }: Rest,
-  pageBytes: number,
-): Promise<Page> {
-  const store = tx.objectStore("log")
-  const most = plan?.count ?? FIRST_ROWS
-  const [head, keys, planned] = await Promise.all([
-    finding,
-    store.getAllKeys(rowRange(log, from), 3 * most + 1),
-    plan && store.getAll(rowRange(log, from, plan.end)),
-  ])
-  if (keys.length <= 3 * most) keys.push([log, head.next, head.bytes])
-  let rows = planned
-  if (keys[0]?.[1] !== from) {
-    // The line is in the middle of a row, perhaps because rows were merged after the page before.
-    keys.unshift(await findRowKey(tx, log, from))
-    rows = undefined
+  { log, next, bytes }: HeadRow,
+  { from, offset }: { from: Seq; offset: number },
+  { to, pageBytes }: ReadTarget,
+): Promise<RowSpan> {
+  if (bytes - offset <= 2 * pageBytes) return { from, end: to, offset }
+  let lines = Math.ceil((pageBytes * (next - from)) / (bytes - offset))
+  while (lines > 0) {
+    const [, end, endOffset] = await findRowKey(tx, log, Math.min(from + lines, next - 1))
+    if (end <= from) break
+    if (endOffset - offset <= 2 * pageBytes)
+      return end < to ? { from, end, offset, endOffset } : { from, end: to, offset }
+    lines = Math.floor((end - from) / 2)
   }
-  const [[, start]] = keys as [RowKey]
-  rows ??= await store.getAll(rowRange(log, start, planOf(keys.slice(0, most + 1), to, pageBytes).end))
-  if (rows[0]?.from !== start) throw missingLine(from)
-  // A row with more lines than it should have would hide as many of the next one.
-  const [[, last], [, end]] = keys.slice(rows.length - 1) as [RowKey, RowKey]
-  const found = last + linesOf(rows.at(-1), last).length
-  if (found < end) throw missingLine(found)
-  if (found > end) {
-    throw corrupt(`The row of line ${last} has lines up to ${found - 1}, but line ${end} comes after it`, {
-      at: `log row ${last}`,
-    })
-  }
-  const next = planOf(keys.slice(rows.length, 3 * rows.length + 1), to, pageBytes)
-  return { from, to: Math.min(end, to), rows, next }
-}
-
-/** The rows that fill a page or reach the end of the range. The last one of the keys is that after the last row. */
-function planOf(keys: readonly RowKey[], to: Seq, pageBytes: number): Plan {
-  const [[, , offset]] = keys as [RowKey]
-  const full = keys.findIndex(([, seq, at]) => seq >= to || at - offset >= pageBytes)
-  const count = full < 0 ? keys.length - 1 : full
-  return { count, end: (keys[count] as RowKey)[1] }
+  // A single row that is larger than a page.
+  return { from, end: from + 1, offset }
 }
 
 /** Reads a range of lines that fits into memory, within a transaction. */

@@ -28,16 +28,15 @@ export async function* readLog(
 ): AsyncGenerator<Chunk, void, undefined> {
   const first = await transaction((tx) => firstPage(tx, session, range, pageBytes))
   if (first === undefined) return
-  const { log, to } = first
+  const { log, target } = first
   const seen = { chunks: 0, rows: 0, bytes: 0 }
   let page: Page | undefined = first.page
   while (page !== undefined) {
-    const { rows, from, to: end, next }: Page = page
+    const { rows, from, to, next }: Page = page
     // Loads the next page while the caller uses this one.
-    const following: Promise<Page> | undefined =
-      end < to ? transaction((tx) => nextPage(tx, session, { log, from: end, to, plan: next }, pageBytes)) : undefined
+    const following: Promise<Page> | undefined = next && transaction((tx) => nextPage(tx, session, log, next, target))
     following?.catch(() => undefined)
-    for (const chunk of chunksOf(rows, from, end)) {
+    for (const chunk of chunksOf(rows, from, to)) {
       seen.chunks++
       yield chunk
     }
