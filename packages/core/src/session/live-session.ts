@@ -63,7 +63,6 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   readonly options: LiveSessionOptions
   readonly events: Emitter = new Emitter()
   readonly turns: TurnLock
-  readonly following: Following = new Following(this)
   readonly diagnostics: Diagnostic[]
   writeGuard: WriteGuard = { kind: "open" }
   /** The tips of the log are not known, and are read in the background. Never rejects. */
@@ -74,6 +73,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   readonly reload: () => Promise<boolean>
   readonly #queue: WriteQueue
   readonly #repeats: Repeats
+  #following: Following | undefined
   /** Appends that wait in memory for the message that creates their session. */
   #waiting: PendingAppend[] = []
   /** Bytes of their entries, counted as they come: summing all of them for each append is quadratic. */
@@ -105,6 +105,11 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
 
   now(): number {
     return this.options.now()
+  }
+
+  /** Made on first use: few sessions are followed. */
+  get following(): Following {
+    return (this.#following ??= new Following(this))
   }
 
   append(entries: readonly NewEntry[], o: BranchingOptions = {}): Promise<AppendResult> {

@@ -87,13 +87,13 @@ export function prepareCompaction(
     kept: messages.slice(cut.first),
     system: [
       ...all.slice(0, Math.max(place, 0)),
-      ...messages.slice(0, cut.first).filter(({ message }) => message.role === "system"),
+      ...messages.filter(({ message }, index) => index < cut.first && message.role === "system"),
     ],
     firstKeptEntryId: firstKept(log, seqs, cut.first),
     previousSummary: previous === undefined ? undefined : withoutFileLists(textOf(previous.message["summaryText"])),
     files: collectFiles(
       plain.slice(0, cut.first),
-      ...entries.flatMap(({ entry }) => (entry.type === "compaction" ? [entry] : [])),
+      ...entries.filter(({ entry }) => entry.type === "compaction").map(({ entry }) => entry),
     ),
     tokensBefore,
     tokensSummarized: sumOf(tokensAt, 0, cut.first),
