@@ -47,7 +47,7 @@ test("a body that stalls is cancelled after `requestTimeout` and requested again
     yield bytes.subarray(100)
   }
   expect(await readLines(fresh.storage, "a")).toEqual(linesOf(10))
-  expect(stalled).toBe(2)
+  expect(stalled).toBeGreaterThanOrEqual(2)
 })
 
 test("a tail that is replaced while its body arrives is read again from its beginning", async () => {

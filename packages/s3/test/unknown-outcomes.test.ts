@@ -288,7 +288,7 @@ test("an append that is aborted before its write sends nothing more and does not
 })
 
 test("a store that throttles is asked again until patience is over", async () => {
-  const { storage, store } = openStorage(undefined, { patience: 5_000 })
+  const { storage, store } = openStorage(undefined, { patience: 60_000 })
   const head = await storage.append("a", linesOf(1), { expect: 0 })
   const times: number[] = []
   store.fault = (call, proceed) => {

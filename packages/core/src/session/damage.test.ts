@@ -175,7 +175,8 @@ describe("through a session, in linear time", () => {
     await createSessions({ storage: createMemoryStorage() }).import(text)
     const once = cpuTime()
     await run()
-    expect((cpuTime() - once) / (once - started)).toBeLessThan(4)
+    // Measured: 2 to 3.3 on the three runtimes. A scan of the log for each tombstone takes minutes.
+    expect((cpuTime() - once) / (once - started)).toBeLessThan(20)
   }
 
   test("a path of 100,000 entries gives its context and its tree", async () => {

@@ -371,6 +371,8 @@ test("a merge of a kept session with another storage keeps it until it has ended
 })
 
 test("the timer does not keep a process running", async () => {
+  // A clock that stands still, so that the whole of the idle time is left when the timer is set.
+  vi.useFakeTimers({ toFake: ["Date"] })
   const timers: unknown[] = []
   const real = globalThis.setTimeout
   const spy = vi.spyOn(globalThis, "setTimeout").mockImplementation((...args: Parameters<typeof real>) => {

@@ -44,9 +44,8 @@ test("a session that is missing in the other storage is copied; a second merge w
 })
 
 test("turns of both sides are on both afterwards, the later one is continued, and the other is an open tip on both", async () => {
-  const { a, b, here, there } = await twoCopies()
+  const { a, b, here, there } = await twoCopies({ now: () => Date.now() - 1_000 })
   const one = await add(here, "from here")
-  await new Promise((resolve) => setTimeout(resolve, 2))
   const other = await add(there, "from there")
   const result = await here.merge("s", b)
   expect(result).toMatchObject({ sent: 1, received: 1, leaf: other, openTips: { tips: [{ id: one }] }, differing: [] })
