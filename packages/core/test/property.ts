@@ -16,7 +16,11 @@ export function holds<Ts>(property: fc.IProperty<Ts>, runs = 100, shift = 0, fou
   fc.assert(property, { seed: seed + shift, numRuns, examples: [...found] })
 }
 
-export async function holdsAsync<Ts>(property: fc.IAsyncProperty<Ts>, runs = 100): Promise<void> {
+export async function holdsAsync<Ts>(
+  property: fc.IAsyncProperty<Ts>,
+  runs = 100,
+  found: readonly Ts[] = [],
+): Promise<void> {
   console.info(`SEED=${seed}`)
-  await fc.assert(property, { seed, numRuns: Number(manyRuns ?? runs) })
+  await fc.assert(property, { seed, numRuns: Number(manyRuns ?? runs) + found.length, examples: [...found] })
 }

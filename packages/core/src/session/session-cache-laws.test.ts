@@ -48,6 +48,11 @@ const steps = fc.array(
   { maxLength: 60, size: "max" },
 )
 
+/** A new opening reads the damaged line to find the path, and the kept session does not. */
+const DAMAGE_FURTHER_BACK = (["open", "foreign damage", "reset", "append", "close", "rename", "open"] as const).map(
+  (kind): Step => ({ kind, id: "a", at: 0 }),
+)
+
 /** One storage with a repository under test and another writer, and the handles that are open. */
 class World {
   readonly storage: SessionStorage = createMemoryStorage()
@@ -83,7 +88,7 @@ class World {
       if (own !== undefined) return
       const session = await this.sessions.openOrCreate(id)
       this.open.set(id, session)
-      return seen(session)
+      return seen(session, at % 2 === 0)
     }
     if (kind === "close") {
       this.open.delete(id)
@@ -144,13 +149,16 @@ function said(content: string, n: number): NewEntry {
   return { type: "message", message: { role: "user", content }, id: `entry-${n}` }
 }
 
-/** What a caller sees of a session, but for the identity of its log. */
-async function seen(session: Session): Promise<unknown> {
+/**
+ * What a caller sees of a session, but for the identity of its log. Diagnostics are compared if all of the log was read: damage is told of
+ * once its line is read, and a kept session may hold fewer lines than a new opening reads.
+ */
+async function seen(session: Session, whole: boolean): Promise<unknown> {
   const { leafId, header, head, compactionStatus } = session
   const { messages, ...context } = await session.context({ repair: "none" })
   const { messages: history } = await session.messages({ limit: 1_000 })
   const info = await session.info()
-  // Once more after everything was read, which may have found damage.
+  if (whole) await session.tree()
   return {
     leafId,
     header,
@@ -160,7 +168,7 @@ async function seen(session: Session): Promise<unknown> {
     context,
     history,
     info,
-    d: session.diagnostics,
+    d: whole ? session.diagnostics : [],
   }
 }
 
@@ -205,5 +213,6 @@ test("a repository with a cache answers as one without", async () => {
       await cached.sessions.close()
     }),
     300,
+    [[{ steps: DAMAGE_FURTHER_BACK, sessions: 1, first: 300 }]],
   )
 })
