@@ -168,20 +168,19 @@ test("an id that would escape its folder is rejected before any storage call", a
 })
 
 describe("through a session, in linear time", () => {
-  /** Compared with an export and an import of the same log, which read it line by line. */
-  async function timed(storage: SessionStorage, run: () => Promise<void>): Promise<void> {
+  /** At most `limit` times as long as an export and an import of the same log, which read it line by line. */
+  async function timed(storage: SessionStorage, limit: number, run: () => Promise<void>): Promise<void> {
     const started = cpuTime()
     const text = await textOf(createSessions({ storage }).export(STORED_ID))
     await createSessions({ storage: createMemoryStorage() }).import(text)
     const once = cpuTime()
     await run()
-    // Measured: 2 to 3.3 on the three runtimes. A scan of the log for each tombstone takes minutes.
-    expect((cpuTime() - once) / (once - started)).toBeLessThan(20)
+    expect((cpuTime() - once) / (once - started)).toBeLessThan(limit)
   }
 
   test("a path of 100,000 entries gives its context and its tree", async () => {
     const storage = await storeLines(linesOf(chain(...Array.from({ length: 100_000 }, (_, n) => user(`${n}`))), HEADER))
-    await timed(storage, async () => {
+    await timed(storage, 4, async () => {
       const session = await createSessions({ storage }).open(STORED_ID)
       expect((await session.context()).messages).toHaveLength(100_000)
       expect((await session.tree()).path).toHaveLength(100_000)
@@ -192,7 +191,8 @@ describe("through a session, in linear time", () => {
     const said = Array.from({ length: 50_000 }, (_, n) => user(`${n}`, { id: "x", parentId: n === 0 ? null : "x" }))
     const deleting = said.map(() => ({ type: "tombstone", targetId: "x" }))
     const storage = await storeLines(linesOf(chain(...said, ...deleting), HEADER))
-    await timed(storage, async () => {
+    // Measured: 2 to 3.3 on the three runtimes. A scan of the log for each tombstone takes minutes.
+    await timed(storage, 20, async () => {
       const session = await createSessions({ storage }).open(STORED_ID)
       let count = 0
       let before: string | undefined
