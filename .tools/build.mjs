@@ -1,17 +1,32 @@
-// Builds the published packages: the declarations of all of them by tsc, the pages in core, then the JavaScript of each by tsup.
-import { readdirSync } from "node:fs"
+// Builds the published packages: the declarations of all of them by tsc, the pages in core, then the JavaScript of each by tsup. With
+// `--if-stale` only if a source has changed since the last build.
+import { readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join, relative } from "node:path"
+import { fingerprintOfSources, isBuilt, stamp } from "./lib/build-stamp.mjs"
 import { copyDeclarations } from "./lib/declarations.mjs"
+import { withLock } from "./lib/lock.mjs"
 import { writePackedPages } from "./lib/pages.mjs"
 import { run } from "./lib/run.mjs"
 import { publishable, root } from "./lib/workspace.mjs"
 
-const packages = publishable().map(({ dir }) => dir)
-await step("declarations", run("tsc", ["-b", ...packages.flatMap(projectsOf)]))
-for (const { dir, manifest } of publishable()) copyDeclarations(dir, manifest)
-writePackedPages()
-const config = join(root, ".config", "tsup.config.ts")
-for (const dir of packages) await step(relative(root, dir), run("tsup", ["--config", config], { cwd: dir }))
+const ifStale = process.argv.includes("--if-stale")
+if (!ifStale || !isBuilt()) {
+  // Test files that run at once may all find the build stale.
+  await withLock(join(root, ".reports", "build.lock"), async () => {
+    if (!ifStale || !isBuilt()) await build()
+  })
+}
+
+async function build() {
+  rmSync(stamp, { force: true })
+  const packages = publishable().map(({ dir }) => dir)
+  await step("declarations", run("tsc", ["-b", ...packages.flatMap(projectsOf)]))
+  for (const { dir, manifest } of publishable()) copyDeclarations(dir, manifest)
+  writePackedPages()
+  const config = join(root, ".config", "tsup.config.ts")
+  for (const dir of packages) await step(relative(root, dir), run("tsup", ["--config", config], { cwd: dir }))
+  writeFileSync(stamp, fingerprintOfSources())
+}
 
 /** The projects of a package that emit: `tsconfig.json` refers to all of them and `tsconfig.test.json` only checks. */
 function projectsOf(dir) {

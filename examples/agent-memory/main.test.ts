@@ -4,9 +4,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, expect, test } from "vitest"
+import { FLAGS } from "../../.config/program.ts"
 
 const program = fileURLToPath(new URL("main.ts", import.meta.url))
-const flags = "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only"] : ["--conditions=source"]
 
 let cwd = ""
 beforeEach(async () => {
@@ -16,9 +16,9 @@ afterEach(() => rm(cwd, { recursive: true, force: true }))
 
 function start(): Promise<string> {
   const { NODE_OPTIONS: _, ...env } = process.env
-  const o = { cwd, env: { ...env, DENO_CONDITIONS: "source", NODE_NO_WARNINGS: "1" } }
+  const o = { cwd, env: { ...env, NODE_NO_WARNINGS: "1" } }
   return new Promise((resolve, reject) => {
-    execFile(process.execPath, [...flags, program], o, (error, stdout, stderr) => {
+    execFile(process.execPath, [...FLAGS, program], o, (error, stdout, stderr) => {
       if (error === null && stderr === "") resolve(stdout)
       else reject(new Error(`${stdout}\n${stderr}`))
     })

@@ -4,10 +4,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterEach, beforeEach, expect, test } from "vitest"
+import { FLAGS } from "../../.config/program.ts"
 
 const program = fileURLToPath(new URL("main.ts", import.meta.url))
-// Runs the sources of the packages, also in the killed process: Node and Bun pass on their flags, Deno its environment.
-const flags = "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only"] : ["--conditions=source"]
 
 let cwd = ""
 beforeEach(async () => {
@@ -20,8 +19,8 @@ function start(...args: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(
       process.execPath,
-      [...flags, program, ...args],
-      { cwd, env: { ...env, DENO_CONDITIONS: "source" } },
+      [...FLAGS, program, ...args],
+      { cwd, env },
       (error, stdout, stderr) => {
         if (error === null && stderr === "") resolve(stdout)
         else reject(new Error(`${stdout}\n${stderr}`))

@@ -2,9 +2,8 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
+import { FLAGS } from "../../../.config/program.ts"
 
-const FLAGS =
-  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
 
 export function startProgram(
   program: URL,

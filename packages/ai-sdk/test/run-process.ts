@@ -1,6 +1,6 @@
 /** `run-process.ts STORAGE ROOT STEPS`: saves a chat after each step, from the first again, and prints the steps that are stored. */
 import { createSessions } from "@sessions/core"
-import { createChatStore } from "../src/index.ts"
+import { createChatStore } from "@sessions/ai-sdk"
 import { afterSteps } from "./answers.ts"
 import { openStorage } from "./storage-of-process.ts"
 

@@ -2,7 +2,7 @@
 import { createSessions } from "@sessions/core"
 import { createUIMessageStreamResponse, readUIMessageStream, streamText, toUIMessageStream, type UIMessage } from "ai"
 import { MockLanguageModelV4 } from "ai/test"
-import { createChatStore, createChatStreams } from "../src/index.ts"
+import { createChatStore, createChatStreams } from "@sessions/ai-sdk"
 import { type Chunk, user } from "./model.ts"
 import { openStorage } from "./storage-of-process.ts"
 

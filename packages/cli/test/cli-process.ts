@@ -1,11 +1,10 @@
-/** Runs the command from its source in a new process of the current runtime. */
+/** Runs the built command in a new process of the current runtime. */
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import type { Result } from "./harness.ts"
+import { FLAGS } from "../../../.config/program.ts"
 
-const bin = fileURLToPath(new URL("../src/bin.ts", import.meta.url))
-const flags =
-  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
+const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url))
 
 export interface ProcessOptions {
   readonly cwd: string
@@ -23,7 +22,7 @@ export function runProcess(
 ): Promise<Result> {
   const { NODE_OPTIONS: _, ...inherited } = process.env
   const as = user === undefined ? {} : { uid: user, gid: user }
-  const child = spawn(process.execPath, [...flags, bin, ...argv], { cwd, env: { ...inherited, ...env }, ...as })
+  const child = spawn(process.execPath, [...FLAGS, bin, ...argv], { cwd, env: { ...inherited, ...env }, ...as })
   let stdout = ""
   let stderr = ""
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

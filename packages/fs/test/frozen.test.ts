@@ -8,6 +8,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
 import { linesOf, makeRoot, openAt } from "./helpers.ts"
+import { FLAGS } from "../../../.config/program.ts"
 
 const PROGRAM = fileURLToPath(new URL("frozen-process.ts", import.meta.url))
 /** A holder trusts its lock for 2 s after a refresh; one that slept no longer than that has not lost it. */
@@ -24,7 +25,7 @@ for (const [when, outcome] of [
     `stopped ${when} its write, the lock taken over meanwhile, a writer says ${outcome}, as the log does, and goes on`,
     async () => {
       const root = makeRoot()
-      const child = spawn(process.execPath, ["--conditions=source", PROGRAM, root, when], {
+      const child = spawn(process.execPath, [...FLAGS, PROGRAM, root, when], {
         stdio: ["ignore", "pipe", "inherit"],
       })
       onTestFinished(() => void child.kill("SIGKILL"))

@@ -8,6 +8,7 @@ import { createSessions } from "@sessions/core"
 import type { ListRow } from "@sessions/core/storage"
 import { expect, test } from "vitest"
 import { makeRoot, openAt } from "./helpers.ts"
+import { FLAGS } from "../../../.config/program.ts"
 
 const hasProc = fs.existsSync("/proc/self/fd")
 if (!hasProc) console.log("Tests of descriptors are left out: this system has no /proc to see them in.")
@@ -104,6 +105,6 @@ async function makeLog(root: string, line: string, o: { parts: number; bytesPerP
 
 async function measured(job: string, root: string): Promise<Record<string, number>> {
   const program = fileURLToPath(new URL("measured-process.ts", import.meta.url))
-  const { stdout } = await promisify(execFile)(process.execPath, ["--conditions=source", program, job, root])
+  const { stdout } = await promisify(execFile)(process.execPath, [...FLAGS, program, job, root])
   return JSON.parse(stdout) as Record<string, number>
 }

@@ -5,7 +5,7 @@
 import { readdirSync } from "node:fs"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { createFileStorage } from "../src/index.ts"
+import { createFileStorage } from "@sessions/fs"
 
 const [job = "", root = ""] = process.argv.slice(2)
 const jobs: Readonly<Record<string, () => Promise<object>>> = { replay, appends, opens }

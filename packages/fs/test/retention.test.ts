@@ -7,6 +7,7 @@ import { createSessions } from "@sessions/core"
 import { createFileStorage } from "../src/index.ts"
 import { expect, test } from "vitest"
 import { fill, makeRoot, openAt } from "./helpers.ts"
+import { FLAGS } from "../../../.config/program.ts"
 
 const PROCESS = fileURLToPath(new URL("retention-process.ts", import.meta.url))
 const DAY = 24 * 60 * 60 * 1000
@@ -47,7 +48,7 @@ test("a process that is killed anywhere while it prunes and collects takes no ne
       await session.close()
     }
     age(root)
-    const child = spawn(process.execPath, ["--conditions=source", PROCESS, root, String(step)], { stdio: "inherit" })
+    const child = spawn(process.execPath, [...FLAGS, PROCESS, root, String(step)], { stdio: "inherit" })
     const ended = new Promise<NodeJS.Signals | null>((resolve) => child.on("close", (_, signal) => resolve(signal)))
     // Another writer continues sessions meanwhile.
     const id = `new${round % 6}`

@@ -1,6 +1,6 @@
 /** A writer of its own process: `writer-process.ts ROOT SESSION NAME COUNT`. Appends its lines, after whoever else writes. */
 import type { Head } from "@sessions/core/storage"
-import { createFileStorage } from "../src/index.ts"
+import { createFileStorage } from "@sessions/fs"
 
 const [root = "", session = "", name = "", count = "0"] = process.argv.slice(2)
 const storage = createFileStorage({ root, maxPartBytes: 4_000 })

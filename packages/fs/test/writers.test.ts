@@ -8,6 +8,7 @@ import { expect, test, vi } from "vitest"
 import { isLogWrite } from "./faulty-files.ts"
 import { fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 import { killOwners } from "./subject.ts"
+import { FLAGS } from "../../../.config/program.ts"
 
 const WRITER = fileURLToPath(new URL("writer-process.ts", import.meta.url))
 const lockOf = (root: string): string => join(root, ".locks", "a.lock")
@@ -47,7 +48,7 @@ test("of many creations exactly one stands", async () => {
 test("two processes that append as fast as they can lose nothing, keep their order, and neither starves", async () => {
   const root = makeRoot()
   const run = async (name: string): Promise<void> => {
-    const args = ["--conditions=source", WRITER, root, "a", name, "800"]
+    const args = [...FLAGS, WRITER, root, "a", name, "800"]
     // A writer that starves fails at its `lockTimeout`.
     await promisify(execFile)(process.execPath, args)
   }

@@ -8,10 +8,9 @@ import { connect } from "@sessions/sqlite/driver"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { prompts } from "./cases.ts"
 import { connectTo, newPath, openAt } from "./files.ts"
+import { FLAGS } from "../../../.config/program.ts"
 
 const ADDER = fileURLToPath(new URL("adder-process.ts", import.meta.url))
-const FLAGS =
-  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
 
 test("while another connection writes, reads of other histories and the event loop go on, and adds wait", async () => {
   const path = newPath()

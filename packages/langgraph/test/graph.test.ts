@@ -10,10 +10,9 @@ import { SessionsSaver } from "@sessions/langgraph"
 import { expect, test } from "vitest"
 import { newFolder } from "./folders.ts"
 import { CONFIG, createGraph } from "./graph.ts"
+import { FLAGS } from "../../../.config/program.ts"
 
 const PROGRAM = fileURLToPath(new URL("graph-process.ts", import.meta.url))
-const FLAGS =
-  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
 
 interface Started {
   readonly child: ChildProcess

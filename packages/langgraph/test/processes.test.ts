@@ -8,10 +8,9 @@ import { SessionsSaver } from "@sessions/langgraph"
 import { expect, test } from "vitest"
 import { newFolder } from "./folders.ts"
 import { lastMessages, listed, put, startOf } from "./threads.ts"
+import { FLAGS } from "../../../.config/program.ts"
 
 const PROGRAM = fileURLToPath(new URL("putter-process.ts", import.meta.url))
-const FLAGS =
-  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
 
 interface Putter {
   readonly child: ChildProcess

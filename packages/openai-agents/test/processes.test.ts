@@ -10,11 +10,10 @@ import { type AgentSession, createAgentSession } from "@sessions/openai-agents"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { call, historiesAfter, isRepeatable } from "./calls.ts"
 import { IN_FOLDERS, openInFolder } from "./folder-storages.ts"
+import { FLAGS } from "../../../.config/program.ts"
 
 const RUNS = fileURLToPath(new URL("runs-process.ts", import.meta.url))
 const CALLS = fileURLToPath(new URL("calls-process.ts", import.meta.url))
-const FLAGS =
-  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
 
 type Item = Readonly<Record<string, unknown>>
 type Storage = (typeof IN_FOLDERS)[number]

@@ -1,8 +1,8 @@
 /** A process that brings an index up to date and searches, again and again: `crash-process.ts ROOT FOLDER`. It is killed. */
 import { writeSync } from "node:fs"
 import { createFileStorage } from "@sessions/fs"
-import { createSearch } from "../src/index.ts"
-import { createSqliteIndex } from "../src/sqlite/index.ts"
+import { createSearch } from "@sessions/search"
+import { createSqliteIndex } from "@sessions/search/sqlite"
 
 const [root = "", folder = ""] = process.argv.slice(2)
 const storage = createFileStorage({ root })

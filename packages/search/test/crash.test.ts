@@ -10,9 +10,8 @@ import { expect, onTestFinished, test } from "vitest"
 import { createSearch } from "../src/index.ts"
 import { createSqliteIndex } from "../src/sqlite/index.ts"
 import { say } from "./helpers.ts"
+import { FLAGS } from "../../../.config/program.ts"
 
-const FLAGS =
-  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
 const ROUNDS = 4
 
 test("processes that are killed while they build the index leave one that another process completes", async () => {

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { expect, onTestFinished, test } from "vitest"
 import { linesOf, openAt } from "./helpers.ts"
+import { FLAGS } from "../../../.config/program.ts"
 
 const WRITER = fileURLToPath(new URL("writer-process.ts", import.meta.url))
 
@@ -16,7 +17,7 @@ test("of 8 processes with 500 appends each on one session, every append is there
   const path = join(folder, "sessions.db")
   const names = Array.from({ length: 8 }, (_, n) => `w${n}`)
   const run = (name: string) =>
-    promisify(execFile)(process.execPath, ["--conditions=source", WRITER, path, "a", name, "500"])
+    promisify(execFile)(process.execPath, [...FLAGS, WRITER, path, "a", name, "500"])
   await Promise.all(names.map(run))
   const lines = (await linesOf(openAt(path), "a")).map((line) => JSON.parse(line) as { name: string; n: number })
   expect(lines).toHaveLength(4000)

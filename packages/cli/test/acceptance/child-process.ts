@@ -2,10 +2,7 @@
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
-
-/** Flags that run TypeScript of this repository from its sources. */
-export const FLAGS: readonly string[] =
-  "Deno" in globalThis ? ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"] : ["--conditions=source"]
+import { FLAGS } from "../../../../.config/program.ts"
 
 export interface Child {
   /** The next line of standard output; undefined at the end. */

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
 import { runProcess } from "../cli-process.ts"
-import { FLAGS } from "./child-process.ts"
+import { FLAGS } from "../../../../.config/program.ts"
 import { header, jsonl, log, message } from "./logs.ts"
 import { createWorkspace, refusal, type Workspace } from "./workspace.ts"
 
@@ -222,7 +222,7 @@ test.each([
 
 test("a pipe that is closed before the first line is not an error", async () => {
   const workspace = await withSession()
-  const bin = fileURLToPath(new URL("../../src/bin.ts", import.meta.url))
+  const bin = fileURLToPath(new URL("../../dist/bin.js", import.meta.url))
   const { NODE_OPTIONS: _, ...env } = process.env
   const child = spawn(process.execPath, [...FLAGS, bin, "list"], {
     cwd: workspace.cwd,

@@ -1,6 +1,6 @@
 /** `count-reads.ts CWD ARGS…`: runs the command, then prints to standard error how many bytes it has read. */
 import { readFileSync } from "node:fs"
-import { processIo, run } from "../../src/index.ts"
+import { processIo, run } from "@sessions/cli"
 
 const bytesRead = (): number => Number(/^rchar: (\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1])
 

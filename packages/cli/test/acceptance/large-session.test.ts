@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
-import { FLAGS } from "./child-process.ts"
+import { FLAGS } from "../../../../.config/program.ts"
 import { TIME, header, message } from "./logs.ts"
 import { createWorkspace, type Workspace } from "./workspace.ts"
 

@@ -3,15 +3,16 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
 import { createWorkspace } from "./workspace.ts"
+import { flagsOf } from "../../../../.config/program.ts"
 
 const SCRIPT = fileURLToPath(new URL("./same-bytes.ts", import.meta.url))
 
 /** On other runtimes `process.execPath` is not Node. */
 const onNode = !("Bun" in globalThis) && !("Deno" in globalThis)
 const RUNTIMES: readonly (readonly [string, string, readonly string[]])[] = [
-  ["Node", process.execPath, ["--conditions=source"]],
-  ["Bun", "bun", ["--conditions=source"]],
-  ["Deno", "deno", ["run", "-A", "--no-lock", "--cached-only", "--conditions=source"]],
+  ["Node", process.execPath, flagsOf("node")],
+  ["Bun", "bun", flagsOf("bun")],
+  ["Deno", "deno", flagsOf("deno")],
 ]
 
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => name !== "NODE_OPTIONS"))

@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { createSqliteStorage } from "@sessions/sqlite"
+import { flagsOf } from "../../../../.config/program.ts"
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "30" } } })
 const rounds = Number(values.rounds)
@@ -25,9 +26,9 @@ const [bun, deno] = [
   whereIs("deno", "eval", "console.log(Deno.execPath())"),
 ]
 const RUNTIMES: readonly (readonly [command: string, ...args: string[]])[] = [
-  [process.execPath, "--conditions=source"],
-  [bun, "--conditions=source"],
-  [deno, "run", "-A", "--no-lock", "--cached-only", "--no-check", "--conditions=source"],
+  [process.execPath, ...flagsOf("node")],
+  [bun, ...flagsOf("bun")],
+  [deno, ...flagsOf("deno")],
 ]
 /** A session is used so often before the next one is begun: longer logs find nothing else, and take longer to read. */
 const ROUNDS_PER_SESSION = 10
