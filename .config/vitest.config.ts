@@ -19,7 +19,7 @@ export default defineConfig({
       ".tools/runtimes/linear/**/*.test.ts",
     ],
     exclude: ["**/node_modules/**", "**/dist/**", "**/*.browser.test.ts"],
-    setupFiles: ".config/seed.ts",
+    setupFiles: [".config/seed.ts", ".config/cpu.ts"],
     // A package that these import has TypeScript under the condition "source", which Node does not load from node_modules.
     server: { deps: { inline: [/\/node_modules\/(?:ai|@ai-sdk\/[^/]+|eventsource-parser)\//] } },
     // Vitest leaves one core free, which on two cores is half of the machine.

@@ -29,7 +29,7 @@ rmSync(join(root, ".reports"), { recursive: true, force: true })
 let failed = (await install()) ? 0 : 1
 const filters = values.adapter === undefined ? [] : [`/${folders.get(values.adapter)}/`]
 for (const step of failed > 0 ? [] : wanted) {
-  const outcome = await report(step, { filters, ci: process.env.CI === "true" })
+  const outcome = await report(step, { filters, ci: process.env.CI === "true", deep: true, scale: 1, seed: 1 })
   failed += outcome.failed
 }
 

@@ -1,5 +1,5 @@
 // The results of the conformance suite by adapter and runtime, read from the reports of the test runners.
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { existsSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { junitCases } from "../test/junit.mjs"
 import { root } from "./workspace.mjs"
@@ -37,10 +37,21 @@ export function conformanceCounts() {
   return counts
 }
 
-/** The report files of a full test run that are missing. */
-export function missingReports() {
-  const existing = existsSync(folder) ? readdirSync(folder) : []
-  return runtimes.flatMap(({ files }) => files).filter((file) => !existing.includes(file))
+/** The titles of the columns all of whose reports this process has written, and of the others. */
+export function columnsOfThisRun() {
+  const isNew = (file) => existsSync(join(folder, file)) && statSync(join(folder, file)).mtimeMs >= performance.timeOrigin
+  const isWhole = ({ files }) => files.every(isNew)
+  const titles = (some) => some.map(({ title }) => title)
+  return { whole: titles(runtimes.filter(isWhole)), others: titles(runtimes.filter((one) => !isWhole(one))) }
+}
+
+/** The cells of a table, `{ adapter: { title: text } }`, as `matrixTable` writes it. */
+export function cellsOf(table) {
+  const [head = [], , ...rows] = table
+    .trim()
+    .split("\n")
+    .map((line) => line.split("|").slice(1, -1).map((text) => text.trim()))
+  return Object.fromEntries(rows.map(([adapter, ...cells]) => [adapter, Object.fromEntries(cells.map((text, at) => [head[at + 1], text]))]))
 }
 
 /** The table of conformance/README.md: passed cases, failed ones, and in parentheses those that the adapter's capabilities exclude. */

@@ -2,18 +2,19 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { absentFromSystem, system } from "../lib/debian.mjs"
 import { newestNode } from "../lib/runtimes.mjs"
-import { run, runScript } from "../lib/run.mjs"
-import { manifest, root } from "../lib/workspace.mjs"
+import { run } from "../lib/run.mjs"
+import { root } from "../lib/workspace.mjs"
 import { junitCounts } from "./junit.mjs"
 import { outcomeOf } from "./report.mjs"
 import { countsOf, program } from "./vitest.mjs"
 
 /** The vitest tests that need a browser, in `chromium`, `firefox` or `webkit`. */
-export function browser(engine) {
+export function browser(engine, minutes) {
   return {
     name: `browser:${engine}`,
     absent: () => absentFromSystem(system[engine]),
-    async run({ filters }) {
+    minutes,
+    async run({ filters, deep }) {
       const file = join(root, ".reports", `browser-${engine}.json`)
       rmSync(file, { force: true })
       // The profile of an earlier run must not influence this one. Another engine's step may run beside Chromium.
@@ -30,17 +31,18 @@ export function browser(engine) {
         `--outputFile.json=${file}`,
         ...(filters.length > 0 ? ["--passWithNoTests"] : []),
         ...filters,
-      ])
+      ], { env: deep ? { DEEP: "1" } : {} })
       return outcomeOf(countsOf(file), result)
     },
   }
 }
 
 /** Tests of pages without a test runner inside, `test/page/*.page.ts`: Node's runner drives the browser. */
-export function page(engine) {
+export function page(engine, minutes) {
   return {
     name: `page:${engine}`,
     absent: () => absentFromSystem(system[engine]),
+    minutes,
     async run() {
       const file = join(root, ".reports", `page-${engine}.xml`)
       mkdirSync(join(root, ".reports"), { recursive: true })
@@ -61,18 +63,6 @@ export function page(engine) {
         { env: { ENGINE: engine } },
       )
       return outcomeOf(existsSync(file) ? junitCounts(readFileSync(file, "utf8")) : undefined, result)
-    },
-  }
-}
-
-/** A few rounds of `pnpm test:browser-crash`. */
-export function browserCrash() {
-  return {
-    name: "page:crash",
-    absent: () => absentFromSystem(system.chromium),
-    async run() {
-      const { code, output } = await runScript(`${manifest.scripts["test:browser-crash"]} --rounds 2`)
-      return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0, output }
     },
   }
 }

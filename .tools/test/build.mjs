@@ -1,10 +1,9 @@
-import { runScript } from "../lib/run.mjs"
-import { manifest } from "../lib/workspace.mjs"
+import { run } from "../lib/run.mjs"
 
 let building
 
-/** Builds the packages once in a test run. */
+/** Builds the packages once in a test run, unless the last build was of the same sources. */
 export function build() {
-  building ??= runScript(manifest.scripts.build)
+  building ??= run(process.execPath, [".tools/build.mjs", "--if-stale"])
   return building
 }

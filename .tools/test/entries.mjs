@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
-import { join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { absent, newestNode, olderNode } from "../lib/runtimes.mjs"
 import { run } from "../lib/run.mjs"
 import { packages, root } from "../lib/workspace.mjs"
@@ -26,11 +26,11 @@ export const commands = {
 
 /**
  * The entry files `test/NAME.<runtime>.ts` of all packages, run by the runtime's test runner. Unlike vitest, which uses the sources,
- * they use the built packages.
+ * they use the built packages. In `npm test` Node leaves out the suites of storages that vitest runs on it from the sources.
  */
-export function entries(runtime, absent) {
-  return entriesStep(`conformance:${runtime}`, absent, () => ({
-    files: entryFiles(`.${runtime}.ts`),
+export function entries(runtime, absent, minutes) {
+  return entriesStep(`conformance:${runtime}`, absent, minutes, ({ deep }) => ({
+    files: entryFiles(`.${runtime}.ts`).filter((file) => deep || runtime !== "node" || !isSuiteOfVitest(file)),
     command: commands[runtime],
   }))
 }
@@ -42,20 +42,20 @@ const OLDER = [
   ".tools/runtimes/test/loads.node.ts",
 ]
 
-export function olderEntries(major, absent) {
+export function olderEntries(major, absent, minutes) {
   // Node strips types since 22.18 only.
   const flags = ["--import", new URL("../typescript.mjs", import.meta.url).href]
-  return entriesStep(`conformance:node${major}`, absent, () => ({
+  return entriesStep(`conformance:node${major}`, absent, minutes, () => ({
     files: OLDER.map((file) => join(root, file)),
     command: (files, report) => [olderNode(major), [...flags, "--test", ...nodeReporters(report), ...files]],
   }))
 }
 
 /** Tests in which processes of all runtimes share a folder. Node's runner runs them; their measurements are printed. */
-export function processes() {
+export function processes(minutes) {
   const folder = join(root, ".tools", "runtimes", "processes")
   const reasons = async () => (await Promise.all([absent.node(), absent.bun(), absent.deno()])).find(Boolean)
-  return entriesStep("processes", reasons, () => ({
+  return entriesStep("processes", reasons, minutes, () => ({
     files: readdirSync(folder)
       .filter((name) => name.endsWith(".test.ts"))
       .map((name) => join(folder, name)),
@@ -65,18 +65,19 @@ export function processes() {
 }
 
 /** `toRun` returns the files, the command for them, and a function for additional environment variables. */
-export function entriesStep(name, absent, toRun) {
+export function entriesStep(name, absent, minutes, toRun) {
   return {
     name,
     absent,
-    async run({ filters }) {
+    minutes,
+    async run(options) {
       const built = await build()
       if (built.code !== 0) return outcomeOf(undefined, built)
       const report = join(root, ".reports", `entries-${name.replace("conformance:", "")}.xml`)
       mkdirSync(join(root, ".reports"), { recursive: true })
       rmSync(report, { force: true })
-      const { files: all, command: toCommand, env } = await toRun()
-      const files = all.filter((file) => filters.every((filter) => file.includes(filter)))
+      const { files: all, command: toCommand, env } = await toRun(options)
+      const files = all.filter((file) => options.filters.every((filter) => file.includes(filter)))
       if (files.length === 0) return { passed: 0, failed: 0, skipped: 0, output: "" }
       const [command, args] = toCommand(files, report)
       const result = await run(command, args, { env: await env?.() })
@@ -84,6 +85,11 @@ export function entriesStep(name, absent, toRun) {
       return { ...outcomeOf(counted, result), measured: [...result.output.matchAll(/(?<=measured: ).*/g)].flat() }
     },
   }
+}
+
+/** The suite of a storage, `conformance.node.ts`, beside that of vitest, `conformance.test.ts`. */
+function isSuiteOfVitest(file) {
+  return basename(file) === "conformance.node.ts" && existsSync(join(dirname(file), "conformance.test.ts"))
 }
 
 function entryFiles(suffix) {

@@ -9,10 +9,11 @@ import { junitCounts } from "./junit.mjs"
 import { outcomeOf } from "./report.mjs"
 
 /** The tests of the example page, built from the sources, in `chromium` or `firefox`. */
-export function browserAgent(engine) {
+export function browserAgent(engine, minutes) {
   return {
     name: `example:${engine}`,
     absent: async () => (await absent.node()) ?? absentFromSystem(system[engine]),
+    minutes,
     async run() {
       const report = join(root, ".reports", `example-${engine}.xml`)
       mkdirSync(join(root, ".reports"), { recursive: true })

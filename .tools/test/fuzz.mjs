@@ -1,29 +1,40 @@
+import { join } from "node:path"
 import { absentFromSystem, system } from "../lib/debian.mjs"
-import { absent } from "../lib/runtimes.mjs"
-import { runScript } from "../lib/run.mjs"
-import { manifest } from "../lib/workspace.mjs"
+import { absent, newestNode } from "../lib/runtimes.mjs"
+import { root } from "../lib/workspace.mjs"
+import { fromSources, planted, search } from "./search.mjs"
 
-/** Rounds and seed are fixed, so that every run does the same. `pnpm test:fuzz --minutes N` finds more. */
-const ROUNDS = 150
-const ROUNDS_ON_POSTGRES = 25
+const PROGRAM = ".tools/runtimes/fuzz/main.ts"
+const WHOLE = /^rounds \d+, findings 0,.*$/m
+/** In deep an amount is minutes. */
+const optionsOf = (amount, seed, deep) => [deep ? "--minutes" : "--rounds", String(amount), "--seed", String(seed)]
 
-/** Damages logs of every version on each storage that needs no server. Each round is one test. */
-export const fuzz = {
+/** Logs of every version are damaged on each storage that needs no server, and everything is called. */
+export const fuzz = search({
   name: "fuzz",
   absent: absent.node,
-  run: () => fuzzing(manifest.scripts["test:fuzz"], ROUNDS),
-}
+  amount: { test: 40, deep: 60 },
+  minutes: 60,
+  whole: WHOLE,
+  command: (...amount) => fromSources(PROGRAM, ...optionsOf(...amount)),
+})
 
 /** The same on PostgreSQL. */
-export const fuzzPostgres = {
+export const fuzzPostgres = search({
   name: "fuzz:postgres",
   absent: async () =>
     (await absent.node()) ?? (process.env.SESSIONS_TEST_POSTGRES ? undefined : absentFromSystem(system.postgres)),
-  run: () => fuzzing(manifest.scripts["test:fuzz-postgres"], ROUNDS_ON_POSTGRES),
-}
+  amount: { test: 6, deep: 10 },
+  minutes: 10,
+  whole: WHOLE,
+  command: (...amount) => [newestNode(), [join(root, ".tools", "fuzz-postgres.mjs"), ...optionsOf(...amount)]],
+})
 
-async function fuzzing(script, rounds) {
-  const { code, output } = await runScript(`${script} --rounds ${rounds} --seed 1`)
-  const whole = code === 0 && output.includes(`rounds ${rounds}, findings 0,`)
-  return { passed: whole ? rounds : 0, failed: whole ? 0 : 1, skipped: 0, output }
-}
+/** Checks that are taken out of the sources: the fuzzer finds that each is missing. */
+export const fuzzPlanted = planted({
+  name: "fuzz:planted",
+  absent: absent.node,
+  minutes: 10,
+  command: fromSources(PROGRAM, "--planted"),
+  counts: /^planted (?<all>\d+), missed (?<missed>\d+)$/m,
+})

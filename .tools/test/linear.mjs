@@ -1,40 +1,30 @@
 import { join } from "node:path"
 import { linearAdapters } from "../lib/linear.mjs"
-import { run } from "../lib/run.mjs"
 import { root } from "../lib/workspace.mjs"
-import { outcomeOf } from "./report.mjs"
+import { planted, search } from "./search.mjs"
 
-/** Rounds of a fixed number of calls: with faults and without, with deletes and replaces and without. `pnpm test:linear --seconds N` runs more. */
-const ROUNDS = 3
+const PROGRAM = join(root, ".tools", "linear.mjs")
 
-/** What several clients see of one session at once is linearizable. Each round is one test. */
+/** What several clients see of one session at once is linearizable. Three rounds are one with each of: faults, deletes and replaces, neither. */
 export function linear(adapter) {
-  return {
+  return search({
     name: `linear:${adapter}`,
     absent: linearAdapters[adapter].absent,
-    async run() {
-      const result = await runMain(adapter, ["--rounds", `${ROUNDS}`])
-      const [line, violations] = /^\w+: rounds .*, violations (\d+)$/m.exec(result.output) ?? []
-      const failed = violations === "0" ? 0 : 1
-      const counted = line === undefined ? undefined : { passed: failed > 0 ? 0 : ROUNDS, failed, skipped: 0 }
-      return { ...outcomeOf(counted, result), measured: line === undefined ? [] : [line] }
-    },
-  }
+    amount: { test: 3, deep: 600 },
+    minutes: 10,
+    whole: /^\w+: rounds .*, violations 0$/m,
+    command: (amount, seed, deep) => [
+      process.execPath,
+      [PROGRAM, "--adapter", adapter, deep ? "--seconds" : "--rounds", String(amount), "--seed", String(seed)],
+    ],
+  })
 }
 
-/** Clients whose storage has a deliberate defect. Each is one test, which passes if the checker finds the defect. */
-export const planted = {
+/** Clients whose storage has a deliberate defect: the checker finds each. */
+export const linearPlanted = planted({
   name: "linear:planted",
   absent: linearAdapters.files.absent,
-  async run() {
-    const result = await runMain("files", ["--planted"])
-    const [, all, found] = /^(\d+) planted defects, (\d+) found$/m.exec(result.output) ?? []
-    const counted =
-      all === undefined ? undefined : { passed: Number(found), failed: Number(all) - Number(found), skipped: 0 }
-    return outcomeOf(counted, result)
-  },
-}
-
-function runMain(adapter, args) {
-  return run(process.execPath, [join(root, ".tools", "linear.mjs"), "--adapter", adapter, ...args])
-}
+  minutes: 3,
+  command: [process.execPath, [PROGRAM, "--adapter", "files", "--planted"]],
+  counts: /^(?<all>\d+) planted defects, (?<found>\d+) found$/m,
+})

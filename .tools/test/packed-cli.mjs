@@ -4,7 +4,7 @@ import { unpackAll } from "../lib/packed-project.mjs"
 import { run } from "../lib/run.mjs"
 import { absent } from "../lib/runtimes.mjs"
 import { publishable } from "../lib/workspace.mjs"
-import { withPacked } from "./packed-step.mjs"
+import { withPackedAlone } from "./packed-step.mjs"
 
 const CLI = "@sessions/cli"
 const LOG = `{"type":"session","version":3,"id":"a","timestamp":"2026-01-02T03:04:05.000Z","cwd":"/project"}
@@ -34,7 +34,7 @@ export const packedCli = {
   name: "cli-packed",
   absent: absent.node,
   async run() {
-    return withPacked(async (tarballs, folder) => {
+    return withPackedAlone(async (tarballs, folder) => {
       await install(tarballs, folder)
       const cwd = mkdtempSync(join(folder, "empty-"))
       writeFileSync(join(cwd, "in.jsonl"), LOG)

@@ -1,6 +1,6 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { linkDependencies, unpackAll } from "../lib/packed-project.mjs"
+import { linkDependencies } from "../lib/packed-project.mjs"
 import { run } from "../lib/run.mjs"
 import { absent, newestNode } from "../lib/runtimes.mjs"
 import { packages, root } from "../lib/workspace.mjs"
@@ -14,8 +14,8 @@ export const packedExamples = {
   name: "example:packed",
   absent: absent.node,
   async run() {
-    return withPacked(async (tarballs, folder) => {
-      await install(tarballs, folder)
+    return withPacked(async (_, folder) => {
+      copyExamples(folder)
       let [failed, output] = [0, ""]
       for (const name of NAMES) {
         const [packed, source] = [await print(folder, name, []), await print(folder, name, ["--conditions=source"])]
@@ -33,9 +33,8 @@ export const packedExamples = {
   },
 }
 
-/** The packages as npm gets them, and the examples beside them. */
-async function install(tarballs, folder) {
-  await unpackAll(tarballs, folder)
+/** The examples, with what they need beside the packages. */
+function copyExamples(folder) {
   const examples = packages().filter(
     ({ dir }) => NAMES.includes(basename(dir)) && basename(dirname(dir)) === "examples",
   )

@@ -3,11 +3,11 @@ import { join } from "node:path"
 import { absentFromSystem, system } from "../lib/debian.mjs"
 import { postgresUrl } from "../lib/postgres-server.mjs"
 import { absent } from "../lib/runtimes.mjs"
-import { runScript } from "../lib/run.mjs"
-import { manifest, root } from "../lib/workspace.mjs"
+import { root } from "../lib/workspace.mjs"
 import { commands, entriesStep } from "./entries.mjs"
-import { outcomeOf } from "./report.mjs"
+import { search } from "./search.mjs"
 
+const PROGRAM = join(root, ".tools", "postgres-crash.mjs")
 const folders = [
   "packages/postgres",
   "packages/cli",
@@ -18,11 +18,12 @@ const folders = [
 ].map((name) => join(root, name, "test", "server"))
 
 /** The tests that need a PostgreSQL server: the entry files of a runtime, all on one server. */
-export function onPostgres(runtime) {
+export function onPostgres(runtime, minutes) {
   const server = () => (process.env.SESSIONS_TEST_POSTGRES ? undefined : absentFromSystem(system.postgres))
   return entriesStep(
     `postgres:${runtime}`,
     async () => (await absent[runtime]()) ?? server(),
+    minutes,
     () => ({
       files: folders.flatMap((folder) =>
         readdirSync(folder)
@@ -35,18 +36,15 @@ export function onPostgres(runtime) {
   )
 }
 
-/** `pnpm test:postgres-crash` runs more. */
-const KILLS = { rounds: 5, clients: 15 }
-
-/** Kills a server and its clients during appends. Each kill is one test. */
-export const postgresCrash = {
+/** A server and its clients are killed during appends, three clients for each kill of the server. */
+export const postgresCrash = search({
   name: "postgres:crash",
   absent: async () => (await absent.node()) ?? absentFromSystem(system.postgres),
-  async run() {
-    const { rounds, clients } = KILLS
-    const result = await runScript(`${manifest.scripts["test:postgres-crash"]} --rounds ${rounds} --clients ${clients}`)
-    const whole = /^acknowledged [1-9]\d*, lost 0, doubled 0, refused but stored 0$/m.test(result.output)
-    const passed = whole ? rounds + clients : 0
-    return outcomeOf({ passed, failed: whole ? 0 : 1, skipped: 0 }, result)
-  },
-}
+  amount: { test: 1, deep: 40 },
+  minutes: 5,
+  whole: /^acknowledged [1-9]\d*, lost 0, doubled 0, refused but stored 0$/m,
+  command: (rounds, seed) => [
+    process.execPath,
+    [PROGRAM, "--rounds", String(rounds), "--clients", String(3 * rounds), "--seed", String(seed)],
+  ],
+})

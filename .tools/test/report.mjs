@@ -1,24 +1,49 @@
+import { measured } from "../lib/run.mjs"
 import { failureLines } from "./failures.mjs"
 
-/** Runs a step and prints a line, and its whole output if it failed. Returns its outcome with its name. */
-export async function report(step, { filters, ci }) {
+/** Runs a step and prints a line, and its whole output if it failed. Returns its outcome with its name and the seconds that it took. */
+export async function report(step, options) {
   const reason = await step.absent?.()
   if (reason !== undefined) {
-    console.log(`${ci ? "FAIL" : "skipped"}  ${step.name}: ${reason}`)
-    return { name: step.name, passed: 0, failed: ci ? 1 : 0, skipped: 0, output: reason }
+    console.log(`${options.ci ? "FAIL" : "skipped"}  ${step.name}: ${reason}`)
+    return { name: step.name, passed: 0, failed: options.ci ? 1 : 0, skipped: 0, output: reason, absent: reason }
   }
   const started = performance.now()
-  const outcome = await step.run({ filters }).catch((error) => {
-    // A defect of the step itself is one failure, and the other steps go on.
-    return { passed: 0, failed: 1, skipped: 0, output: String(error?.stack ?? error) }
-  })
-  const seconds = ((performance.now() - started) / 1000).toFixed(1)
-  if (outcome.failed > 0) console.log(`\n${outcome.output.trim()}\n`)
-  console.log(
-    `${outcome.failed > 0 ? "FAIL" : "ok  "}  ${step.name.padEnd(18)} ${counts(outcome).padEnd(26)} ${seconds} s`,
+  const { result: outcome, cpu } = await measured(() =>
+    step.run(options).catch((error) => {
+      // A defect of the step itself is one failure, and the other steps go on.
+      return { passed: 0, failed: 1, skipped: 0, output: String(error?.stack ?? error) }
+    }),
   )
+  const wall = (performance.now() - started) / 1000
+  if (outcome.failed > 0) console.log(`\n${outcome.output.trim()}\n`)
+  const seconds = `${wall.toFixed(1).padStart(6)} s ${cpu.toFixed(1).padStart(6)} s CPU`
+  console.log(`${outcome.failed > 0 ? "FAIL" : "ok  "}  ${step.name.padEnd(18)} ${counts(outcome).padEnd(26)} ${seconds}`)
   for (const line of outcome.measured ?? []) console.log(`      ${line}`)
-  return { ...outcome, name: step.name }
+  return { ...outcome, name: step.name, wall, cpu }
+}
+
+const SLOWEST = 10
+/** From so much CPU time on a test is in a `.deep` file, or a comment `// Slow: …` above it says why not. */
+const SLOW_CPU = 2
+
+/** The slowest tests of a run, by CPU time where it was measured, and the steps that could not run. */
+export function summary(outcomes) {
+  const tests = outcomes
+    .flatMap(({ name, tests = [] }) => tests.map((test) => ({ ...test, name: `${name} > ${test.name}` })))
+    .toSorted((a, b) => (b.cpu ?? b.seconds) - (a.cpu ?? a.seconds))
+    .slice(0, SLOWEST)
+  const left = outcomes.filter(({ absent }) => absent !== undefined)
+  return [
+    ...(tests.length > 0 ? ["The slowest tests, in seconds of CPU, or of time where those are not known:"] : []),
+    ...tests.map(({ name, seconds, cpu }) => `  ${(cpu ?? seconds).toFixed(1).padStart(5)}  ${name}${slow(cpu, name)}`),
+    ...(left.length > 0 ? ["What could not run on this machine:"] : []),
+    ...left.map(({ name, absent }) => `  ${name}: ${absent}`),
+  ]
+}
+
+function slow(cpu, name) {
+  return cpu > SLOW_CPU && !name.includes(".deep.") ? `  (over ${SLOW_CPU} s and not in a .deep file)` : ""
 }
 
 /** The end of a run: each failed step with its failed tests, since a long output may be cut, and the counts in the last line. */

@@ -2,18 +2,17 @@ import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { absentFromSystem, system } from "../lib/debian.mjs"
 import { absent } from "../lib/runtimes.mjs"
-import { runScript } from "../lib/run.mjs"
 import { s3Server } from "../lib/s3-server.mjs"
-import { manifest, root } from "../lib/workspace.mjs"
+import { root } from "../lib/workspace.mjs"
 import { commands, entriesStep } from "./entries.mjs"
-import { outcomeOf } from "./report.mjs"
+import { fromSources, search } from "./search.mjs"
 
 const folders = ["packages/s3", "examples/serverless"].map((folder) => join(root, folder, "test", "server"))
 
 /** The tests that need a real S3 server: the entry files of a runtime, all on one server. */
-export function onServer(runtime) {
+export function onServer(runtime, minutes) {
   const reason = async () => (await absent[runtime]()) ?? absentFromSystem(system.s3)
-  return entriesStep(`s3:${runtime}`, reason, () => ({
+  return entriesStep(`s3:${runtime}`, reason, minutes, () => ({
     files: folders.flatMap((folder) =>
       readdirSync(folder)
         .filter((name) => name.endsWith(`.${runtime}.ts`))
@@ -24,15 +23,13 @@ export function onServer(runtime) {
   }))
 }
 
-/** Each of its two worlds, appends as well as documents and blobs, is one test. */
-export const simulation = {
+/** Writers, readers and collectors over a store that loses and delays requests: appends, then documents and blobs. */
+export const simulation = search({
   name: "s3:simulation",
   absent: absent.node,
-  async run() {
-    const result = await runScript(`${manifest.scripts["test:s3-simulation"]} --seeds 1000`)
-    const worlds = [...result.output.matchAll(/^[a-z ]+: acknowledged \d+, indeterminate \d+, violations (\d+)$/gm)]
-    const failed = worlds.filter(([, violations]) => violations !== "0").length
-    const counted = worlds.length === 0 ? undefined : { passed: worlds.length - failed, failed, skipped: 0 }
-    return { ...outcomeOf(counted, result), measured: worlds.map(([line]) => `${line} in 1,000 seeds`) }
-  },
-}
+  amount: { test: 200, deep: 10_000 },
+  minutes: 12,
+  whole: /^documents and blobs: acknowledged [1-9]\d*, indeterminate \d+, violations 0$/m,
+  command: (seeds, first) =>
+    fromSources("packages/s3/test/simulation/run.node.ts", "--seeds", seeds, "--first-seed", first),
+})

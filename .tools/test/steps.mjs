@@ -1,30 +1,37 @@
 import { absent, olderNodes } from "../lib/runtimes.mjs"
+import { linearAdapters } from "../lib/linear.mjs"
 import { benchmarks } from "./benchmarks.mjs"
-import { browser, browserCrash, page } from "./browsers.mjs"
+import { browser, page } from "./browsers.mjs"
 import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
-import { checkpointsCrash, claudeAgentCrash, crash, httpCrash, recallCrash, sqliteCrash } from "./crash.mjs"
+import { browserCrash, crashes } from "./crash.mjs"
+import { onlyDeep } from "./deep.mjs"
 import { entries, olderEntries, processes } from "./entries.mjs"
 import { browserAgent } from "./examples.mjs"
 import { createAdapter } from "./create-adapter.mjs"
 import { exam } from "./exam.mjs"
-import { fuzz, fuzzPostgres } from "./fuzz.mjs"
-import { linear, planted } from "./linear.mjs"
+import { fuzz, fuzzPlanted, fuzzPostgres } from "./fuzz.mjs"
+import { linear, linearPlanted } from "./linear.mjs"
 import { matrix } from "./matrix.mjs"
+import { merge, mergePlanted } from "./merge.mjs"
 import { mutants } from "./mutants.mjs"
 import { packedCli } from "./packed-cli.mjs"
 import { packedDocs } from "./packed-docs.mjs"
 import { packedExamples } from "./packed-examples.mjs"
+import { packedOnOlderNode } from "./packed-nodes.mjs"
 import { onPostgres, postgresCrash } from "./postgres.mjs"
 import { onServer, simulation } from "./s3.mjs"
-import { vitest, writeSimulation } from "./vitest.mjs"
+import { trackRecord } from "./track-record.mjs"
+import { laws, vitest } from "./vitest.mjs"
 
 /**
  * The steps of a test run, in order. A step has
  * - `name`: `group:name`; `--only` takes the group or the whole name;
  * - `alone`: whether nothing may run beside it;
  * - `absent()`: the reason why it cannot run on this machine, or undefined; without it the step runs everywhere;
- * - `run({ filters })`: its outcome, `{ passed, failed, skipped, output }`, and optionally `measured`, lines to print, and `failures`, a line
- *   for each failed test.
+ * - `isDeep`: whether `npm test` leaves it out;
+ * - `minutes`: how long it takes in a deep run on two cores, if that is more than half a minute; `isSearch`: whether it can do a share of that;
+ * - `run({ filters, deep, scale, seed })`: its outcome, `{ passed, failed, skipped, output }`, and optionally `measured`, lines to print, `failures`,
+ *   a line for each failed test, and `tests`, each with its seconds.
  */
 export const steps = [
   scriptCheck("format", "format:check"),
@@ -35,61 +42,55 @@ export const steps = [
   scriptCheck("layers", "check:layers"),
   scriptCheck("doc-examples", "check:doc-examples"),
   scriptCheck("llms", "check:llms"),
+  scriptCheck("track-record", "check:track-record"),
   scriptCheck("site", "check:site"),
   buildCheck("build"),
   packedChecks("packages"),
   scriptCheck("size", "check:size"),
   scriptCheck("example", "check:example"),
+  vitest("node", absent.node, 12),
+  vitest("bun", absent.bun, 20),
+  vitest("deno", absent.deno, 20),
   mutants(absent.node),
   benchmarks,
-  vitest("node", absent.node),
-  vitest("bun", absent.bun),
-  vitest("deno", absent.deno),
-  writeSimulation(absent.node),
-  browser("chromium"),
-  browser("firefox"),
-  browser("webkit"),
-  page("chromium"),
-  page("firefox"),
-  page("webkit"),
-  browserCrash(),
-  browserAgent("chromium"),
-  browserAgent("firefox"),
+  browser("chromium", 2),
+  browser("firefox", 4),
+  browser("webkit", 3),
+  page("chromium", 1),
+  page("firefox", 3),
+  page("webkit", 2),
+  browserCrash,
+  browserAgent("chromium", 2),
+  onlyDeep(browserAgent("firefox", 3)),
   packedExamples,
   packedCli,
   packedDocs("node", absent.node),
-  packedDocs("bun", absent.bun),
-  packedDocs("deno", absent.deno),
+  onlyDeep(packedDocs("bun", absent.bun)),
+  onlyDeep(packedDocs("deno", absent.deno)),
+  ...olderNodes.map((major) => packedOnOlderNode(major, absent[`node${major}`])),
   exam,
   createAdapter,
-  entries("node", absent.node),
-  entries("bun", absent.bun),
-  entries("deno", absent.deno),
+  entries("node", absent.node, 1),
+  entries("bun", absent.bun, 1),
+  entries("deno", absent.deno, 1),
   ...olderNodes.map((major) => olderEntries(major, absent[`node${major}`])),
-  processes(),
-  crash,
-  sqliteCrash,
-  checkpointsCrash,
-  recallCrash,
-  claudeAgentCrash,
-  httpCrash,
+  processes(1),
+  ...crashes,
   fuzz,
   fuzzPostgres,
-  linear("files"),
-  linear("idb"),
-  linear("s3"),
-  linear("sqlite"),
-  linear("postgres"),
-  planted,
+  merge("memory", { test: 300, deep: 50_000 }, 8),
+  onlyDeep(merge("files", { test: 20, deep: 2_000 }, 5)),
+  onlyDeep(merge("sqlite", { test: 20, deep: 2_000 }, 5)),
+  ...Object.keys(linearAdapters).map(linear),
   simulation,
-  onServer("node"),
-  onServer("bun"),
-  onServer("deno"),
-  onPostgres("node"),
-  onPostgres("bun"),
-  onPostgres("deno"),
+  onServer("node", 2),
+  onServer("bun", 1),
+  onServer("deno", 1),
+  onPostgres("node", 2),
+  onPostgres("bun", 1),
+  onPostgres("deno", 1),
   postgresCrash,
-  matrix,
+  ...[laws(absent.node, 40), fuzzPlanted, linearPlanted, mergePlanted, trackRecord, matrix].map(onlyDeep),
 ]
 
 export function select(all, only) {

@@ -2,12 +2,16 @@ import { existsSync, readFileSync, rmSync } from "node:fs"
 import { join, relative } from "node:path"
 import { newestNode } from "../lib/runtimes.mjs"
 import { run } from "../lib/run.mjs"
+import { isDeep, testFiles, touchingRuntimes, withLaws } from "../lib/test-files.mjs"
 import { root } from "../lib/workspace.mjs"
 import { vitestFailures } from "./failures.mjs"
 import { outcomeOf } from "./report.mjs"
+import { build } from "./build.mjs"
 
 /** Vitest's program. */
 export const program = join("node_modules", "vitest", "vitest.mjs")
+
+const LONGEST_MS = 3 * 60 * 60_000
 
 /** The command of each runtime that runs vitest, so that the tests run in that runtime. */
 const commands = {
@@ -17,57 +21,75 @@ const commands = {
   deno: (args) => ["deno", ["run", "-A", "--no-lock", "--cached-only", program, ...args]],
 }
 
-export function vitest(runtime, absent) {
+/** The tests that need no browser. In `npm test` without the deep ones, and on Bun and Deno those alone that use an API of the runtime. */
+export function vitest(runtime, absent, minutes) {
   return {
     name: `vitest:${runtime}`,
     // It has a worker for each core.
     alone: true,
     absent,
-    async run({ filters, env = {}, report = "vitest" }) {
-      const file = join(root, ".reports", `${report}-${runtime}.json`)
-      rmSync(file, { force: true })
-      const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`]
-      const [command, args] = commands[runtime]([
-        "run",
-        "--config",
-        ".config/vitest.config.ts",
-        ...reporters,
-        ...filters,
-      ])
-      const result = await run(command, args, { env })
-      return outcomeOf(countsOf(file), result)
+    minutes,
+    async run({ filters, deep, env = {}, report = "vitest" }) {
+      const built = await build()
+      if (built.code !== 0) return outcomeOf(undefined, built)
+      const some = deep || runtime === "node" || filters.length > 0 ? filters : shallow(touchingRuntimes(testFiles()))
+      return runVitest(runtime, `${report}-${runtime}`, some, { ...env, ...(deep && { DEEP: "1" }) })
     },
   }
 }
 
-const RUNS = 3_000
-
-/** More runs of the write queue's simulation than each runtime makes: it has found bugs in one of 4,000 seeds. */
-export function writeSimulation(absent) {
+/** All property tests with as many runs each as a deep run makes. */
+export function laws(absent, minutes) {
+  const runs = 2_000
   return {
-    name: "core:simulation",
+    name: "laws",
+    alone: true,
     absent,
-    async run() {
-      const file = join(root, ".reports", "core-simulation.json")
-      rmSync(file, { force: true })
-      const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`]
-      const test = "packages/core/src/write/simulation.test.ts"
-      const args = [program, "run", "--config", ".config/vitest.config.ts", ...reporters, test]
-      const result = await run(newestNode(), args, { env: { FC_RUNS: String(RUNS) } })
-      const seed = /SEED=\d+/.exec(result.output)?.[0] ?? "no seed"
-      return { ...outcomeOf(countsOf(file), result), measured: [`${RUNS} runs from ${seed}`] }
+    minutes,
+    isSearch: true,
+    async run({ scale }) {
+      const env = { DEEP: "1", FC_RUNS: String(Math.max(1, Math.round(runs * scale))) }
+      const outcome = await runVitest("node", "laws", withLaws(testFiles()), env)
+      return { ...outcome, measured: [`${env.FC_RUNS} runs a law`] }
     },
   }
 }
 
-/** The counts and the failures of the JSON report of a run; undefined if there is none. */
+async function runVitest(runtime, report, files, env) {
+  const file = join(root, ".reports", `${report}.json`)
+  rmSync(file, { force: true })
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`]
+  const args = ["run", "--config", ".config/vitest.config.ts", ...reporters, ...files]
+  const [command, all] = commands[runtime](args)
+  const result = await run(command, all, { env, timeout: LONGEST_MS })
+  return outcomeOf(countsOf(file), result)
+}
+
+function shallow(files) {
+  return files.filter((file) => !isDeep(file))
+}
+
+/** The counts, the failures and the tests of the JSON report of a run; undefined if there is none. */
 export function countsOf(file) {
   if (!existsSync(file)) return undefined
   const report = JSON.parse(readFileSync(file, "utf8"))
+  const shorten = (path) => relative(root, path)
   return {
     passed: report.numPassedTests,
     failed: report.numFailedTests,
     skipped: report.numPendingTests + report.numTodoTests,
-    failures: vitestFailures(report, (file) => relative(root, file)),
+    failures: vitestFailures(report, shorten),
+    tests: vitestTests(report, shorten),
   }
+}
+
+/** Each test with its seconds, those of CPU where they were measured (`.config/cpu.ts`). */
+function vitestTests({ testResults }, relative) {
+  return testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults.map(({ fullName, duration = 0, meta = {} }) => ({
+      name: `${relative(name)} > ${fullName}`,
+      seconds: duration / 1_000,
+      cpu: meta.cpu,
+    })),
+  )
 }

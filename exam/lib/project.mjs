@@ -2,7 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { link, unpackAll } from "../../.tools/lib/packed-project.mjs"
+import { link } from "../../.tools/lib/packed-project.mjs"
 import { manifest, packages, root } from "../../.tools/lib/workspace.mjs"
 
 export const folderOfTasks = fileURLToPath(new URL("../tasks", import.meta.url))
@@ -61,10 +61,9 @@ export function writeManifest(tarballs, folder) {
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(project, null, 2)}\n`)
 }
 
-/** The same project without a registry: the packages are unpacked, and what they depend on is linked to the workspace. */
-export async function linkProject(tarballs, folder) {
+/** What the project has beside the packages, linked from the workspace, for a run without a registry. */
+export function linkOthers(folder) {
   writeFileSync(join(folder, "package.json"), `${JSON.stringify({ name: "exam", private: true, type: "module" })}\n`)
-  await unpackAll(tarballs, folder)
   for (const name of OTHERS) link(join(dirOf(name), "node_modules", name), join(folder, "node_modules", name))
   link(join(root, "node_modules", "typescript7"), join(folder, "node_modules", "typescript"))
 }

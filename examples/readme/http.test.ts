@@ -5,7 +5,8 @@ import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { FLAGS, HERE } from "./here.ts"
+import { FLAGS } from "../../.config/program.ts"
+import { newFolder } from "./here.ts"
 
 const text = readFileSync(new URL("../../docs/http.md", import.meta.url), "utf8")
 const section = text.slice(text.indexOf("## The session API"))
@@ -135,7 +136,7 @@ function lambdaEvent(method: string, rawPath: string, more: object = {}) {
 /** Runs a program beside the server of the page and one of its modules; returns the lines of JSON that it prints. */
 function runProgram(name: string, program: string): unknown {
   const cwd = mkdtempSync(join(tmpdir(), "sessions-http-docs-"))
-  const folder = mkdtempSync(join(HERE, ".run-"))
+  const { folder, remove } = newFolder()
   try {
     const code = hosts.find((host) => host.name === name)?.code ?? ""
     writeFileSync(join(folder, "server.ts"), handler)
@@ -149,7 +150,7 @@ function runProgram(name: string, program: string): unknown {
       .split("\n")
       .map((line) => JSON.parse(line) as unknown)
   } finally {
-    rmSync(folder, { recursive: true })
+    remove()
     rmSync(cwd, { recursive: true, force: true })
   }
 }
@@ -158,7 +159,7 @@ test.each(hosts.filter(({ name }) => here.includes(name)))(
   "the server for $name answers the client of the page",
   async ({ name, code }) => {
     const cwd = mkdtempSync(join(tmpdir(), "sessions-http-docs-"))
-    const folder = mkdtempSync(join(HERE, ".run-"))
+    const { folder, remove } = newFolder()
     let server: ChildProcess | undefined
     try {
       const port = await freePort()
@@ -178,7 +179,7 @@ test.each(hosts.filter(({ name }) => here.includes(name)))(
       expect(stdout).toContain("That was message 1.")
     } finally {
       if (server !== undefined) await ended(server)
-      rmSync(folder, { recursive: true })
+      remove()
       rmSync(cwd, { recursive: true, force: true })
     }
   },

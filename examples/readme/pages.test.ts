@@ -7,7 +7,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, expect, test } from "vitest"
-import { FLAGS, HERE } from "./here.ts"
+import { FLAGS } from "../../.config/program.ts"
+import { newFolder } from "./here.ts"
 
 const PAGES = [
   "docs/getting-started.md",
@@ -37,8 +38,8 @@ const blocks = PAGES.flatMap((path) => {
     .filter(({ code }) => !ELSEWHERE.test(code))
 })
 const RUN_BLOCKS = fileURLToPath(new URL("run-blocks.ts", import.meta.url))
-const folder = mkdtempSync(join(HERE, ".run-"))
-afterAll(() => rmSync(folder, { recursive: true }))
+const { folder, remove } = newFolder()
+afterAll(remove)
 
 const files = blocks.map(({ code }, index) => {
   const file = join(folder, `block-${index}.ts`)
@@ -52,7 +53,7 @@ function runAll(): readonly { readonly printed: readonly string[]; readonly erro
   writeFileSync(list, JSON.stringify(files))
   const { NODE_OPTIONS: _, ...env } = process.env
   const { status, stdout, stderr } = spawnSync(process.execPath, [...FLAGS, RUN_BLOCKS, list], {
-    cwd: HERE,
+    cwd: folder,
     env,
     encoding: "utf8",
   })

@@ -4,7 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { FLAGS, HERE } from "./here.ts"
+import { FLAGS } from "../../.config/program.ts"
+import { newFolder } from "./here.ts"
 
 const TEXTS = [
   "README.md",
@@ -49,7 +50,7 @@ test("every example of these documents is run", () => {
 
 test.each(examples)("the example under “$heading” runs unchanged", ({ heading, code }) => {
   const cwd = mkdtempSync(join(tmpdir(), "sessions-readme-"))
-  const folder = mkdtempSync(join(HERE, ".run-"))
+  const { folder, remove } = newFolder()
   const script = join(folder, "example.ts")
   writeFileSync(script, code)
   try {
@@ -58,7 +59,7 @@ test.each(examples)("the example under “$heading” runs unchanged", ({ headin
     expect(status, stderr).toBe(0)
     expect(stdout).toMatch(PRINTS[heading] as RegExp)
   } finally {
-    rmSync(folder, { recursive: true })
+    remove()
     rmSync(cwd, { recursive: true, force: true })
   }
 })

@@ -1,5 +1,5 @@
 /** The route handler of README.md and of docs/ai-sdk.md, as it stands there, with a scripted model behind its name. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { createSessions } from "@sessions/core"
@@ -9,10 +9,11 @@ import { MockLanguageModelV4 } from "ai/test"
 import { afterAll, expect, test } from "vitest"
 import { createChatStore } from "../src/index.ts"
 import { step, text, user } from "./model.ts"
+import { folderFor } from "../../../.config/program.ts"
 
-const folder = mkdtempSync(join(fileURLToPath(new URL(".", import.meta.url)), ".route-"))
+const { folder, remove } = folderFor(fileURLToPath(new URL("..", import.meta.url)))
 afterAll(() => {
-  rmSync(folder, { recursive: true })
+  remove()
   globalThis.AI_SDK_DEFAULT_PROVIDER = undefined
 })
 

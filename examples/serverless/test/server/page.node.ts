@@ -1,15 +1,16 @@
 /** Runs the function of `docs/serverless.md` as it stands, against a real S3 server. */
 import assert from "node:assert/strict"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3"
+import { folderFor } from "../../../../.config/program.ts"
 
 const PAGE = readFileSync(new URL("../../../../docs/serverless.md", import.meta.url), "utf8")
 const server = JSON.parse(process.env["S3_TEST_SERVER"] ?? "{}") as Record<string, string>
 /** The blocks find the dependencies of this example. */
-const FOLDER = mkdtempSync(join(fileURLToPath(new URL("../..", import.meta.url)), ".run-"))
+const { folder: FOLDER, remove } = folderFor(fileURLToPath(new URL("../..", import.meta.url)))
 
 async function load(block: RegExp): Promise<Record<string, unknown>> {
   const code = Array.from(PAGE.matchAll(/^```ts\n([^]*?)^```$/gm), ([, text = ""]) => text).find((one) =>
@@ -21,7 +22,7 @@ async function load(block: RegExp): Promise<Record<string, unknown>> {
 }
 
 void test("the blocks for Lambda run as they stand: a probe, and turns of concurrent functions, each stored once", async (t) => {
-  t.after(() => rmSync(FOLDER, { recursive: true }))
+  t.after(remove)
   const { endpoint = "", region = "", accessKeyId = "", secretAccessKey = "" } = server
   Object.assign(process.env, {
     BUCKET: `page-${crypto.randomUUID().slice(0, 8)}`,

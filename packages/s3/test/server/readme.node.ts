@@ -1,21 +1,21 @@
 import assert from "node:assert/strict"
 import { execFile } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { test } from "node:test"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import { folderFor } from "../../../../.config/program.ts"
 import { BUCKET, makeBucket, server } from "./test-server.ts"
 
 const README = readFileSync(new URL("../../../../README.md", import.meta.url), "utf8")
-/** The script runs in this package, so that its imports resolve. */
 const HERE = fileURLToPath(new URL("../..", import.meta.url))
 
 void test("the README's serverless function runs unchanged and resumes its session", async () => {
   const [, section = ""] = README.split("### A serverless function\n")
   const code = /^```ts\n([^]*?)^```$/m.exec(section)?.[1] ?? ""
   await makeBucket()
-  const folder = mkdtempSync(join(HERE, ".run-"))
+  const { folder, remove } = folderFor(HERE)
   const script = join(folder, "example.ts")
   writeFileSync(script, code)
   const env = {
@@ -31,6 +31,6 @@ void test("the README's serverless function runs unchanged and resumes its sessi
     assert.equal(await run(), "I have read 1 messages.\n")
     assert.equal(await run(), "I have read 3 messages.\n")
   } finally {
-    rmSync(folder, { recursive: true })
+    remove()
   }
 })

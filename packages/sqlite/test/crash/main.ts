@@ -1,5 +1,5 @@
 /**
- * `main.ts [--rounds N]`: kills processes that write to one SQLite file at random moments, and looks in the file for what they had
+ * `main.ts [--rounds N] [--seed S]`: kills processes that write to one SQLite file at random moments, and looks in the file for what they had
  * acknowledged. In each round two processes, of two runtimes, append to one session. Ends with `acknowledged A, lost 0, doubled 0`.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
@@ -10,14 +10,18 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { createSqliteStorage } from "@sessions/sqlite"
+import { createDice } from "../../../core/test/dice.ts"
 import { flagsOf } from "../../../../.config/program.ts"
 
-const { values } = parseArgs({ options: { rounds: { type: "string", default: "30" } } })
+const { values } = parseArgs({ options: { rounds: { type: "string", default: "30" }, seed: { type: "string" } } })
 const rounds = Number(values.rounds)
-if (!Number.isSafeInteger(rounds) || rounds < 1) {
-  console.error("--rounds takes a whole number from 1.")
+const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
+if (!Number.isSafeInteger(rounds) || rounds < 1 || !Number.isSafeInteger(seed)) {
+  console.error("--rounds takes a whole number from 1 on, --seed a whole number.")
   process.exit(2)
 }
+console.log(`seed ${seed}, ${rounds} rounds`)
+const dice = createDice(seed)
 
 const WRITER = fileURLToPath(new URL("../writer-process.ts", import.meta.url))
 /** The programs themselves: a kill of the script that starts one would not end it. */
@@ -55,7 +59,7 @@ for (let round = 0; round < rounds; round++) {
   const writers = [start(session, round, 0), start(session, round, 1)]
   known.set(session, [...(known.get(session) ?? []), ...writers])
   await Promise.race(writers.map(({ process }) => once(process.stdout as NonNullable<typeof process.stdout>, "data")))
-  await new Promise((resolve) => setTimeout(resolve, Math.random() * 200))
+  await new Promise((resolve) => setTimeout(resolve, dice.next() * 200))
   for (const { process } of writers) process.kill("SIGKILL")
   await Promise.all(writers.map(({ ended }) => ended))
   for (const writer of writers) acknowledged += writer.acknowledged.length
