@@ -34,7 +34,8 @@ test("a round may have more messages than a call takes arguments", () => {
     { length: 150_000 },
     (): ContextMessage => ({ entryId: "e", kind: "message", message: result }),
   )
-  expect(planGroups([...conversation("user", "assistant"), ...rounds], 1_000_000_000).flat()).toHaveLength(150_002)
+  const messages = [...conversation("user", "assistant", "user", "assistant"), ...rounds]
+  expect(planGroups(messages, 1_000_000_000).flat()).toHaveLength(150_004)
 })
 
 test("groups are the messages in order, separate no call from its result, and are no longer than necessary", () => {
