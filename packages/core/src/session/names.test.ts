@@ -50,7 +50,8 @@ test("names in `extensions` of createSessions are appended", async () => {
 test("an entry of a namespaced type of another writer is an annotation: it moves no branch and diverges from none", async () => {
   const { location, one, two } = await twoWriters({}, [user("start", "0")])
   await two.append({ type: "acme:note", id: "n", text: "side" })
-  expect((await one.append(assistant("one", "a"))).diverged).toBeUndefined()
+  const { ids, diverged } = await one.append(assistant("one", "a"), { onConflict: "fail" })
+  expect([ids, diverged]).toEqual([["a"], undefined])
   const opened = await reopened(location)
   expect(await contextTexts(opened)).toEqual(["start", "one"])
   expect(opened.diagnostics).toEqual([])
