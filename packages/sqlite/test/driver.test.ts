@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 
 import { join } from "node:path"
 import { connect, connectReadOnly, retryWhileLocked, transaction } from "@sessions/sqlite/driver"
 import { expect, onTestFinished, test, vi } from "vitest"
+import { openDatabase, type SqliteDatabase } from "../src/driver/library.ts"
 import { connectTo, newPath } from "./helpers.ts"
 
 function opened(path: string) {
@@ -48,6 +49,32 @@ test("a runtime without SQLite is `unsupported`, a missing folder `unavailable`"
   expect(() => connect(newPath())).toThrow(
     expect.objectContaining({ code: "unsupported", message: expect.stringContaining("Node 22.13") as string }),
   )
+})
+
+test("a connection that is closed releases each of its statements first, because Bun keeps the file open until then", () => {
+  const left = new Set<string>()
+  const open = (path: string): SqliteDatabase => {
+    const database = openDatabase(path)
+    return {
+      exec: (sql) => database.exec(sql),
+      prepare(sql) {
+        left.add(sql)
+        return Object.assign(database.prepare(sql), { finalize: () => left.delete(sql) })
+      },
+      close() {
+        expect([...left]).toEqual([])
+        database.close()
+      },
+    }
+  }
+  const db = connect(newPath(), { open })
+  db.exec("CREATE TABLE t (a)")
+  const statements = ["INSERT INTO t VALUES (1)", "SELECT a FROM t"] as const
+  db.run(statements[0])
+  db.query(statements[1])
+  expect([...left]).toEqual(statements)
+  db.close()
+  expect(left.size).toBe(0)
 })
 
 test("a transaction that throws leaves nothing, and the next one works", () => {

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import { createSqliteStorage, type SqliteDatabase, type SqliteStatement } from "@sessions/sqlite"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { createConnection } from "../src/driver/connection.ts"
-import { openDatabase } from "../src/driver/library.ts"
+import { openDatabase, type SqliteValue } from "../src/driver/library.ts"
 import { isCurrent, upgrade, UPGRADES } from "../src/schema.ts"
 import { connectTo, fill, lineAt, linesOf, linesTo, newPath, openAt } from "./helpers.ts"
 
@@ -189,6 +189,37 @@ test.each([
     expect.objectContaining({ code: "invalid", message: expect.stringContaining(text) as string }),
   )
 })
+
+test("with a library that stores NULL for an array without memory, empty content is content", async () => {
+  const storage = openAt(newPath(), { open: openAsNode2213 })
+  const hash = await storage.blobs.put(new Uint8Array())
+  expect(await storage.blobs.get(hash)).toEqual(new Uint8Array())
+  await storage.docs.put("d", "", { expect: null })
+  expect((await storage.docs.get("d"))?.text).toBe("")
+  await storage.append("a", ["x"], { expect: 0, info: "" })
+  expect((await storage.head("a"))?.info?.text).toBe("")
+})
+
+/** Node 22.13 and 22.14 take an array that begins nowhere for NULL. */
+function openAsNode2213(path: string): SqliteDatabase {
+  const database = openDatabase(path)
+  const taken = (values: readonly SqliteValue[]): SqliteValue[] =>
+    values.map((value) => (value instanceof Uint8Array && value.buffer.byteLength === 0 ? null : value))
+  return {
+    exec: (sql) => database.exec(sql),
+    prepare(sql) {
+      const statement = database.prepare(sql)
+      return {
+        get: (...values) => statement.get(...taken(values)),
+        all: (...values) => statement.all(...taken(values)),
+        iterate: (...values) => statement.iterate(...taken(values)),
+        run: (...values) => statement.run(...taken(values)),
+        finalize: () => statement.finalize?.(),
+      }
+    },
+    close: () => database.close(),
+  }
+}
 
 /** A connection as one to a file on a read-only medium. */
 function openReadOnly(path: string): SqliteDatabase {
