@@ -8,8 +8,10 @@ test("a row with another seq gives no window other lines than those at its seqs"
   const storage = openAt(path)
   const { log } = await storage.append("a", linesTo(5), { expect: 0 })
   await storage.append("a", linesTo(10).slice(5), { expect: { next: 5, log } })
+  await storage.append("a", linesTo(15).slice(10), { expect: { next: 10, log } })
   connectTo(path).exec("UPDATE batch SET seq = 3 WHERE seq = 5")
   await expect(linesOf(storage, "a", { from: 4, to: 5 })).rejects.toMatchObject({ code: "corrupt" })
+  expect(await linesOf(storage, "a", { before: 15, maxBytes: 1_000_000 })).toEqual(linesTo(15).slice(10))
   for (const maxBytes of [10, 50, 1_000_000]) {
     let before = 8
     while (before > 3) {
