@@ -1,3 +1,4 @@
+/** Links, pipes, and folders with names of files. */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
