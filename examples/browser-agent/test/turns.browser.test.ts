@@ -1,6 +1,6 @@
 import assert from "node:assert/strict"
 import { describe } from "node:test"
-import { answered, ask, asked, check, exported, ready, send, sendAndStopAt, sessionId } from "./harness.ts"
+import { answered, ask, asked, check, exported, keptInField, ready, send, sendAndStopAt, sessionId } from "./harness.ts"
 
 // Concurrent, because the tests mostly wait for the agent; each has a browser context of its own.
 void describe("turns", { concurrency: 4 }, () => {
@@ -41,7 +41,12 @@ void describe("turns", { concurrency: 4 }, () => {
 
   check("a message that is sent while the page is still starting is answered", async (open, context) => {
     await context.addInitScript(startUntilFirstTurn)
-    await ask(await open(), "How do branches work?", /Looking writes nothing/)
+    const page = await open()
+    const question = "How do branches work?"
+    await send(page, question)
+    const returned = keptInField(page, question).then(() => assert.fail("The message was not sent."))
+    await Promise.race([answered(page, "Looking writes nothing"), returned])
+    await ready(page)
   })
 
   check("a stopped answer is kept, and a new answer becomes its sibling", async (open) => {
