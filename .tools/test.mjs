@@ -39,14 +39,18 @@ if (!deep && (values.part !== "1/1" || minutes !== Infinity)) refuse("--part and
 // A step that is named runs, also if `npm test` leaves it out.
 const known = deep || only.length > 0 ? steps : steps.filter(({ isDeep }) => !isDeep)
 const selected = partOf(select(known, only), part)
-if (selected.length === 0) refuse(`There is no step ${only.join(", ")}. Steps: ${steps.map(({ name }) => name).join(", ")}`)
+if (selected.length === 0)
+  refuse(`There is no step ${only.join(", ")}. Steps: ${steps.map(({ name }) => name).join(", ")}`)
 if (values.list) {
   console.log(selected.map(({ name }) => name).join("\n"))
   process.exit(0)
 }
 
 const repeat = ["npm", ...(deep ? ["run", "test:deep"] : ["test"])].join(" ")
-const again = [...(deep ? ["--part", values.part, ...(minutes === Infinity ? [] : ["--minutes", minutes])] : []), ...filters]
+const again = [
+  ...(deep ? ["--part", values.part, ...(minutes === Infinity ? [] : ["--minutes", minutes])] : []),
+  ...filters,
+]
 console.log(`SEED=${seed}`)
 process.env.SEED = String(seed)
 const scale = scaleFor(selected, minutes)
@@ -65,12 +69,18 @@ process.exitCode = failed > 0 ? 1 : 0
 if (deep) keepSeed()
 for (const line of summary(outcomes)) console.log(line)
 const cpu = outcomes.reduce((sum, outcome) => sum + (outcome.cpu ?? 0), process.cpuUsage().user / 1e6)
-console.log(`${((performance.now() - started) / 60_000).toFixed(1)} minutes, ${cpu.toFixed(0)} s of CPU time, SEED=${seed}`)
-if (failed > 0) console.log(`Repeat it with: SEED=${seed} ${repeat} -- ${["--only", namesOfFailed(), ...again].join(" ")}`)
+console.log(
+  `${((performance.now() - started) / 60_000).toFixed(1)} minutes, ${cpu.toFixed(0)} s of CPU time, SEED=${seed}`,
+)
+if (failed > 0)
+  console.log(`Repeat it with: SEED=${seed} ${repeat} -- ${["--only", namesOfFailed(), ...again].join(" ")}`)
 console.log(ending(outcomes))
 
 function namesOfFailed() {
-  return outcomes.filter((outcome) => outcome.failed > 0).map(({ name }) => name).join(",")
+  return outcomes
+    .filter((outcome) => outcome.failed > 0)
+    .map(({ name }) => name)
+    .join(",")
 }
 
 /** A deep run draws a new seed: what it found can be repeated later, also if its output is lost. */

@@ -39,7 +39,8 @@ export function conformanceCounts() {
 
 /** The titles of the columns all of whose reports this process has written, and of the others. */
 export function columnsOfThisRun() {
-  const isNew = (file) => existsSync(join(folder, file)) && statSync(join(folder, file)).mtimeMs >= performance.timeOrigin
+  const isNew = (file) =>
+    existsSync(join(folder, file)) && statSync(join(folder, file)).mtimeMs >= performance.timeOrigin
   const isWhole = ({ files }) => files.every(isNew)
   const titles = (some) => some.map(({ title }) => title)
   return { whole: titles(runtimes.filter(isWhole)), others: titles(runtimes.filter((one) => !isWhole(one))) }
@@ -50,8 +51,15 @@ export function cellsOf(table) {
   const [head = [], , ...rows] = table
     .trim()
     .split("\n")
-    .map((line) => line.split("|").slice(1, -1).map((text) => text.trim()))
-  return Object.fromEntries(rows.map(([adapter, ...cells]) => [adapter, Object.fromEntries(cells.map((text, at) => [head[at + 1], text]))]))
+    .map((line) =>
+      line
+        .split("|")
+        .slice(1, -1)
+        .map((text) => text.trim()),
+    )
+  return Object.fromEntries(
+    rows.map(([adapter, ...cells]) => [adapter, Object.fromEntries(cells.map((text, at) => [head[at + 1], text]))]),
+  )
 }
 
 /** The table of conformance/README.md: passed cases, failed ones, and in parentheses those that the adapter's capabilities exclude. */

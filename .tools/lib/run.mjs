@@ -75,7 +75,10 @@ export function runScript(script, options) {
 }
 
 function secondsOf(times) {
-  return [...times.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, minutes, seconds]) => sum + 60 * minutes + Number(seconds), 0)
+  return [...times.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
+    (sum, [, minutes, seconds]) => sum + 60 * minutes + Number(seconds),
+    0,
+  )
 }
 
 function toolPath() {

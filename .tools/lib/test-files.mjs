@@ -4,7 +4,8 @@ import { dirname, join } from "node:path"
 import { root } from "./workspace.mjs"
 
 const FOLDERS = ["packages", "conformance", "examples", "benchmarks", ".tools"]
-const IMPORT = /(?:^|\n)\s*(?:import|export)\b(?!\s+type\b)[^"'`;]*?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)/g
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\b(?!\s+type\b)[^"'`;]*?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)/g
 /** Code that may do otherwise on another runtime: its own modules, and its global object. */
 const RUNTIME = /from ["'](?:node:|bun["':])|\b(?:Bun|Deno)\.[a-z]|"(?:Bun|Deno)" in globalThis/
 const LAWS = /["']fast-check["']|\bFC_RUNS\b/

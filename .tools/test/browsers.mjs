@@ -19,19 +19,23 @@ export function browser(engine, minutes) {
       rmSync(file, { force: true })
       // The profile of an earlier run must not influence this one. Another engine's step may run beside Chromium.
       if (engine === "chromium") rmSync(join(root, ".reports", "chromium-profile"), { recursive: true, force: true })
-      const result = await run(newestNode(), [
-        program,
-        "run",
-        "--config",
-        ".config/vitest.browser.ts",
-        "--project",
-        engine,
-        "--reporter=default",
-        "--reporter=json",
-        `--outputFile.json=${file}`,
-        ...(filters.length > 0 ? ["--passWithNoTests"] : []),
-        ...filters,
-      ], { env: deep ? { DEEP: "1" } : {} })
+      const result = await run(
+        newestNode(),
+        [
+          program,
+          "run",
+          "--config",
+          ".config/vitest.browser.ts",
+          "--project",
+          engine,
+          "--reporter=default",
+          "--reporter=json",
+          `--outputFile.json=${file}`,
+          ...(filters.length > 0 ? ["--passWithNoTests"] : []),
+          ...filters,
+        ],
+        { env: deep ? { DEEP: "1" } : {} },
+      )
       return outcomeOf(countsOf(file), result)
     },
   }

@@ -8,7 +8,12 @@ const onAllRuntimes = async () => (await absent.node()) ?? (await absent.bun()) 
 export const crashes = [
   killing("fs", { test: 30, deep: 2_000 }, 12, /^acknowledged [1-9]\d*, lost 0, corrupt 0$/m),
   killing("sqlite", { test: 6, deep: 200 }, 6, /^acknowledged [1-9]\d*, lost 0, doubled 0$/m),
-  killing("checkpoints", { test: 8, deep: 200 }, 5, /^killed [1-9]\d* of \d+ rounds, without backup 0, half written 0$/m),
+  killing(
+    "checkpoints",
+    { test: 8, deep: 200 },
+    5,
+    /^killed [1-9]\d* of \d+ rounds, without backup 0, half written 0$/m,
+  ),
   killing("recall", { test: 6, deep: 200 }, 5, /^killed [1-9]\d* of \d+ processes, lost 0, damaged 0$/m),
   killing(
     "claude-agent",

@@ -30,5 +30,7 @@ test("a cell that differs is named, in the columns that are compared alone", () 
   const found = cellsOf(matrixTable({ ...counts, memory: { node: { passed: 139, failed: 0, skipped: 12 } } }))
   expect(differences(written, written, ["Node 26", "Chromium"])).toEqual([])
   expect(differences(written, found, ["Node 26"])).toEqual(["`memory`, Node 26: 140 (12) should be 139 (12)"])
-  expect(differences(written, found, ["Chromium"])).toEqual(["`memory`, Chromium: 139 **1 failed** (12) should be empty"])
+  expect(differences(written, found, ["Chromium"])).toEqual([
+    "`memory`, Chromium: 139 **1 failed** (12) should be empty",
+  ])
 })

@@ -18,7 +18,9 @@ export async function report(step, options) {
   const wall = (performance.now() - started) / 1000
   if (outcome.failed > 0) console.log(`\n${outcome.output.trim()}\n`)
   const seconds = `${wall.toFixed(1).padStart(6)} s ${cpu.toFixed(1).padStart(6)} s CPU`
-  console.log(`${outcome.failed > 0 ? "FAIL" : "ok  "}  ${step.name.padEnd(18)} ${counts(outcome).padEnd(26)} ${seconds}`)
+  console.log(
+    `${outcome.failed > 0 ? "FAIL" : "ok  "}  ${step.name.padEnd(18)} ${counts(outcome).padEnd(26)} ${seconds}`,
+  )
   for (const line of outcome.measured ?? []) console.log(`      ${line}`)
   return { ...outcome, name: step.name, wall, cpu }
 }

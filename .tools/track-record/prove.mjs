@@ -27,7 +27,9 @@ async function testProblem(text, folder) {
   const result = await run(newestNode(), args, { cwd: folder })
   if (!existsSync(report)) return `vitest left no report: ${result.output}`
   const { testResults } = JSON.parse(readFileSync(report, "utf8"))
-  const ran = testResults.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => status !== "skipped")
+  const ran = testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status !== "skipped")
   if (ran.some(({ status }) => status === "failed")) return undefined
   if (ran.length > 0) return `${ran.length} tests pass without the fix`
   return testResults.some(({ status }) => status === "failed")

@@ -17,15 +17,10 @@ afterEach(() => rm(cwd, { recursive: true, force: true }))
 function start(...args: string[]): Promise<string> {
   const { INIT_CWD: _, NODE_OPTIONS: __, ...env } = process.env
   return new Promise((resolve, reject) => {
-    execFile(
-      process.execPath,
-      [...FLAGS, program, ...args],
-      { cwd, env },
-      (error, stdout, stderr) => {
-        if (error === null && stderr === "") resolve(stdout)
-        else reject(new Error(`${stdout}\n${stderr}`))
-      },
-    )
+    execFile(process.execPath, [...FLAGS, program, ...args], { cwd, env }, (error, stdout, stderr) => {
+      if (error === null && stderr === "") resolve(stdout)
+      else reject(new Error(`${stdout}\n${stderr}`))
+    })
   })
 }
 

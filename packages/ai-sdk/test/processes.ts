@@ -4,7 +4,6 @@ import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { FLAGS } from "../../../.config/program.ts"
 
-
 export function startProgram(
   program: URL,
   args: readonly string[],

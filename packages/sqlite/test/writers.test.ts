@@ -16,8 +16,7 @@ test("of 8 processes with 500 appends each on one session, every append is there
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, "sessions.db")
   const names = Array.from({ length: 8 }, (_, n) => `w${n}`)
-  const run = (name: string) =>
-    promisify(execFile)(process.execPath, [...FLAGS, WRITER, path, "a", name, "500"])
+  const run = (name: string) => promisify(execFile)(process.execPath, [...FLAGS, WRITER, path, "a", name, "500"])
   await Promise.all(names.map(run))
   const lines = (await linesOf(openAt(path), "a")).map((line) => JSON.parse(line) as { name: string; n: number })
   expect(lines).toHaveLength(4000)
