@@ -123,7 +123,9 @@ test("any lines, however they are split into parts, are one undamaged log that h
 
 test("a summary with the uuid of an earlier line keeps nothing before it", async () => {
   const again = linesOf(line("a", undefined, "user", "go"), { ...summary, uuid: "a" }, line("b", "a", "user", "next"))
-  const { sessions, session } = await importText(cersei, { text: again })
+  const { sessions, session, entries } = await importText(cersei, { text: again })
   expect((await sessions.verify(session.id)).diagnostics).toEqual([])
   expect((await session.info()).messageCount).toBe(2)
+  const compaction = entries.find(({ type }) => type === "compaction")
+  expect(compaction).toMatchObject({ firstKeptEntryId: compaction?.id })
 })

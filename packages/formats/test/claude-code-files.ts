@@ -197,6 +197,10 @@ export const goldens = {
     user(4, 3, "on", { isMeta: false }),
   ),
   "a folder that is null": file(user(1, null, "q", { cwd: null }), answer(2, 1, "m1", [text("a")])),
+  "an id of the session that only a later line has": file(
+    user(1, null, "q", { sessionId: undefined }),
+    answer(2, 1, "m1", [text("a")]),
+  ),
   "the file of a subagent": file(
     { type: "agent_metadata", agentType: "general-purpose", description: "look it up", toolUseId: "t" },
     user(1, null, "go", { isSidechain: true, agentId: "a1" }),

@@ -310,6 +310,22 @@ describe("export", () => {
     ])
   })
 
+  test("a line whose parent was deleted continues another line that is in the file", async () => {
+    const { session } = await chat()
+    await session.tombstone(id(2))
+    const lines = await linesOf(session)
+    const uuids = lines.map(({ uuid }) => uuid)
+    expect(uuids).toEqual([id(1), id(4), id(5), id(7), id(8), id(9)])
+    for (const { parentUuid } of lines) expect([null, ...uuids]).toContain(parentUuid)
+  })
+
+  test("an edited line of a sidechain stays in its sidechain", async () => {
+    const side = await imported("inline sidechains between the lines of a message")
+    await side.session.edit(id(20), { content: [text("edited")] })
+    const again = await importText(claudeCode, { text: await written(claudeCode, side.session) })
+    expect(await context(again)).toEqual(await context(side))
+  })
+
   test("a renamed copy has the new id and folder on every line", async () => {
     const { session } = await imported("a chat with attachments, titles and lines of unknown types")
     const lines = await linesOf(session, { id: id(99), cwd: "/elsewhere" })

@@ -102,6 +102,10 @@ const contextOf = async (session: Session) =>
 const messagesOf = (entries: readonly Entry[]) =>
   entries.flatMap((entry) => (entry.type === "message" ? [entry.message] : []))
 
+test("the document of a session without messages is identified", () => {
+  expect(opencode.identify(file([], { projectID: "global" }))).toBe(true)
+})
+
 test("a document without an id is exported as it was", async () => {
   const document = file([user("m1", text("q"))], { id: undefined })
   const { session } = await importText(opencode, { text: document })

@@ -114,7 +114,8 @@ test("a log that is replaced between two pages is a conflict: no page is of the 
 
 test("a log that is deleted after its last page was fetched is a conflict, if the read has several pages", async () => {
   const on = await wire()
-  const lines = Array.from({ length: 150 }, (_, n) => `${n} ${BIG}`)
+  // Two pages.
+  const lines = Array.from({ length: 100 }, (_, n) => `${n} ${BIG}`)
   await on.behind.append("a", lines, { expect: 0 })
   let fetched = (): void => undefined
   const second = new Promise<void>((resolve) => (fetched = resolve))
