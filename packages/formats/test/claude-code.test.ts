@@ -321,7 +321,7 @@ describe("export", () => {
 
   test("an edited line of a sidechain stays in its sidechain", async () => {
     const side = await imported("inline sidechains between the lines of a message")
-    await side.session.edit(id(20), { content: [text("edited")] })
+    await side.session.edit(id(20), { content: [{ type: "text", text: "edited" }] })
     const again = await importText(claudeCode, { text: await written(claudeCode, side.session) })
     expect(await context(again)).toEqual(await context(side))
   })

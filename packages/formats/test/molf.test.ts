@@ -48,8 +48,13 @@ testLaws(molf, { "a session": { text }, "a session with messages that are none":
 testFixtures(molf)
 
 test("every record can be restored from the log", async () => {
-  const { entries } = await importText(molf, { text })
-  expect(restored(entries, () => [{}])).toEqual([session, ...messages])
+  for (const [file, records] of [
+    [text, messages],
+    [other, [null, ...messages, 7]],
+  ] as const) {
+    const { entries } = await importText(molf, { text: file })
+    expect(restored(entries, () => [{}])).toEqual([session, ...records])
+  }
 })
 
 test("messages have thinking, calls, usage, a model and at most ten attachments", async () => {
