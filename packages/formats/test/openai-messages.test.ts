@@ -85,6 +85,13 @@ test("a record that is no message is kept aside with a diagnostic", async () => 
   ])
 })
 
+test("a chat of calls of the older API alone is of this format", async () => {
+  const record = { role: "assistant", content: null, function_call: { name: "f", arguments: "{}" } }
+  const { session } = await importText(openaiMessages, { text: JSON.stringify([record]) })
+  const { messages } = await session.messages()
+  expect(messages[0]?.message).toMatchObject({ role: "assistant", content: [{ type: "toolCall", name: "f" }] })
+})
+
 test("a message that was appended follows the records of the file, which stay as they were", async () => {
   const { session } = await importText(openaiMessages, { text: JSON.stringify({ model: "m", messages: chat }) })
   await session.append(say("user", "more"))
