@@ -147,7 +147,7 @@ test("a boundary at the end, before its summary is written, leaves the conversat
 })
 
 test("many sidechains that are held at once take linear time", async () => {
-  const MANY = 60_000
+  const MANY = 12_000
   const lines = Array.from({ length: MANY }, (_, n) => {
     const message = { id: `m${n}`, role: "assistant", content: "a" }
     return { ...user(n, MANY + n, ""), type: "assistant", isSidechain: true, message }
@@ -162,8 +162,8 @@ test("many sidechains that are held at once take linear time", async () => {
   ))
     types.set(type, (types.get(type) ?? 0) + 1)
   expect(types.get("message")).toBe(MANY)
-  // A search in every sidechain takes more than two minutes.
-  expect(cpuTime() - start).toBeLessThan(20_000)
+  // A search in every sidechain takes several times as long.
+  expect(cpuTime() - start).toBeLessThan(2_000)
 })
 
 test("a file that begins with the lines of a sidechain is a session of its own, whatever the pieces", async () => {

@@ -4,7 +4,7 @@ import { createPostgresStorage, type PostgresConnection } from "@sessions/postgr
 import type { SessionStorage } from "@sessions/core/storage"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { createAppend } from "../src/append.ts"
-import type { Database } from "../src/database.ts"
+import { createDatabase, type Database } from "../src/database.ts"
 import type { Tables } from "../src/schema.ts"
 
 const HEAD = { next: 3, log: "own" }
@@ -45,6 +45,18 @@ describe("an append whose repeat met no row to change", () => {
 })
 
 describe("a creation whose answer was lost", () => {
+  test("is sent once, unlike a statement that is safe to repeat", async () => {
+    const sent: string[] = []
+    const query = async (text: string) => {
+      if (sent.push(text) % 2 === 1) throw new Error("Connection terminated unexpectedly")
+      return { rows: [1] }
+    }
+    const database = createDatabase({ query } as PostgresConnection, false)
+    expect(await database.run("repeat")).toEqual({ rows: [1], repeated: true })
+    expect(await database.make("make")).toEqual({ rows: [], repeated: true })
+    expect(sent).toEqual(["repeat", "repeat", "make"])
+  })
+
   test("is found out if it is there", async () => {
     const { storage, lose } = await lossy()
     lose()
