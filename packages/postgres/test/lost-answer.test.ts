@@ -51,7 +51,7 @@ describe("a creation whose answer was lost", () => {
       if (sent.push(text) % 2 === 1) throw new Error("Connection terminated unexpectedly")
       return { rows: [1] }
     }
-    const database = createDatabase({ query } as PostgresConnection, false)
+    const database = createDatabase({ query }, false)
     expect(await database.run("repeat")).toEqual({ rows: [1], repeated: true })
     expect(await database.make("make")).toEqual({ rows: [], repeated: true })
     expect(sent).toEqual(["repeat", "repeat", "make"])
