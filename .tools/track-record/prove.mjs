@@ -49,7 +49,7 @@ async function mutantProblem(name, folder) {
   return result.code === 0 ? undefined : result.output.trim()
 }
 
-/** The file and the name of a test, as of vitest's `-t`: the names of its groups and its own, with spaces between. */
+/** The file and a part of the name of a test, as `-t` of vitest takes it: the names of its groups and its own, with ` > ` between. */
 function split(text) {
   const at = text.indexOf(" > ")
   return [text.slice(0, at), text.slice(at + " > ".length)]
