@@ -76,10 +76,11 @@ test("a listing does not go by the metadata.json of another log, though its last
   await quiet(root)
   const old = fs.readFileSync(join(root, "a", "metadata.json"))
   await storage.delete("a")
-  await storage.append("a", ["one", "two"], { expect: 0 })
+  const head = await storage.append("a", ["one", "two"], { expect: 0 })
   await storage[Symbol.asyncDispose]()
   fs.writeFileSync(join(root, "a", "metadata.json"), old)
   const again = openAt(root).storage
+  expect(await again.head("a")).toMatchObject(head)
   expect(await rowOf(again)).toEqual({ id: "a", ...(await again.head("a")) })
 })
 
@@ -93,6 +94,7 @@ test("a listing does not go by the metadata.json of a log whose `log.id` or last
     fs.writeFileSync(join(root, ".changed"), changed)
     fs.renameSync(join(root, ".changed"), join(root, "a", name))
     const again = openAt(root).storage
+    expect(await again.head("a")).toMatchObject(name === "log.id" ? { log: "another" } : { next: 2 })
     expect(await rowOf(again)).toEqual({ id: "a", ...(await again.head("a")) })
   }
 })
