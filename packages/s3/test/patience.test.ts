@@ -78,8 +78,8 @@ test.each([
   let pauses = 0
   const clock = createClock().machine(createDice(1), 0)
   const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
-    // Pauses between retries are up to 5 s long; the rest are the timeouts of requests.
-    if (ms < 5_000) pauses++
+    // Pauses between retries are up to 5 s long; the rest are the timeouts of requests. Nothing moves the clock, so a pause would not end.
+    if (ms < 5_000) return Promise.reject(new Error(`Pause ${++pauses}`))
     return clock.sleep(ms, signal)
   }
   const store = createS3ObjectStore(await createClient(), "b")

@@ -283,11 +283,12 @@ test("a call without an id, as damage leaves it, is left out, and so is a result
 })
 
 test("many calls of one message are paired in linear time", () => {
-  const ids = Array.from({ length: 80_000 }, (_, index) => `c${index}`)
-  const sound = items(`A:${ids.join(",")}`, ...ids.map((id) => `r:${id}`))
+  const ids = Array.from({ length: 40_000 }, (_, index) => `c${index}`)
+  // Backwards, so that a search among the open calls finds each at the end.
+  const sound = items(`A:${ids.join(",")}`, ...ids.toReversed().map((id) => `r:${id}`))
   const same = items(`A:${ids.map(() => "c").join(",")}`, ...ids.map(() => "r:c"))
   const start = cpuTime()
-  for (const log of [sound, same]) expect(repairMessages(log, "synthesize").messages).toHaveLength(80_001)
+  for (const log of [sound, same]) expect(repairMessages(log, "synthesize").messages).toHaveLength(40_001)
   expect(cpuTime() - start).toBeLessThan(2_000)
 })
 
