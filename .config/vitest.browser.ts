@@ -10,6 +10,9 @@ import { HANG_MS } from "./limits.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
+/** As in `vitest.config.ts`: tests that take seconds run with DEEP, or if an argument names one. */
+const deep = process.env["DEEP"] !== undefined || process.argv.some((arg) => arg.includes(".deep"))
+
 /** Without a profile Chromium keeps the storage of pages in memory. */
 const profile = join(root, ".reports", "chromium-profile")
 
@@ -40,6 +43,7 @@ function project(
     test: {
       name: browser,
       include: ["packages/*/test/**/*.browser.test.ts"],
+      exclude: ["**/node_modules/**", "**/dist/**", ...(deep ? [] : ["**/*.deep.browser.test.ts"])],
       setupFiles: ".config/seed.ts",
       globalSetup: "packages/http/test/servers/for-pages.ts",
       testTimeout: HANG_MS,

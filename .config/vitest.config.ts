@@ -2,6 +2,9 @@ import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 import { HANG_MS } from "./limits.ts"
 
+/** Tests that take seconds are in `*.deep.test.ts`. They run with DEEP, or if an argument names one. */
+const deep = process.env["DEEP"] !== undefined || process.argv.some((arg) => arg.includes(".deep"))
+
 const conditions = ["source", "import", "module", "default"]
 
 export default defineConfig({
@@ -18,7 +21,7 @@ export default defineConfig({
       ".tools/**/*.test.mjs",
       ".tools/runtimes/linear/**/*.test.ts",
     ],
-    exclude: ["**/node_modules/**", "**/dist/**", "**/*.browser.test.ts"],
+    exclude: ["**/node_modules/**", "**/dist/**", "**/*.browser.test.ts", ...(deep ? [] : ["**/*.deep.test.ts"])],
     setupFiles: [".config/seed.ts", ".config/cpu.ts"],
     // A package that these import has TypeScript under the condition "source", which Node does not load from node_modules.
     server: { deps: { inline: [/\/node_modules\/(?:ai|@ai-sdk\/[^/]+|eventsource-parser)\//] } },

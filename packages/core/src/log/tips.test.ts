@@ -9,7 +9,7 @@ import type { EntrySlot } from "./entry-log.ts"
 import { isContent, NO_TIPS, openTips, projectTips, settledLines, TIP_LIMITS, type Tips } from "./tips.ts"
 
 /** More of them: `FC_RUNS=100000`. */
-const RUNS = Number(process.env["FC_RUNS"] ?? 500)
+const RUNS = Number(process.env["FC_RUNS"] ?? 150)
 /** Histories between two lines of progress. */
 const BATCH = 5_000
 /** A history takes 3 ms; a machine that is a hundred times slower is still in time. */

@@ -212,7 +212,7 @@ test("a repository with a cache answers as one without", async () => {
       expect(await logs(cached)).toEqual(await logs(plain))
       await cached.sessions.close()
     }),
-    300,
+    100,
     [[{ steps: DAMAGE_FURTHER_BACK, sessions: 1, first: 300 }]],
   )
 })

@@ -62,7 +62,7 @@ describe("tail-first opening", () => {
         await other.resetLeaf()
         expect(essence(await other.context({ repair }))).toEqual(replay(slots, null, header, repair))
       }),
-      300,
+      100,
     )
   })
 
@@ -104,7 +104,7 @@ describe("tail-first opening", () => {
         }
         expect(seqs).toEqual(expectMessages(slots, leafOf(slots)))
       }),
-      300,
+      100,
     )
   })
   test("gives pages that together are the path's entries of the wanted types, whatever the page size", async () => {
@@ -132,7 +132,7 @@ describe("tail-first opening", () => {
           expect(found).toEqual(path.filter(({ type }) => types === null || types.includes(type)))
         },
       ),
-      300,
+      100,
     )
   })
 })
