@@ -1,8 +1,5 @@
-/** Writes whose answer was lost: what they say, and that none is made again after another writer has undone it. */
-import { PGlite } from "@electric-sql/pglite"
-import { createPostgresStorage, type PostgresConnection } from "@sessions/postgres"
-import type { SessionStorage } from "@sessions/core/storage"
-import { describe, expect, onTestFinished, test } from "vitest"
+/** Appends whose answer was lost: what they say when they are sent again. `pglite/lost-creation.ts` has those to tables. */
+import { describe, expect, test } from "vitest"
 import { createAppend } from "../src/append.ts"
 import { createDatabase, type Database } from "../src/database.ts"
 import type { Tables } from "../src/schema.ts"
@@ -56,46 +53,4 @@ describe("a creation whose answer was lost", () => {
     expect(await database.make("make")).toEqual({ rows: [], repeated: true })
     expect(sent).toEqual(["repeat", "repeat", "make"])
   })
-
-  test("is found out if it is there", async () => {
-    const { storage, lose } = await lossy()
-    lose()
-    expect(await storage.append("a", ["x"], { expect: 0 })).toMatchObject({ next: 1 })
-    lose()
-    expect(await storage.docs.put("d", "{}", { expect: null })).toEqual(expect.any(String))
-  })
-
-  test("is not made again, with the old identity or another, if the session was deleted since", async () => {
-    const { storage, lose } = await lossy()
-    lose("DELETE FROM sessions.batch; DELETE FROM sessions.session")
-    await expect(storage.append("a", ["x"], { expect: 0 })).rejects.toMatchObject({ code: "indeterminate" })
-    expect(await storage.head("a")).toBeUndefined()
-  })
-
-  test("is not made again if it is a document that was removed since", async () => {
-    const { storage, lose } = await lossy()
-    lose("DELETE FROM sessions.doc")
-    await expect(storage.docs.put("d", "{}", { expect: null })).rejects.toMatchObject({ code: "indeterminate" })
-    expect(await storage.docs.get("d")).toBeUndefined()
-  })
-
-  /** `lose`: the answer to the next write is lost, and another writer's statement follows that write. */
-  async function lossy(): Promise<{ storage: SessionStorage; lose: (undo?: string) => void }> {
-    const database = await PGlite.create()
-    onTestFinished(() => database.close())
-    let armed: { undo: string } | undefined
-    const client: PostgresConnection = {
-      async query(text, values) {
-        const answer = await database.query(text, values)
-        if (armed === undefined || !/^(WITH made|INSERT)/.test(text)) return answer
-        const { undo } = armed
-        armed = undefined
-        await database.exec(undo)
-        throw new Error("Connection terminated unexpectedly")
-      },
-    }
-    const storage = createPostgresStorage({ client, durability: "os" })
-    await storage.head("any")
-    return { storage, lose: (undo = "") => void (armed = { undo }) }
-  }
 })

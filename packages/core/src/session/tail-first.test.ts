@@ -132,7 +132,7 @@ describe("tail-first opening", () => {
           expect(found).toEqual(path.filter(({ type }) => types === null || types.includes(type)))
         },
       ),
-      100,
+      300,
     )
   })
 })

@@ -1,11 +1,8 @@
 /** The number of statements of common calls, each of which is a round trip. */
-import { PGlite } from "@electric-sql/pglite"
 import { createSessions } from "@sessions/core"
 import { createPostgresStorage, type PostgresConnection } from "@sessions/postgres"
-import { afterAll, expect, test } from "vitest"
-
-const database = await PGlite.create()
-afterAll(() => database.close())
+import { expect, test } from "vitest"
+import { database } from "./database.ts"
 
 const sent: string[] = []
 const client: PostgresConnection = {
