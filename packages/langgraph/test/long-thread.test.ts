@@ -1,63 +1,14 @@
-/** A thread of 5,000 checkpoints, and a storage whose calls fail. */
+/** A long thread, and a storage whose calls fail. */
 import { DeltaSnapshot, emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint"
-import { createFileStorage } from "@sessions/fs"
 import { createSessions } from "@sessions/core"
-import type { SessionStorage } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
 import { SessionsSaver } from "@sessions/langgraph"
 import { expect, test } from "vitest"
 import { createFailingStorage, repeated } from "./failing-storage.ts"
-import { newFolder } from "./folders.ts"
-import { type Config, lastMessages, listed, META, put, startOf, valuesOf } from "./threads.ts"
+import { counted, longThreadTest } from "./long-thread.ts"
+import { type Config, lastMessages, listed, META, put, startOf } from "./threads.ts"
 
-/** Counts the characters of the lines that are read. */
-function counted(storage: SessionStorage): { readonly storage: SessionStorage; readonly take: () => number } {
-  let size = 0
-  return {
-    storage: {
-      ...storage,
-      async *read(...args) {
-        for await (const chunk of storage.read(...args)) {
-          for (const line of chunk.lines) size += line.length
-          yield chunk
-        }
-      },
-    },
-    take: () => {
-      const was = size
-      size = 0
-      return was
-    },
-  }
-}
-
-test("of 5,000 checkpoints the latest is read from less than 1 MB, and the first ones listed from little more", async () => {
-  const { storage, take } = counted(createFileStorage({ root: newFolder() }))
-  const sessions = createSessions({ storage })
-  const saver = new SessionsSaver({ sessions })
-  let last = startOf("t")
-  const configs: Config[] = []
-  for (let n = 0; n < 5_000; n++) {
-    last = await put(saver, last, { messages: lastMessages(n) }, { version: n })
-    configs.push(last)
-  }
-  const again = new SessionsSaver({ sessions })
-  take()
-  expect(await valuesOf(again, startOf("t"))).toEqual({ messages: lastMessages(4_999) })
-  expect(take()).toBeLessThan(1_000_000)
-  let n = 4_999
-  for await (const { checkpoint } of again.list(startOf("t"), { limit: 20 })) {
-    expect(checkpoint.channel_values).toEqual({ messages: lastMessages(n--) })
-  }
-  expect(take()).toBeLessThan(2_000_000)
-  for (const at of [0, 63, 64, 65, 2_500]) {
-    expect(await valuesOf(again, configs[at] as Config)).toEqual({ messages: lastMessages(at) })
-  }
-  const [{ bytes = 0 } = {}] = [await storage.head((await sessions.list()).sessions[0]?.id ?? "")]
-  expect(bytes).toBeLessThan(50_000_000)
-  await saver.close()
-  await sessions.close()
-})
+longThreadTest(500)
 
 test("the history of a DeltaChannel reads the log about once, however many ancestors there are", async () => {
   const memory = createMemoryStorage()

@@ -1,11 +1,8 @@
-/** Trimming on every storage; `trim.test.ts` has its rules. */
+/** Trimming on every storage that needs no server; `trim.test.ts` has its rules. */
 import { join } from "node:path"
-import { PGlite } from "@electric-sql/pglite"
 import { createFileStorage } from "@sessions/fs"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
-import { createPostgresStorage } from "@sessions/postgres"
 import { createSqliteStorage } from "@sessions/sqlite"
-import { onTestFinished } from "vitest"
 import { FakeBucket } from "../../s3/test/fake-bucket.ts"
 import { openStorage } from "../../s3/test/open-storage.ts"
 import { newFolder } from "./folders.ts"
@@ -24,13 +21,6 @@ trimmingTest("files", async () => {
 trimmingTest("SQLite", async () => {
   const options = { path: join(newFolder(), "sessions.db"), durability: "os" } as const
   return [createSqliteStorage(options), createSqliteStorage(options)]
-})
-
-trimmingTest("PostgreSQL", async () => {
-  const client = await PGlite.create()
-  onTestFinished(() => client.close())
-  const options = { client, durability: "os", pollInterval: 50 } as const
-  return [createPostgresStorage(options), createPostgresStorage(options)]
 })
 
 trimmingTest("S3", async () => {

@@ -1,0 +1,3 @@
+import { longThreadTest } from "./long-thread.ts"
+
+longThreadTest(5_000)
