@@ -1,17 +1,13 @@
 /** Storages that fail: nothing is lost, nothing is doubled. */
-import { isDeepStrictEqual } from "node:util"
 import { OutputGuardrailTripwireTriggered } from "@openai/agents-core"
 import { functionCall } from "@openai/agents-core/testing"
 import { createFaultyStorage, type Fault, type FaultyStorage } from "@sessions/conformance/faults"
-import { createSessions, hasCode, type Sessions } from "@sessions/core"
+import { createSessions, type Sessions } from "@sessions/core"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { type AgentSession, createAgentSession } from "@sessions/openai-agents"
 import { expect, test } from "vitest"
 import { guardedAgent, runner } from "./agents.ts"
-import { call, historiesAfter, isAdding, isRepeatable } from "./calls.ts"
-
-/** Two rounds of the calls. */
-const CALLS = 16
+import { failingCallsTests } from "./failing-calls.ts"
 
 const TURN = [
   { type: "message", role: "user", content: "question" },
@@ -75,48 +71,8 @@ test("an addItems whose outcome was unknown is added once by a repeated call, wh
   }
 })
 
-test.each(["unavailable", "request lost", "response lost", "prefix"] as const)(
-  "if any call of the storage answers `%s`, each change is in the history once or not at all, and repeated ones count once",
-  async (fault) => {
-    const histories = await historiesAfter(CALLS)
-    let isPast = false
-    for (let failing = 0; !isPast; failing++) {
-      const location = createMemoryLocation()
-      let made = 0
-      const decide = (): Fault | undefined => (made++ === failing ? fault : undefined)
-      const faulty = createFaultyStorage(createMemoryStorage({ location }), {
-        capabilities: { atomicBatch: "prefix" },
-        decide,
-      })
-      const open = (): Sessions => createSessions({ storage: createMemoryStorage({ location }) })
-      const session = createAgentSession<object>({ sessions: createSessions({ storage: faulty }), sessionId: "s" })
-      for (let n = 0; n < CALLS; n++) {
-        let isDone = await settles(call(session, n))
-        const items = await createAgentSession({ sessions: open(), sessionId: "s" }).getItems()
-        if (isDone) expect(items).toEqual(histories[n + 1])
-        else expect([histories[n], histories[n + 1]]).toContainEqual(items)
-        // A transaction may be repeated at any time, an `addItems` whose outcome was unknown too; others only if they were not applied.
-        const isUndone = !isDone && (isAdding(n) || isDeepStrictEqual(items, histories[n]))
-        if (isRepeatable(n) || isUndone) isDone = (await settles(call(session, n))) || (await settles(call(session, n)))
-        if (isRepeatable(n) || isUndone) expect(isDone).toBe(true)
-        expect(await createAgentSession({ sessions: open(), sessionId: "s" }).getItems()).toEqual(histories[n + 1])
-      }
-      isPast = made <= failing
-      expect(failing).toBeLessThan(1_000)
-    }
-  },
-)
-
-/** Whether the call resolves; other errors than those of the storage fail the test. */
-async function settles(call: Promise<unknown>): Promise<boolean> {
-  try {
-    await call
-    return true
-  } catch (error) {
-    if (hasCode(error, "indeterminate") || hasCode(error, "unavailable")) return false
-    throw error
-  }
-}
+// One round of the calls.
+failingCallsTests(8)
 
 test("a blocked output whose transaction was not answered is in the history once when the run goes on", async () => {
   const { faulty, sessions, other } = writers()

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { PGlite } from "@electric-sql/pglite"
+import type { PGlite } from "@electric-sql/pglite"
 import { createSessions, type Sessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
@@ -18,10 +18,13 @@ export interface Location {
   close(): Promise<void>
 }
 
-export const STORAGES = ["memory", "files", "sqlite", "postgres", "s3"] as const
+/** Those that need no server. */
+export const STORAGES = ["memory", "files", "sqlite", "s3"] as const
+
+export type StorageName = (typeof STORAGES)[number] | "postgres"
 
 /** A new, empty location. */
-export async function openLocation(name: (typeof STORAGES)[number]): Promise<Location> {
+export async function openLocation(name: StorageName): Promise<Location> {
   const { open, release } = await openers[name]()
   const opened: Sessions[] = []
   return {
@@ -46,7 +49,7 @@ const nothing = async (): Promise<void> => undefined
 let database: PGlite | undefined
 let schemas = 0
 
-const openers: Readonly<Record<(typeof STORAGES)[number], () => Promise<Opener>>> = {
+const openers: Readonly<Record<StorageName, () => Promise<Opener>>> = {
   async memory() {
     const location = createMemoryLocation()
     return { open: () => createMemoryStorage({ location }), release: nothing }
@@ -54,7 +57,8 @@ const openers: Readonly<Record<(typeof STORAGES)[number], () => Promise<Opener>>
   files: () => inFolder("files"),
   sqlite: () => inFolder("sqlite"),
   async postgres() {
-    database ??= await PGlite.create()
+    // Loaded only where it is used: it takes long.
+    database ??= await (await import("@electric-sql/pglite")).PGlite.create()
     const client = database
     const schema = `s${schemas++}`
     return { open: () => createPostgresStorage({ client, schema, durability: "os" }), release: nothing }

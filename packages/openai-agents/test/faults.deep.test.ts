@@ -1,0 +1,4 @@
+import { failingCallsTests } from "./failing-calls.ts"
+
+// Two rounds of the calls.
+failingCallsTests(16)

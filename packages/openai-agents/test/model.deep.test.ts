@@ -1,0 +1,3 @@
+import { modelTest } from "./model.ts"
+
+modelTest("postgres")

@@ -1,0 +1,3 @@
+import { flowTests } from "./flows.ts"
+
+flowTests("postgres")
