@@ -3,51 +3,13 @@ import { createSessions, type Sessions } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import { type UIMessage, validateUIMessages } from "ai"
 import * as fc from "fast-check"
-import { afterAll, describe, expect, test } from "vitest"
-import { type ChatStore, createChatStore } from "../src/index.ts"
+import { expect, test } from "vitest"
+import { createChatStore } from "../src/index.ts"
 import { run, step, text, user } from "./model.ts"
-import { closeDatabase, storages } from "./storages.ts"
+import { answer, ids, twoRequestsTest } from "./several-processes.ts"
+import { storages } from "./storages.ts"
 
-afterAll(closeDatabase)
-
-function answer(id: string, steps: number): UIMessage {
-  const parts = Array.from({ length: steps }, (_, n): UIMessage["parts"] => [
-    { type: "step-start" },
-    { type: "text", text: `${id} step ${n}` },
-  ])
-  return { id, role: "assistant", parts: parts.flat() }
-}
-
-function ids(messages: readonly UIMessage[]): readonly string[] {
-  return messages.map(({ id }) => id)
-}
-
-describe.each(storages)("on %s", (_, make) => {
-  test("two requests at once: both questions and both answers are loaded, each answer behind its question", async () => {
-    const place = await make()
-    const processes = [createSessions({ storage: place.open() }), createSessions({ storage: place.open() })]
-    const stores = processes.map((sessions) => createChatStore<UIMessage>(sessions))
-    const [one, two] = stores as [ChatStore<UIMessage>, ChatStore<UIMessage>]
-    await one.saveChat({ id: "c", messages: [user("u1", "a"), answer("a1", 1)] })
-    const requests = await Promise.all(
-      stores.map(async (store, n) => {
-        const messages = await store.addMessage({ id: "c", message: user(`q${n}`, `question ${n}`) })
-        await run({ store, chatId: "c", messages, steps: [step(text(`answer ${n}`))] })
-        return ids(messages)
-      }),
-    )
-    const messages = await validateUIMessages({ messages: await one.loadChat("c") })
-    expect(await two.loadChat("c")).toEqual(messages)
-    const words = messages.map(({ parts }) => parts.map((part) => (part.type === "text" ? part.text : "")).join(""))
-    const order = requests[0]?.includes("q1") === true ? [1, 0] : [0, 1]
-    expect(words).toEqual(["a", "a1 step 0", ...order.flatMap((n) => [`question ${n}`, `answer ${n}`])])
-    // The later request has the question of the earlier one, so the model knows both.
-    expect(requests[order[1] ?? 0]).toEqual(expect.arrayContaining(["q0", "q1"]))
-    for (const [n, sessions] of processes.entries())
-      if (n === 0 || sessions.storage !== processes[0]?.storage) await sessions.close()
-    await place.remove()
-  })
-})
+twoRequestsTest(storages)
 
 /** A request: it adds its question, then saves its answer after each of its steps. */
 interface Request {
@@ -82,7 +44,7 @@ test("however requests interleave, every question and every whole answer is load
         expect(diagnostics.filter(({ code }) => code !== "diverged")).toEqual([])
       },
     ),
-    { numRuns: 150 },
+    { numRuns: Number(process.env["FC_RUNS"] ?? 50) },
   )
 })
 

@@ -108,7 +108,7 @@ test("after any sequence of saves the last one is loaded and valid, and the log 
       const { diagnostics } = await sessions.verify("c")
       expect(diagnostics).toEqual([])
     }),
-    { numRuns: 150 },
+    { numRuns: Number(process.env["FC_RUNS"] ?? 50) },
   )
 })
 
@@ -144,7 +144,7 @@ test("messages that the log has on a branch are not written again, whichever pro
         expect((await processes[0].verify("c")).diagnostics).toEqual([])
       },
     ),
-    { numRuns: 150 },
+    { numRuns: Number(process.env["FC_RUNS"] ?? 50) },
   )
 })
 

@@ -1,5 +1,8 @@
 /** Runs and pages for the tests of resumable streams: answers whose chunks come when the test says so, and readers of what a page gets. */
-import type { UIMessageChunk } from "ai"
+import type { Sessions } from "@sessions/core"
+import { readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai"
+import { type ChatStreams, type ChatStreamsOptions, createChatStreams } from "../src/index.ts"
+import { user } from "./model.ts"
 
 /** A stream of server-sent events as `consumeSseStream` gets it. */
 export interface Source {
@@ -74,3 +77,13 @@ export class Page {
     }
   }
 }
+
+export function createStreams(
+  sessions: Sessions,
+  o: Partial<ChatStreamsOptions<UIMessage>> = {},
+): ChatStreams<UIMessage> {
+  return createChatStreams<UIMessage>(sessions, { readUIMessageStream, batchMs: 1, ...o })
+}
+
+export const messages = [user("u1", "Look")]
+export const chunks = answerChunks("a1", ["I", " look", "."])

@@ -2,13 +2,14 @@
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { PGlite } from "@electric-sql/pglite"
+import type { PGlite } from "@electric-sql/pglite"
 import type { SessionStorage } from "@sessions/core/storage"
 import { createFileStorage } from "@sessions/fs"
 import { createMemoryStorage } from "@sessions/memory"
 import { createPostgresStorage } from "@sessions/postgres"
 import { createObjectStorage } from "@sessions/s3"
 import { createSqliteStorage } from "@sessions/sqlite"
+import { afterAll } from "vitest"
 import { FakeBucket } from "../../s3/test/fake-bucket.ts"
 import { createFakeStore } from "../../s3/test/fake-store.ts"
 
@@ -17,13 +18,18 @@ export interface Place {
   remove(): Promise<void>
 }
 
-export const storages: readonly (readonly [string, () => Promise<Place>])[] = [
+export type Storages = readonly (readonly [string, () => Promise<Place>])[]
+
+/** Those that need no server. */
+export const storages: Storages = [
   ["memory", memory],
   ["files", files],
   ["sqlite", sqlite],
-  ["postgres", postgres],
   ["s3", s3],
 ]
+
+/** PGlite, PostgreSQL in this process. */
+export const pglite: Storages = [["postgres", postgres]]
 
 async function memory(): Promise<Place> {
   const storage = createMemoryStorage()
@@ -51,7 +57,7 @@ let schemas = 0
 
 /** One PostgreSQL for all places of a test file, since starting it takes seconds; each place is a schema. */
 async function postgres(): Promise<Place> {
-  const client = (database ??= await PGlite.create())
+  const client = (database ??= await createDatabase())
   const schema = `s${++schemas}`
   return {
     open: () => createPostgresStorage({ client, schema, durability: "os", pollInterval: 50 }),
@@ -59,10 +65,13 @@ async function postgres(): Promise<Place> {
   }
 }
 
-export async function closeDatabase(): Promise<void> {
-  await database?.close()
-  database = undefined
+/** Loaded only where it is used: it takes long. */
+async function createDatabase(): Promise<PGlite> {
+  const { PGlite } = await import("@electric-sql/pglite")
+  return PGlite.create()
 }
+
+afterAll(() => database?.close())
 
 async function s3(): Promise<Place> {
   const bucket = new FakeBucket()

@@ -3,22 +3,16 @@ import { once } from "node:events"
 import { createFaultyStorage, type Fault } from "@sessions/conformance/faults"
 import { createSessions, type Sessions } from "@sessions/core"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
-import { readUIMessageStream, type UIMessage, validateUIMessages } from "ai"
+import { type UIMessage, validateUIMessages } from "ai"
 import * as fc from "fast-check"
-import { afterAll, describe, expect, test } from "vitest"
+import { expect, test } from "vitest"
 import { createDice } from "../../core/test/dice.ts"
-import { type ChatStreams, type ChatStreamsOptions, createChatStore, createChatStreams } from "../src/index.ts"
+import { createChatStore } from "../src/index.ts"
 import { followEntries, LOST } from "../src/streams/follow.ts"
 import { user } from "./model.ts"
-import { answerChunks, createSource, Page } from "./pages.ts"
-import { closeDatabase, storages } from "./storages.ts"
-
-function createStreams(sessions: Sessions, o: Partial<ChatStreamsOptions<UIMessage>> = {}): ChatStreams<UIMessage> {
-  return createChatStreams<UIMessage>(sessions, { readUIMessageStream, batchMs: 1, ...o })
-}
-
-const messages = [user("u1", "Look")]
-const chunks = answerChunks("a1", ["I", " look", "."])
+import { chunks, createSource, createStreams, messages, Page } from "./pages.ts"
+import { twoPagesTest } from "./several-processes.ts"
+import { storages } from "./storages.ts"
 
 /** Sessions of a memory storage, and of others on it. */
 function createWorld(): { readonly here: Sessions; readonly there: Sessions } {
@@ -61,38 +55,11 @@ test("a page that connects after any chunk, in any process, gets the answer from
         expect((await createChatStore(there).readChat("c")).activeStreamId).toBeNull()
       },
     ),
-    { numRuns: 60 },
+    { numRuns: Number(process.env["FC_RUNS"] ?? 25) },
   )
 })
 
-afterAll(closeDatabase)
-
-describe.each(storages)("on %s", (_, make) => {
-  test("two pages in other processes follow a run, and one of them stops it", async () => {
-    const place = await make()
-    const processes = [0, 1, 2].map(() => createSessions({ storage: place.open() }))
-    const [first, ...others] = processes as [Sessions, Sessions, Sessions]
-    const run = await createStreams(first).start({ chatId: "c", messages })
-    const source = createSource()
-    run.signal.addEventListener("abort", () => {
-      source.push({ type: "abort" })
-      source.end()
-    })
-    const ended = run.consumeSseStream({ stream: source.stream })
-    source.push(...chunks.slice(0, 5))
-    const pages = []
-    for (const sessions of others) pages.push(new Page(await createStreams(sessions).resume("c")))
-    for (const page of pages) expect(await page.read(5)).toEqual(chunks.slice(0, 5))
-    await createStreams(others[1]).stop("c")
-    await ended
-    expect(run.signal.aborted).toBe(true)
-    for (const page of pages) expect(await page.read()).toEqual([...chunks.slice(0, 5), { type: "abort" }])
-    expect(await createStreams(others[0]).resume("c")).toBeNull()
-    for (const sessions of processes)
-      if (sessions.storage !== first.storage || sessions === first) await sessions.close()
-    await place.remove()
-  })
-})
+twoPagesTest(storages)
 
 test("a run whose process is lost ends for its pages, and its parts are the message, once, however many find out", async () => {
   const { here, there } = createWorld()

@@ -1,0 +1,4 @@
+import { scenesTests } from "./scenes.ts"
+import { storages } from "./storages.ts"
+
+scenesTests(storages)
