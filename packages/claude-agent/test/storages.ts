@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { PGlite } from "@electric-sql/pglite"
 import type { SessionStorage } from "@sessions/core/storage"
 import { createFileStorage } from "@sessions/fs"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
@@ -18,7 +17,10 @@ export interface Place {
   remove(): Promise<void>
 }
 
-export const storages: Readonly<Record<string, () => Promise<Place>>> = {
+export type Storages = Readonly<Record<string, () => Promise<Place>>>
+
+/** Those that need no server. */
+export const storages = {
   async memory() {
     const location = createMemoryLocation()
     return {
@@ -32,7 +34,17 @@ export const storages: Readonly<Record<string, () => Promise<Place>>> = {
     folder((path) =>
       createSqliteStorage({ path: join(path, "sessions.db"), durability: "os", maxBatchBytes: 4_000_000 }),
     ),
+  async s3() {
+    const bucket = new FakeBucket()
+    return { ...LARGE, open: () => openStorage(bucket, LIMITS).storage, remove: async () => undefined }
+  },
+} satisfies Storages
+
+/** PostgreSQL in this process, which takes seconds to start. */
+export const pglite: Storages = {
   async postgres() {
+    // Loaded only where it is used: it takes long.
+    const { PGlite } = await import("@electric-sql/pglite")
     const client = await PGlite.create()
     return {
       largeText: 700_000,
@@ -40,9 +52,18 @@ export const storages: Readonly<Record<string, () => Promise<Place>>> = {
       remove: () => client.close(),
     }
   },
-  async s3() {
-    const bucket = new FakeBucket()
-    return { ...LARGE, open: () => openStorage(bucket, LIMITS).storage, remove: async () => undefined }
+}
+
+/** With limits that take little time to exceed. */
+export const limited: Storages = {
+  async memory() {
+    const location = createMemoryLocation()
+    const limits = { maxLineBytes: 1_000_000, maxBatchBytes: 1_500_000 }
+    return {
+      largeText: 1_200_000,
+      open: () => createMemoryStorage({ location, limits }),
+      remove: async () => undefined,
+    }
   },
 }
 

@@ -1,0 +1,4 @@
+import { readersTests } from "./readers.ts"
+import { pglite } from "./storages.ts"
+
+readersTests(pglite)
