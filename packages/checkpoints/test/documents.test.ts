@@ -8,41 +8,9 @@ import { SnapshotDocuments } from "../src/documents/documents.ts"
 import type { FileRecord } from "../src/record.ts"
 import { filesAt } from "../src/timeline.ts"
 import { createMemoryFiles } from "./memory-files.ts"
+import { counting, FILES, storedSizeTest } from "./stored-size.ts"
 
-const FILES = Array.from({ length: 10_000 }, (_, i) => `packages/some-package/src/folder-${i % 100}/file-${i}.ts`)
-
-test("10,000 files and 100 turns with 5 edits each take less than 10 MB of documents, and 10,000 first edits put less than 500 MB", async () => {
-  const location = createMemoryLocation()
-  let put = 0
-  const storage = counting(createMemoryStorage({ location }), (text) => (put += text.length))
-  const sessions = createSessions({ storage })
-  const session = await sessions.create()
-  const files = createMemoryFiles()
-  const checkpoints = createCheckpoints({ storage, files }).of(session)
-  const begin = async (): Promise<string> => {
-    const { ids } = await session.append({ type: "message", message: { role: "user", content: "edit" } })
-    await checkpoints.begin(ids[0] as string)
-    return ids[0] as string
-  }
-  for (const path of FILES) files.set(path, path)
-  const first = await begin()
-  // Each awaited, so that no two share a put. The size of a put does not depend on the number of files, so a part of them suffices.
-  const part = FILES.slice(0, 2_000)
-  for (const path of part) await checkpoints.track(path)
-  expect((put / part.length) * FILES.length).toBeLessThan(500_000_000)
-  await Promise.all(FILES.map((path) => checkpoints.track(path)))
-  for (const path of FILES) files.set(path, `edited ${path}`)
-  for (let turn = 1; turn < 100; turn++) {
-    await begin()
-    for (let edit = 0; edit < 5; edit++) files.set(FILES[turn * 5 + edit] as string, `turn ${turn}`)
-  }
-  const kept = await checkpoints.list()
-  expect(kept).toHaveLength(100)
-  let bytes = 0
-  for (const [key, text] of location.docs) if (key.includes("/checkpoint.")) bytes += text.length
-  expect(bytes).toBeLessThan(10_000_000)
-  expect((await checkpoints.rewind(first)).restored).toHaveLength(FILES.length)
-})
+storedSizeTest(1_000, 20, 0.7)
 
 test("first edits that wait at the same time share a put", async () => {
   let puts = 0
@@ -193,14 +161,6 @@ function recordOf(snapshot: number): FileRecord {
 
 function indexOf({ snapshots }: SnapshotDocuments, id: string): number {
   return snapshots.findIndex((one) => one.id === id)
-}
-
-function counting(storage: SessionStorage, onPut: (text: string) => unknown): SessionStorage {
-  const put: SessionStorage["docs"]["put"] = (key, text, o) => {
-    if (key.includes("/checkpoint.")) onPut(text)
-    return storage.docs.put(key, text, o)
-  }
-  return { ...storage, docs: { ...storage.docs, put } }
 }
 
 /** Each change of a document asks `isDead` before and after it, as if the process could end at both moments. */

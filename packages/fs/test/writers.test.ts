@@ -3,38 +3,18 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import type { Chunk, Head } from "@sessions/core/storage"
+import type { Chunk } from "@sessions/core/storage"
 import { expect, test, vi } from "vitest"
 import { isLogWrite } from "./faulty-files.ts"
 import { fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
+import { racingTest } from "./racing.ts"
 import { killOwners } from "./subject.ts"
 import { FLAGS } from "../../../.config/program.ts"
 
 const WRITER = fileURLToPath(new URL("writer-process.ts", import.meta.url))
 const lockOf = (root: string): string => join(root, ".locks", "a.lock")
 
-test("of 32 appends after one head exactly one stands, whoever makes them, a hundred times", async () => {
-  const root = makeRoot()
-  const { storage } = openAt(root)
-  const storages = [storage, openAt(root).storage, openAt(root).storage]
-  let head: Head | undefined = await fill(storage, "a", 1)
-  for (let round = 0; round < 100; round++) {
-    const expected = head as Head
-    const racing = Array.from({ length: 32 }, async (_, i) => {
-      try {
-        return await (storages[i % 3] ?? storage).append("a", [`${round}-${i}`], { expect: expected })
-      } catch (error) {
-        return (error as { code: string }).code
-      }
-    })
-    const outcomes = await Promise.all(racing)
-    const winners = outcomes.filter((outcome) => typeof outcome === "object")
-    expect(winners).toHaveLength(1)
-    expect(new Set(outcomes.filter((outcome) => typeof outcome !== "object"))).toEqual(new Set(["conflict"]))
-    head = winners[0]
-  }
-  expect(await linesOf(storage, "a")).toHaveLength(101)
-})
+racingTest(20)
 
 test("of many creations exactly one stands", async () => {
   const root = makeRoot()

@@ -1,27 +1,13 @@
 import { createSessions } from "@sessions/core"
-import type { Head } from "@sessions/core/storage"
 import { expect, onTestFinished, test, vi } from "vitest"
-import { realTime } from "../src/base/time.ts"
 import { FakeBucket } from "./fake-bucket.ts"
 import { linesOf } from "./lines.ts"
-import { type OpenedStorage, type Options, openStorage, takeCounts } from "./open-storage.ts"
-
-/** Its clock stands, so that what was read stays fresh on a machine that takes long. */
-function openStill(bucket?: FakeBucket, options: Options = {}): OpenedStorage {
-  return openStorage(bucket, { time: { ...realTime, now: () => 0 }, ...options })
-}
+import { takeCounts } from "./open-storage.ts"
+import { appendsTest, largeSessionTest, openStill } from "./requests.ts"
 
 const message = (content: string) => ({ type: "message", message: { role: "user", content } }) as const
 
-test("an append is one PUT, or 1.01 with sealing and merging, at 2 KB a line", async () => {
-  const { storage, store } = openStill()
-  let head: 0 | Head = 0
-  for (const line of linesOf(4_300)) head = await storage.append("a", [line], { expect: head })
-  const counts = takeCounts(store)
-  // One segment per 128 lines, and one merge of 32 segments, each of which it reads and removes.
-  expect(counts).toEqual({ put: 4_300 + 33 + 1, get: 32, delete: 32 })
-  expect((counts["put"] ?? 0) / 4_300).toBeLessThan(1.01)
-})
+appendsTest(600)
 
 test("the first session that a process creates costs the six requests of the probe, later ones none", async () => {
   const { storage, store } = openStill(undefined, { etags: undefined as never })
@@ -126,21 +112,7 @@ test("a list is one LIST per 1,000 sessions and one GET per row, and reads nothi
   expect(takeCounts(store)).toEqual({ list: 2, get: 20 })
 })
 
-test("a session of 200 MB is at most 60 objects, and at most 60 GETs to replay", async () => {
-  const { storage, store, bucket } = openStill()
-  let head: 0 | Head = 0
-  for (let n = 0; n < 763; n++) head = await storage.append("a", linesOf(128, n * 128), { expect: head })
-  const info = await storage.head("a")
-  expect(info?.bytes).toBeGreaterThan(200_000_000)
-  expect(bucket.objects.size).toBeLessThanOrEqual(60)
-  takeCounts(store)
-  let lines = 0
-  for await (const chunk of storage.read("a")) lines += chunk.lines.length
-  expect(lines).toBe(763 * 128)
-  const { get = 0, ...others } = takeCounts(store)
-  expect(others).toEqual({})
-  expect(get).toBeLessThanOrEqual(60)
-})
+largeSessionTest(20)
 
 test("head and a read below the end that it returned are one GET together", async () => {
   const bucket = new FakeBucket()

@@ -2,23 +2,18 @@ import { createMemoryStorage } from "@sessions/memory"
 import { describe, expect, test } from "vitest"
 import { chain, linesOf, user } from "../../test/chain.ts"
 import { createCountingStorage } from "../../test/counting-storage.ts"
+import { findingsTest, loadAll } from "../../test/findings.ts"
 import { createFaultyStorage } from "@sessions/conformance/faults"
 import { HEADER } from "../../test/logs.ts"
 import { knownTips, sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
 import type { SessionContext } from "../context/types.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { loadOther } from "../transfer/older/other-log.ts"
-import { type LoadedLog, loadLog, loadOlder } from "./loaded-log.ts"
+import { loadLog, loadOlder } from "./loaded-log.ts"
 import { createSessions } from "../session/repository.ts"
 
 const ONE_LINE = { first: 1, largest: 1 }
 const talk = (count: number) => chain(...Array.from({ length: count }, (_, n) => user(`said ${n}`)))
-
-async function loadAll(storage: SessionStorage, loaded: LoadedLog, hint?: number): Promise<number> {
-  let reads = 0
-  for (; !loaded.log.complete; reads++) await loadOlder(storage, STORED_ID, loaded, hint)
-  return reads
-}
 
 describe("windows", () => {
   test("are read backwards until the log is complete, and nothing is read after that", async () => {
@@ -40,14 +35,7 @@ describe("windows", () => {
     expect(hinted.log.from).toBe(4)
   })
 
-  test("report their findings in log order, however they were read, even more findings than a call takes arguments", async () => {
-    const broken = [JSON.stringify(HEADER), ...Array.from({ length: 200_000 }, () => "-")]
-    const storage = await storeLines(broken)
-    const loaded = await loadLog(storage, STORED_ID, loadOther)
-    await loadAll(storage, loaded, 0)
-    expect(loaded.diagnostics).toHaveLength(200_000)
-    expect(loaded.diagnostics.every(({ seq }, index) => seq === index + 1)).toBe(true)
-  })
+  findingsTest(10_000)
 })
 
 test("report a duplicate id once per occurrence, in windows of any size", async () => {

@@ -1,11 +1,6 @@
 /** Whatever JSON value a stored record has: every call answers, or rejects with a coded error. */
-import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
-import { readingCalls, writingCalls } from "../../test/every-call.ts"
-import { oneOfEach } from "../../test/one-of-each.ts"
-import { createSessions } from "../index.ts"
-
-type Path = readonly (string | number)[]
+import { damaged, deepValueTest, defectsOf, withValue } from "../../test/any-value.ts"
 
 const VALUES: Readonly<Record<string, unknown>> = {
   nothing: undefined,
@@ -26,58 +21,6 @@ for (const version of [4, 3, 1] as const) {
       }
     })
   }
-
-  // Older logs are migrated first: the same calls, but many times as long.
-  for (const depth of version === 4 ? [12_000] : []) {
-    test(`version ${version}: a value of ${depth} levels in any place of a log makes no call fail without a code`, async () => {
-      const deep = `${'{"a":['.repeat(depth / 2)}${"]}".repeat(depth / 2)}`
-      const toLine = (record: unknown, path: Path): string =>
-        JSON.stringify(withValue(record, path, "DEEP")).replace('"DEEP"', deep)
-      // Each such log takes long: a sixth of them.
-      for (const [at, lines] of damaged(version, toLine).entries()) {
-        if (at % 6 !== 0) continue
-        expect(await defectsOf(lines), lines.join("\n").replaceAll(deep, "DEEP")).toEqual([])
-      }
-    })
-  }
 }
 
-/** Logs with damage to one place of each record, and in another log only of the header. Together they have each place damaged once. */
-function damaged(version: 1 | 3 | 4, toLine: (record: unknown, path: Path) => string | undefined): string[][] {
-  const records = oneOfEach(version)
-  const places = records.map((record) => pathsOf(record))
-  const [headers = []] = places
-  const damageOne = (at: number): string[] =>
-    records.map((record, index) => (index === 0 ? toLine(record, headers[at] ?? []) : JSON.stringify(record)) ?? "{}")
-  const damageAll = (at: number): string[] =>
-    records.map((record, index) => {
-      const paths = places[index] ?? []
-      return (
-        (index === 0 ? undefined : toLine(record, paths[(at + index) % paths.length] ?? [])) ?? JSON.stringify(record)
-      )
-    })
-  const rounds = Math.max(...places.map(({ length }) => length))
-  return [...headers.map((_, at) => damageOne(at)), ...Array.from({ length: rounds }, (_, at) => damageAll(at))]
-}
-
-async function defectsOf(lines: readonly string[]): Promise<readonly string[]> {
-  const storage = createMemoryStorage()
-  await storage.append("s", lines, { expect: 0 })
-  const sessions = createSessions({ storage })
-  const { defects } = await readingCalls(sessions, "s")
-  return [...defects, ...(await writingCalls(sessions, "s"))]
-}
-
-/** Every place in the records, the records themselves included. */
-function pathsOf(value: unknown, path: Path = []): readonly Path[] {
-  const below = typeof value === "object" && value !== null ? Object.entries(value) : []
-  const key = (name: string): string | number => (Array.isArray(value) ? Number(name) : name)
-  return [...(path.length === 0 ? [] : [path]), ...below.flatMap(([name, one]) => pathsOf(one, [...path, key(name)]))]
-}
-
-function withValue(value: unknown, [key, ...rest]: Path, to: unknown): unknown {
-  if (key === undefined) return to
-  if (Array.isArray(value)) return value.map((one, at) => (at === key ? withValue(one, rest, to) : one))
-  const fields = value as Readonly<Record<string, unknown>>
-  return { ...fields, [key]: withValue(fields[key], rest, to) }
-}
+deepValueTest(60)

@@ -1,11 +1,10 @@
 import { createMemoryStorage } from "@sessions/memory"
 import { describe, expect, test } from "vitest"
-import { cpuTime } from "../../test/cpu-time.ts"
 import { assistant, chain, linesOf, role, textsOf, user } from "../../test/chain.ts"
+import { longPathTest, tombstonesTest } from "../../test/linear-time.ts"
 import { HEADER } from "../../test/logs.ts"
 import { whyRefused } from "../../test/sendable.ts"
 import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
-import { textOf } from "../../test/transfer.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { readLines } from "../log/loaded-log.ts"
 import { createSessions } from "./repository.ts"
@@ -168,41 +167,6 @@ test("an id that would escape its folder is rejected before any storage call", a
 })
 
 describe("through a session, in linear time", () => {
-  /** At most `limit` times as long as an export and an import of the same log, which read it line by line. */
-  async function timed(storage: SessionStorage, limit: number, run: () => Promise<void>): Promise<void> {
-    const started = cpuTime()
-    const text = await textOf(createSessions({ storage }).export(STORED_ID))
-    await createSessions({ storage: createMemoryStorage() }).import(text)
-    const once = cpuTime()
-    await run()
-    expect((cpuTime() - once) / (once - started)).toBeLessThan(limit)
-  }
-
-  test("a path of 100,000 entries gives its context and its tree", async () => {
-    const storage = await storeLines(linesOf(chain(...Array.from({ length: 100_000 }, (_, n) => user(`${n}`))), HEADER))
-    await timed(storage, 4, async () => {
-      const session = await createSessions({ storage }).open(STORED_ID)
-      expect((await session.context()).messages).toHaveLength(100_000)
-      expect((await session.tree()).path).toHaveLength(100_000)
-    })
-  })
-
-  test("50,000 entries with one id and 50,000 tombstones can be read page by page", async () => {
-    const said = Array.from({ length: 50_000 }, (_, n) => user(`${n}`, { id: "x", parentId: n === 0 ? null : "x" }))
-    const deleting = said.map(() => ({ type: "tombstone", targetId: "x" }))
-    const storage = await storeLines(linesOf(chain(...said, ...deleting), HEADER))
-    // Measured: 2 to 3.3 on the three runtimes. A scan of the log for each tombstone takes minutes.
-    await timed(storage, 20, async () => {
-      const session = await createSessions({ storage }).open(STORED_ID)
-      let count = 0
-      let before: string | undefined
-      do {
-        const page = await session.messages({ limit: 100, ...(before === undefined ? {} : { before }) })
-        count += page.messages.length
-        before = page.before
-      } while (before !== undefined)
-      // Each tombstone means the latest entry with the id.
-      expect(count).toBe(49_999)
-    })
-  })
+  longPathTest(10_000)
+  tombstonesTest(5_000)
 })

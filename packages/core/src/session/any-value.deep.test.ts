@@ -1,0 +1,3 @@
+import { deepValueTest } from "../../test/any-value.ts"
+
+deepValueTest(6)

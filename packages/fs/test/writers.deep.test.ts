@@ -1,0 +1,3 @@
+import { racingTest } from "./racing.ts"
+
+racingTest(100)
