@@ -104,6 +104,7 @@ function nameOf(kind: string, sample: unknown): string {
   return (kind === "message" ? role : type) ?? kind
 }
 
+// Slow: entries have many fields, and the checks of each are written by hand.
 test.each(KINDS)("checks, zod and JSON Schema agree on every value in every field: $name", (kind) => {
   const { name, schema, check } = kind
   const found: unknown[] = []

@@ -1,0 +1,3 @@
+import { readerTest } from "./readers.ts"
+
+readerTest(200)
