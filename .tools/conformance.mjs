@@ -13,6 +13,8 @@ import { steps } from "./test/steps.mjs"
 const { values } = parseArgs({
   options: { adapter: { type: "string" }, runtime: { type: "string" }, readme: { type: "boolean", default: false } },
 })
+// Of some adapters the suite is in a deep test.
+process.env.DEEP = "1"
 const groups = ["conformance", "browser", "s3", "postgres"]
 const suites = steps.filter(
   ({ name }) => groups.includes(name.split(":")[0]) && !["s3:simulation", "postgres:crash"].includes(name),

@@ -7,22 +7,22 @@ import { root } from "./lib/workspace.mjs"
 import { outcomeOf, total } from "./test/report.mjs"
 import { countsOf, program } from "./test/vitest.mjs"
 
-/** A package adds one line: its name, a judge, and the judge's test files. */
+/** A package adds one line: its name, a judge, and the judge's test files, deep ones too. */
 const JUDGES = [
   {
     name: "claude-agent",
     judge: "types and readers of the Claude Agent SDK",
-    files: "packages/claude-agent/test/sdk.test.ts",
+    files: "packages/claude-agent/test/sdk.",
   },
   {
     name: "openai-agents",
     judge: "Runner of the OpenAI Agents SDK",
-    files: "packages/openai-agents/test/runner.test.ts",
+    files: "packages/openai-agents/test/runner.",
   },
   {
     name: "ai-sdk",
     judge: "streams and validateUIMessages of the AI SDK",
-    files: "packages/ai-sdk/test/scenes.test.ts",
+    files: "packages/ai-sdk/test/scenes.",
   },
   {
     name: "providers",
@@ -65,7 +65,7 @@ async function judged(label, files) {
   const file = join(root, ".reports", "sdks.json")
   rmSync(file, { force: true })
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`]
-  const result = await run(newestNode(), [program, "run", "--config", ".config/vitest.config.ts", ...reporters, files])
+  const result = await run(newestNode(), [program, "run", "--config", ".config/vitest.config.ts", ...reporters, files], { env: { DEEP: "1" } })
   const outcome = outcomeOf(countsOf(file), result)
   if (outcome.failed > 0) console.log(`\n${outcome.output.trim()}\n`)
   const skipped = outcome.skipped > 0 ? `, ${outcome.skipped} skipped` : ""
