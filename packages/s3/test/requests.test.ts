@@ -112,7 +112,7 @@ test("a list is one LIST per 1,000 sessions and one GET per row, and reads nothi
   expect(takeCounts(store)).toEqual({ list: 2, get: 20 })
 })
 
-largeSessionTest(20)
+largeSessionTest(40)
 
 test("head and a read below the end that it returned are one GET together", async () => {
   const bucket = new FakeBucket()
