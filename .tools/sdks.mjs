@@ -65,7 +65,11 @@ async function judged(label, files) {
   const file = join(root, ".reports", "sdks.json")
   rmSync(file, { force: true })
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file}`]
-  const result = await run(newestNode(), [program, "run", "--config", ".config/vitest.config.ts", ...reporters, files], { env: { DEEP: "1" } })
+  const result = await run(
+    newestNode(),
+    [program, "run", "--config", ".config/vitest.config.ts", ...reporters, files],
+    { env: { DEEP: "1" } },
+  )
   const outcome = outcomeOf(countsOf(file), result)
   if (outcome.failed > 0) console.log(`\n${outcome.output.trim()}\n`)
   const skipped = outcome.skipped > 0 ? `, ${outcome.skipped} skipped` : ""

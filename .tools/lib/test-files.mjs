@@ -15,21 +15,26 @@ export function testFiles() {
   return FOLDERS.flatMap(filesIn).filter((file) => /\.test\.(?:ts|mjs)$/.test(file) && !file.includes(".browser."))
 }
 
-/** Those of `files` that use a runtime's own API, directly or through a file of their package. */
+/** Those of `files` that test sources of their package which use a runtime's own API, not those that use it to test. */
 export function touchingRuntimes(files) {
-  return files.filter((file) => reaches(file, RUNTIME))
+  return files.filter((file) => reaches(file, (path, text) => isSource(path) && RUNTIME.test(text)))
 }
 
 /** Those of `files` with property tests. */
 export function withLaws(files) {
-  return files.filter((file) => reaches(file, LAWS))
+  return files.filter((file) => reaches(file, (_, text) => LAWS.test(text)))
 }
 
 export function isDeep(file) {
   return file.includes(".deep.")
 }
 
-function reaches(file, pattern) {
+function isSource(path) {
+  return path.includes("/src/") && !path.includes(".test.")
+}
+
+/** Whether the file, or one that it imports directly or through others of its package, is one of those. */
+function reaches(file, isWanted) {
   const seen = new Set()
   const open = [join(root, file)]
   while (open.length > 0) {
@@ -37,7 +42,7 @@ function reaches(file, pattern) {
     if (seen.has(path) || !existsSync(path)) continue
     seen.add(path)
     const text = textOf(path)
-    if (pattern.test(text)) return true
+    if (isWanted(path, text)) return true
     for (const [, from, lazily] of text.matchAll(IMPORT)) {
       const specifier = from ?? lazily
       if (specifier.startsWith(".") && specifier.endsWith(".ts")) open.push(join(dirname(path), specifier))
