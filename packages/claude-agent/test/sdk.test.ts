@@ -13,5 +13,4 @@ test("the store is a SessionStore of the SDK, and takes its fold", () => {
   >()
 })
 
-const { memory, files } = storages
-readersTests({ memory, files })
+readersTests({ memory: storages.memory, files: storages.files })

@@ -21,7 +21,7 @@ export type Storages = Readonly<Record<string, () => Promise<Place>>>
 
 /** Those that need no server. */
 export const storages = {
-  async memory() {
+  memory: async () => {
     const location = createMemoryLocation()
     return {
       ...LARGE,

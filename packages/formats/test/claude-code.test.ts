@@ -146,8 +146,8 @@ test("a boundary at the end, before its summary is written, leaves the conversat
   expect(await context(await importText(claudeCode, file(...lines, user(4, 3, "q4"))))).toEqual(["user q4"])
 })
 
-// A search in every sidechain takes more than ten seconds.
-sidechainsTest(20_000, 5_000)
+// A search in every sidechain takes 5 seconds.
+sidechainsTest(20_000, 2_000)
 
 test("a file that begins with the lines of a sidechain is a session of its own, whatever the pieces", async () => {
   const agent = { isSidechain: true, agentId: "a1" }

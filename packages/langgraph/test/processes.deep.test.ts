@@ -34,7 +34,8 @@ test.each(Object.keys(MOMENTS))(
   async (moment) => {
     const root = newFolder()
     for (let round = 0; round < 5; round++) {
-      await killPutter(root, `k${round}`, (putter) => MOMENTS[moment]?.(putter, round) === true)
+      const stored = await killPutter(root, `k${round}`, (putter) => MOMENTS[moment]?.(putter, round) === true)
+      expect(stored).toBeGreaterThan(0)
     }
   },
 )

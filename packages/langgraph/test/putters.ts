@@ -39,8 +39,11 @@ export async function withSaver<T>(root: string, use: (saver: SessionsSaver) => 
   return result
 }
 
-/** Kills a process that puts into the namespace `name`, at its moment: it has lost and doubled nothing, and another process goes on. */
-export async function killPutter(root: string, name: string, isMoment: (putter: Putter) => boolean): Promise<void> {
+/**
+ * Kills a process that puts into the namespace `name`, at its moment: it has lost and doubled nothing, and another process goes on. Gives how
+ * many checkpoints the namespace has then.
+ */
+export async function killPutter(root: string, name: string, isMoment: (putter: Putter) => boolean): Promise<number> {
   const putter = startPutter(root, name, 1_000_000)
   // As soon as it is the moment, or a process that cannot start has ended.
   const isDue = (): boolean => putter.child.exitCode !== null || isMoment(putter)
@@ -48,7 +51,7 @@ export async function killPutter(root: string, name: string, isMoment: (putter: 
   putter.child.kill("SIGKILL")
   await putter.ended
   expect(putter.child.signalCode).toBe("SIGKILL")
-  await withSaver(root, async (saver) => {
+  return withSaver(root, async (saver) => {
     const all = await listed(saver, startOf("shared", name))
     const newest = all[0]?.checkpoint.channel_versions["messages"] as number
     expect(newest).toBeGreaterThanOrEqual(putter.stored() - 1)
@@ -61,5 +64,6 @@ export async function killPutter(root: string, name: string, isMoment: (putter: 
     }
     const next = await put(saver, all[0]?.config ?? startOf("shared", name), { messages: ["after"] })
     expect((await saver.getTuple(startOf("shared", name)))?.config).toEqual(next)
+    return (await listed(saver, startOf("shared", name))).length
   })
 }

@@ -2,4 +2,6 @@ import { describe } from "vitest"
 import { findingsTest } from "../../test/findings.ts"
 
 // More than a call takes arguments.
-describe("windows", () => findingsTest(200_000))
+describe("windows", () => {
+  findingsTest(200_000)
+})

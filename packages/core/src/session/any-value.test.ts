@@ -23,4 +23,4 @@ for (const version of [4, 3, 1] as const) {
   }
 }
 
-deepValueTest(60)
+deepValueTest(48)

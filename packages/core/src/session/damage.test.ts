@@ -167,6 +167,6 @@ test("an id that would escape its folder is rejected before any storage call", a
 })
 
 describe("through a session, in linear time", () => {
-  longPathTest(10_000)
+  longPathTest(20_000)
   tombstonesTest(5_000)
 })

@@ -22,33 +22,39 @@ async function statementsOf(work: () => Promise<unknown>): Promise<number> {
 
 const words = (n: number): string => `${n} ${"word ".repeat(2_000)}`
 
-test.each([
-  ["short", 3, false],
-  ["compacted", 200, true],
-])("the context of a %s session takes two round trips", async (id, messages, isCompacted) => {
-  const session = await createSessions({ storage }).create({ id })
-  for (let n = 0; n < messages; n++)
-    await session.append({ type: "message", message: { role: n % 2 === 0 ? "user" : "assistant", content: words(n) } })
-  if (isCompacted) await session.compact({ summarize: async () => "## Goal", keepRecentTokens: 10_000 })
-  await session.close()
-  const statements = await statementsOf(async () => {
-    const opened = await createSessions({ storage }).open(id)
-    expect((await opened.context()).messages.length).toBeGreaterThan(0)
+export function roundTripTests(): void {
+  test.each([
+    ["short", 3, false],
+    ["compacted", 200, true],
+  ])("the context of a %s session takes two round trips", async (id, messages, isCompacted) => {
+    const session = await createSessions({ storage }).create({ id })
+    for (let n = 0; n < messages; n++)
+      await session.append({
+        type: "message",
+        message: { role: n % 2 === 0 ? "user" : "assistant", content: words(n) },
+      })
+    if (isCompacted) await session.compact({ summarize: async () => "## Goal", keepRecentTokens: 10_000 })
+    await session.close()
+    const statements = await statementsOf(async () => {
+      const opened = await createSessions({ storage }).open(id)
+      expect((await opened.context()).messages.length).toBeGreaterThan(0)
+    })
+    expect(statements).toBe(2)
   })
-  expect(statements).toBe(2)
-})
 
-test("a session whose first line is longer than a kilobyte or damaged is opened by a read of this line", async () => {
-  await storage.append("long", [JSON.stringify("x".repeat(2_000))], { expect: 0 })
-  expect(await storage.head("long", { first: true })).not.toHaveProperty("first")
-  await storage.append("damaged", ["x"], { expect: 0 })
-  await database.query("UPDATE sessions.batch SET body = '\\xff0a' WHERE body = '\\x780a'")
-  expect(await storage.head("damaged", { first: true })).not.toHaveProperty("first")
-})
+  test("a session whose first line is longer than a kilobyte or damaged is opened by a read of this line", async () => {
+    await storage.append("long", [JSON.stringify("x".repeat(2_000))], { expect: 0 })
+    expect(await storage.head("long", { first: true })).not.toHaveProperty("first")
+    await storage.append("damaged", ["x"], { expect: 0 })
+    await database.query("UPDATE sessions.batch SET body = '\\xff0a' WHERE body = '\\x780a'")
+    expect(await storage.head("damaged", { first: true })).not.toHaveProperty("first")
+  })
 
-test("an append takes one round trip", async () => {
-  const session = await createSessions({ storage }).create({ id: "appended" })
-  await session.append({ type: "message", message: { role: "user", content: "one" } })
-  const append = (): Promise<unknown> => session.append({ type: "message", message: { role: "user", content: "two" } })
-  expect(await statementsOf(append)).toBe(1)
-})
+  test("an append takes one round trip", async () => {
+    const session = await createSessions({ storage }).create({ id: "appended" })
+    await session.append({ type: "message", message: { role: "user", content: "one" } })
+    const append = (): Promise<unknown> =>
+      session.append({ type: "message", message: { role: "user", content: "two" } })
+    expect(await statementsOf(append)).toBe(1)
+  })
+}
