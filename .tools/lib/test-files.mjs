@@ -25,6 +25,14 @@ export function withLaws(files) {
   return files.filter((file) => reaches(file, (_, text) => LAWS.test(text)))
 }
 
+/** Code that changes what other files see, or depends on what they have loaded. */
+const CHANGES_OTHERS = /\bvi\.(?:mock|doMock|resetModules|stubGlobal|stubEnv)\b|\bglobalThis\.\w+ = |\bprocess\.env\b/
+
+/** Those of `files` that can share a process, and the modules in it, with others: they use no API of a runtime and change nothing global. */
+export function sharing(files) {
+  return files.filter((file) => !reaches(file, (_, text) => RUNTIME.test(text) || CHANGES_OTHERS.test(text)))
+}
+
 export function isDeep(file) {
   return file.includes(".deep.")
 }
@@ -35,27 +43,27 @@ function isSource(path) {
 
 /** Whether the file, or one that it imports directly or through others of its package, is one of those. */
 function reaches(file, isWanted) {
-  const seen = new Set()
-  const open = [join(root, file)]
-  while (open.length > 0) {
-    const path = open.pop()
-    if (seen.has(path) || !existsSync(path)) continue
-    seen.add(path)
-    const text = textOf(path)
+  const seen = new Set([join(root, file)])
+  for (const path of seen) {
+    const { text, imports } = sourceOf(path)
     if (isWanted(path, text)) return true
-    for (const [, from, lazily] of text.matchAll(IMPORT)) {
-      const specifier = from ?? lazily
-      if (specifier.startsWith(".") && specifier.endsWith(".ts")) open.push(join(dirname(path), specifier))
-    }
+    for (const one of imports) seen.add(one)
   }
   return false
 }
 
-const texts = new Map()
+const sources = new Map()
 
-function textOf(path) {
-  if (!texts.has(path)) texts.set(path, readFileSync(path, "utf8"))
-  return texts.get(path)
+/** The text of a file, and the files that it names in a relative import. */
+function sourceOf(path) {
+  const known = sources.get(path)
+  if (known !== undefined) return known
+  const text = existsSync(path) ? readFileSync(path, "utf8") : ""
+  const named = Array.from(text.matchAll(IMPORT), ([, from, lazily]) => from ?? lazily)
+  const imports = named.filter((one) => /^\..*\.m?ts$/.test(one)).map((one) => join(dirname(path), one))
+  const source = { text, imports }
+  sources.set(path, source)
+  return source
 }
 
 function filesIn(folder) {

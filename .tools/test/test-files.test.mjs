@@ -3,7 +3,7 @@ import { testFiles, touchingRuntimes, withLaws } from "../lib/test-files.mjs"
 
 const files = testFiles()
 
-test("test files are found in every folder that has some, without those that need a browser", () => {
+test("the files are found in every folder that has some, without those that need a browser", () => {
   expect(files).toEqual(
     expect.arrayContaining(["packages/core/src/format/ids.test.ts", ".tools/test/test-files.test.mjs"]),
   )

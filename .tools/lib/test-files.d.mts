@@ -1,0 +1,2 @@
+export function testFiles(): string[]
+export function sharing(files: readonly string[]): string[]
