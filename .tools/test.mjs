@@ -13,8 +13,8 @@ import { ending, report, summary, total } from "./test/report.mjs"
 import { runInLanes } from "./test/lanes.mjs"
 import { select, steps } from "./test/steps.mjs"
 
-/** On one core, two lanes would only mix the output of their steps. */
-const LANES = Math.min(2, availableParallelism())
+/** Most steps wait for a server, a browser or a disk half of their time. */
+const LANES = 2 * availableParallelism()
 
 const { values, positionals: filters } = parseArgs({
   allowPositionals: true,

@@ -8,6 +8,8 @@ const IMPORT =
   /(?:^|\n)\s*(?:import|export)\b(?!\s+type\b)[^"'`;]*?["']([^"'\n]+)["']|\bimport\(\s*["']([^"'\n]+)["']\s*\)/g
 /** Code that may do otherwise on another runtime: its own modules, and its global object. */
 const RUNTIME = /from ["'](?:node:|bun["':])|\b(?:Bun|Deno)\.[a-z]|"(?:Bun|Deno)" in globalThis/
+/** What the tests that start a program import. */
+const PROGRAMS = join(root, ".config", "program.ts")
 const LAWS = /["']fast-check["']|\bFC_RUNS\b/
 
 /** The files with vitest tests that need no browser, relative to the root. */
@@ -18,6 +20,11 @@ export function testFiles() {
 /** Those of `files` that test sources of their package which use a runtime's own API, not those that use it to test. */
 export function touchingRuntimes(files) {
   return files.filter((file) => reaches(file, (path, text) => isSource(path) && RUNTIME.test(text)))
+}
+
+/** Those of `files` that start programs of the repository as processes. */
+export function startingPrograms(files) {
+  return files.filter((file) => reaches(file, (path) => path === PROGRAMS))
 }
 
 /** Those of `files` with property tests. */

@@ -47,7 +47,7 @@ export function page(engine, minutes) {
     name: `page:${engine}`,
     absent: () => absentFromSystem(system[engine]),
     minutes,
-    async run() {
+    async run({ deep }) {
       const file = join(root, ".reports", `page-${engine}.xml`)
       mkdirSync(join(root, ".reports"), { recursive: true })
       rmSync(file, { force: true })
@@ -64,7 +64,7 @@ export function page(engine, minutes) {
           `--test-reporter-destination=${file}`,
           "packages/*/test/page/*.page.ts",
         ],
-        { env: { ENGINE: engine } },
+        { env: { ENGINE: engine, ...(deep && { DEEP: "1" }) } },
       )
       return outcomeOf(existsSync(file) ? junitCounts(readFileSync(file, "utf8")) : undefined, result)
     },

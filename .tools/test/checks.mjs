@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { contentProblems, packAll, packedTools } from "../checks/packed.mjs"
 import { run, runScript } from "../lib/run.mjs"
 import { manifest } from "../lib/workspace.mjs"
@@ -5,8 +6,8 @@ import { build } from "./build.mjs"
 import { total } from "./report.mjs"
 
 /** A static check is one test: it passes if a script of the root package.json exits with 0. */
-export function scriptCheck(what, script) {
-  return check(what, () => runScript(manifest.scripts[script]))
+export function scriptCheck(what, script, { alone } = { alone: true }) {
+  return { ...check(what, () => runScript(manifest.scripts[script])), alone }
 }
 
 export function buildCheck(what) {
@@ -24,21 +25,29 @@ export function packedChecks(what) {
       const { tarballs, failure } = await packAll()
       if (failure !== undefined) return { passed: 0, failed: 1, skipped: 0, output: failure }
       const outcomes = []
-      let output = ""
-      for (const { name, file } of tarballs) {
-        const problems = await contentProblems({ name, file })
-        outcomes.push({ passed: problems.length === 0 ? 1 : 0, failed: problems.length === 0 ? 0 : 1, skipped: 0 })
-        if (problems.length > 0) output += `${name}:\n${problems.join("\n")}\n`
-        for (const [command, ...args] of packedTools(file)) {
-          const result = await run(command, args)
-          const failed = result.code === 0 ? 0 : 1
-          outcomes.push({ passed: 1 - failed, failed, skipped: 0 })
-          if (failed > 0) output += `${name}: ${command}\n${result.output}\n`
-        }
+      const left = [...tarballs]
+      const lane = async () => {
+        for (let next = left.shift(); next !== undefined; next = left.shift())
+          outcomes.push(...(await checkTarball(next)))
       }
-      return { ...total(outcomes), output }
+      await Promise.all(Array.from({ length: availableParallelism() }, lane))
+      return { ...total(outcomes), output: outcomes.map(({ output }) => output).join("") }
     },
   }
+}
+
+async function checkTarball({ name, file }) {
+  const problems = await contentProblems({ name, file })
+  const outcomes = [outcomeOfCheck(problems.length === 0, `${name}:\n${problems.join("\n")}\n`)]
+  for (const [command, ...args] of packedTools(file)) {
+    const { code, output } = await run(command, args)
+    outcomes.push(outcomeOfCheck(code === 0, `${name}: ${command}\n${output}\n`))
+  }
+  return outcomes
+}
+
+function outcomeOfCheck(isRight, output) {
+  return { passed: isRight ? 1 : 0, failed: isRight ? 0 : 1, skipped: 0, output: isRight ? "" : output }
 }
 
 /** Alone, since checks read what others write: types, builds, pages. */
@@ -48,7 +57,7 @@ function check(what, command) {
     alone: true,
     async run() {
       const { code, output } = await command()
-      return { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0, output }
+      return outcomeOfCheck(code === 0, output)
     },
   }
 }

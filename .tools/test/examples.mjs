@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { absentFromSystem, system } from "../lib/debian.mjs"
 import { absent, newestNode } from "../lib/runtimes.mjs"
 import { run } from "../lib/run.mjs"
+import { isDeep } from "../lib/test-files.mjs"
 import { root } from "../lib/workspace.mjs"
 import { nodeReporters } from "./entries.mjs"
 import { junitCounts } from "./junit.mjs"
@@ -14,12 +15,14 @@ export function browserAgent(engine, minutes) {
     name: `example:${engine}`,
     absent: async () => (await absent.node()) ?? absentFromSystem(system[engine]),
     minutes,
-    async run() {
+    async run({ deep }) {
       const report = join(root, ".reports", `example-${engine}.xml`)
       mkdirSync(join(root, ".reports"), { recursive: true })
       rmSync(report, { force: true })
       const folder = join("examples", "browser-agent", "test")
-      const files = readdirSync(join(root, folder)).filter((name) => name.endsWith(".browser.test.ts"))
+      const files = readdirSync(join(root, folder)).filter(
+        (name) => name.endsWith(".browser.test.ts") && (deep || !isDeep(name)),
+      )
       // All in one process, so that they share one browser.
       const args = [
         "--conditions=source",

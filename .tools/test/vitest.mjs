@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs"
 import { join, relative } from "node:path"
 import { newestNode } from "../lib/runtimes.mjs"
 import { run } from "../lib/run.mjs"
-import { isDeep, testFiles, touchingRuntimes, withLaws } from "../lib/test-files.mjs"
+import { isDeep, startingPrograms, testFiles, touchingRuntimes, withLaws } from "../lib/test-files.mjs"
 import { root } from "../lib/workspace.mjs"
 import { vitestFailures } from "./failures.mjs"
 import { outcomeOf } from "./report.mjs"
@@ -32,7 +32,7 @@ export function vitest(runtime, absent, minutes) {
     async run({ filters, deep, env = {}, report = "vitest" }) {
       const built = await build()
       if (built.code !== 0) return outcomeOf(undefined, built)
-      const some = deep || runtime === "node" || filters.length > 0 ? filters : shallow(touchingRuntimes(testFiles()))
+      const some = deep || runtime === "node" || filters.length > 0 ? filters : filesFor(runtime)
       return runVitest(runtime, `${report}-${runtime}`, some, { ...env, ...(deep && { DEEP: "1" }) })
     },
   }
@@ -65,8 +65,19 @@ async function runVitest(runtime, report, files, env) {
   return outcomeOf(countsOf(file), result)
 }
 
-function shallow(files) {
-  return files.filter((file) => !isDeep(file))
+/** The files that `npm test` runs on Bun or Deno. Of the command those that start it: the others call it within a test. */
+function filesFor(runtime) {
+  const files = testFiles().filter((file) => !isDeep(file) && !hasEntry(file, runtime))
+  const isOfCommand = (file) => file.startsWith("packages/cli/")
+  return [
+    ...touchingRuntimes(files.filter((file) => !isOfCommand(file))),
+    ...startingPrograms(files.filter((file) => isOfCommand(file))),
+  ]
+}
+
+/** Whether a suite of the contract is run by the runtime's own test runner too, on the built package. */
+function hasEntry(file, runtime) {
+  return file.endsWith("/conformance.test.ts") && existsSync(join(root, file.replace(".test.ts", `.${runtime}.ts`)))
 }
 
 /** The counts, the failures and the tests of the JSON report of a run; undefined if there is none. */
