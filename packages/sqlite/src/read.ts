@@ -17,6 +17,10 @@ import { toLines } from "./lines.ts"
 /** The row with a line, and the one before it. */
 const FIRST = "SELECT seq, lines FROM batch WHERE n = ? AND seq <= ? ORDER BY seq DESC LIMIT 2"
 const FORWARDS = "SELECT seq, lines, body FROM batch WHERE n = ? AND seq >= ? AND seq < ? ORDER BY seq"
+/** The line behind those of a row: the first one of the next row, or the next one of the log. */
+const BEHIND = `SELECT coalesce(
+  (SELECT seq FROM batch WHERE n = ? AND seq > ? ORDER BY seq LIMIT 1),
+  (SELECT next FROM session WHERE n = ?)) AS seq`
 const BACKWARDS = "SELECT seq, lines, bytes FROM batch WHERE n = ? AND seq >= 0 AND seq < ? ORDER BY seq DESC"
 const BODY = "SELECT body FROM batch WHERE n = ? AND seq = ?"
 
@@ -63,7 +67,7 @@ function pageOf(tx: Connection, n: number, from: Seq, to: Seq, session: string):
   // One of the two rows has a wrong seq.
   if (previous !== undefined && previous.seq + previous.lines > first) throw missing(session, from)
   const lines: string[] = []
-  let [next, bytes, before] = [first, 0, 0]
+  let [next, bytes, before, last] = [first, 0, 0, first]
   for (const { seq, lines: count, body } of tx.query<LinesRow>(FORWARDS).iterate(n, first, to)) {
     bytes += body.length
     // One of the two rows has a wrong seq, so the lines of the first one are not given either.
@@ -72,13 +76,24 @@ function pageOf(tx: Connection, n: number, from: Seq, to: Seq, session: string):
     if (seq !== next) throw missing(session, Math.min(seq, next))
     next += count
     before = lines.length
+    last = seq
     for (const line of toLines(body, count, rowAt(session, seq)).slice(Math.max(0, from - seq), to - seq)) {
       if (typeof line === "string") lines.push(line)
       else if (lines.length === 0) throw line
       else return lines
     }
   }
+  if (endsBehind(tx, n, last, next)) lines.length = before
   return lines
+}
+
+/**
+ * Whether a row has more lines than there are up to what comes after it: it has a wrong seq, so that its lines would be given at others. Asked after the
+ * row was read: what other processes append meanwhile is behind it.
+ */
+function endsBehind(tx: Connection, n: number, seq: Seq, end: Seq): boolean {
+  const behind = tx.query<{ seq: number | null }>(BEHIND).get(n, seq, n)?.seq ?? end
+  return behind < end
 }
 
 /**
@@ -94,6 +109,7 @@ function windowStart(tx: Connection, n: number, before: Seq, maxBytes: number, s
       if (from === before) throw missing(session, before - 1)
       return from
     }
+    if (end > before && endsBehind(tx, n, row.seq, end)) throw missing(session, before - 1)
     const isWhole = end <= before
     if (isWhole && row.bytes <= left && maxBytes > MAX_CHUNK_BYTES) {
       left -= row.bytes

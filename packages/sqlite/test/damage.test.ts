@@ -26,6 +26,22 @@ test("a row with another seq gives no window other lines than those at its seqs"
   }
 })
 
+test.each([
+  ["the last row", 10],
+  ["a row in the middle", 15],
+])("of %s with a higher seq than it had no line is given at another seq", async (_, count) => {
+  const path = newPath()
+  const storage = openAt(path)
+  let head = await storage.append("a", linesTo(5), { expect: 0 })
+  for (let at = 5; at < count; at += 5) head = await storage.append("a", linesTo(at + 5).slice(at), { expect: head })
+  connectTo(path).exec("UPDATE batch SET seq = 7 WHERE seq = 5")
+  expect(await linesOf(storage, "a", { to: 5 })).toEqual(linesTo(5))
+  for (const range of [{ from: 7 }, { from: 8, to: 9 }, { from: 0 }, { before: 10, maxBytes: 20 }])
+    await expect(linesOf(storage, "a", range), JSON.stringify(range)).rejects.toMatchObject({ code: "corrupt" })
+  for (const maxBytes of [10, 1_000_000])
+    await expect(linesOf(storage, "a", { before: 9, maxBytes })).rejects.toMatchObject({ code: "corrupt" })
+})
+
 test("a row with the seq of a missing one gives no other lines in place of the rows that are there", async () => {
   const path = newPath()
   const storage = openAt(path)
