@@ -32,16 +32,25 @@ export function withLaws(files) {
   return files.filter((file) => reaches(file, (_, text) => LAWS.test(text)))
 }
 
-/** Code that changes what other files see, or depends on what they have loaded. */
-const CHANGES_OTHERS = /\bvi\.(?:mock|doMock|resetModules|stubGlobal|stubEnv)\b|\bglobalThis\.\w+ = |\bprocess\.env\b/
+/** Code that changes what other files in its process see, or depends on what they have loaded. */
+const CHANGES_OTHERS =
+  /\bvi\.(?:mock|doMock|resetModules|stubGlobal|stubEnv|useFakeTimers)\b|\bglobalThis\.\w+ = |Object\.assign\((?:globalThis|process)|\bprocess\.(?:chdir|on|exit|umask|emitWarning)\b|\bprocess\.env(?:\[[^\]]+\]|\.\w+)? = |\bdelete process\.env|\bWorker\b|\bnode:(?:v8|vm|worker_threads)\b|\b(?:gc|memoryUsage|cpuUsage)\(/
 
-/** Those of `files` that can share a process, and the modules in it, with others: they use no API of a runtime and change nothing global. */
+/** Those of `files` that can share a process, and the modules in it, with others. */
 export function sharing(files) {
-  return files.filter((file) => !reaches(file, (_, text) => RUNTIME.test(text) || CHANGES_OTHERS.test(text)))
+  return files.filter((file) => !reaches(file, (_, text) => CHANGES_OTHERS.test(text)))
 }
 
 export function isDeep(file) {
   return file.includes(".deep.")
+}
+
+/** From so much CPU time on, in seconds, a test is in a deep file, or a comment `// Slow: …` in its file says why not. */
+export const SLOW_CPU = 2
+
+/** Whether a test of that time should be in a deep file. */
+export function isTooSlow(file, cpu) {
+  return cpu > SLOW_CPU && !isDeep(file) && !/^\s*\/\/ Slow: /m.test(sourceOf(join(root, file)).text)
 }
 
 function isSource(path) {

@@ -1,4 +1,5 @@
 import { measured } from "../lib/run.mjs"
+import { SLOW_CPU } from "../lib/test-files.mjs"
 import { failureLines } from "./failures.mjs"
 
 /** Runs a step and prints a line, and its whole output if it failed. Returns its outcome with its name and the seconds that it took. */
@@ -26,8 +27,6 @@ export async function report(step, options) {
 }
 
 const SLOWEST = 10
-/** From so much CPU time on a test is in a `.deep` file, or a comment `// Slow: …` above it says why not. */
-const SLOW_CPU = 2
 
 /** The slowest tests of a run, by CPU time where it was measured, and the steps that could not run. */
 export function summary(outcomes) {
@@ -38,15 +37,16 @@ export function summary(outcomes) {
   const left = outcomes.filter(({ absent }) => absent !== undefined)
   return [
     ...(tests.length > 0 ? ["The slowest tests, in seconds of CPU, or of time where those are not known:"] : []),
-    ...tests.map(({ name, seconds, cpu }) => `  ${(cpu ?? seconds).toFixed(1).padStart(5)}  ${name}${slow(cpu, name)}`),
+    ...tests.map(
+      ({ name, seconds, cpu, isTooSlow }) =>
+        `  ${(cpu ?? seconds).toFixed(1).padStart(5)}  ${name}${isTooSlow ? TOO_SLOW : ""}`,
+    ),
     ...(left.length > 0 ? ["What could not run on this machine:"] : []),
     ...left.map(({ name, absent }) => `  ${name}: ${absent}`),
   ]
 }
 
-function slow(cpu, name) {
-  return cpu > SLOW_CPU && !name.includes(".deep.") ? `  (over ${SLOW_CPU} s and not in a .deep file)` : ""
-}
+const TOO_SLOW = `  (over ${SLOW_CPU} s, and not in a .deep file)`
 
 /** The end of a run: each failed step with its failed tests, since a long output may be cut, and the counts in the last line. */
 export function ending(outcomes) {

@@ -91,7 +91,7 @@ test("failed tests of vitest are named with their file and the first line of the
 
 test("the summary has the ten slowest tests, by CPU time where it is known, and the steps that could not run", async () => {
   const tests = Array.from({ length: 20 }, (_, n) => ({ name: `a.test.ts > ${n}`, seconds: n / 10 }))
-  const slow = { name: "b.test.ts > waits", seconds: 60, cpu: 2.5 }
+  const slow = { name: "b.test.ts > waits", seconds: 60, cpu: 2.5, isTooSlow: true }
   const deep = { name: "c.deep.test.ts > counts", seconds: 60, cpu: 9 }
   const lines = summary([
     { ...counts, name: "tests", tests: [...tests, slow, deep] },
@@ -100,7 +100,7 @@ test("the summary has the ten slowest tests, by CPU time where it is known, and 
   expect(lines).toHaveLength(13)
   expect(lines.slice(1, 4)).toEqual([
     "    9.0  tests > c.deep.test.ts > counts",
-    "    2.5  tests > b.test.ts > waits  (over 2 s and not in a .deep file)",
+    "    2.5  tests > b.test.ts > waits  (over 2 s, and not in a .deep file)",
     "    1.9  tests > a.test.ts > 19",
   ])
   expect(lines.slice(-2)).toEqual(["What could not run on this machine:", "  browser: needs a browser"])

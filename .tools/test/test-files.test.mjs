@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { testFiles, touchingRuntimes, withLaws } from "../lib/test-files.mjs"
+import { isTooSlow, testFiles, touchingRuntimes, withLaws } from "../lib/test-files.mjs"
 
 const files = testFiles()
 
@@ -22,4 +22,11 @@ test("a file touches a runtime if it, or one beside it, imports a module of the 
 test("a file has laws if it, or one beside it, makes random cases", () => {
   const some = ["packages/core/src/compaction/laws.test.ts", "packages/core/src/function-options.test.ts"]
   expect(withLaws(some)).toEqual(some.slice(0, 1))
+})
+
+test("a test of over 2 s of CPU is too slow, unless its file is deep or says why not", () => {
+  expect(isTooSlow("packages/core/src/format/ids.test.ts", 2.1)).toBe(true)
+  expect(isTooSlow("packages/core/src/format/ids.test.ts", 1.9)).toBe(false)
+  expect(isTooSlow("packages/fs/test/large.deep.test.ts", 9)).toBe(false)
+  expect(isTooSlow("packages/postgres/test/pglite.test.ts", 4)).toBe(false)
 })

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs"
 import { join, relative } from "node:path"
 import { newestNode } from "../lib/runtimes.mjs"
 import { run } from "../lib/run.mjs"
-import { isDeep, startingPrograms, testFiles, touchingRuntimes, withLaws } from "../lib/test-files.mjs"
+import { isDeep, isTooSlow, startingPrograms, testFiles, touchingRuntimes, withLaws } from "../lib/test-files.mjs"
 import { root } from "../lib/workspace.mjs"
 import { vitestFailures } from "./failures.mjs"
 import { outcomeOf } from "./report.mjs"
@@ -33,7 +33,8 @@ export function vitest(runtime, absent, minutes) {
       const built = await build()
       if (built.code !== 0) return outcomeOf(undefined, built)
       const some = deep || runtime === "node" || filters.length > 0 ? filters : filesFor(runtime)
-      return runVitest(runtime, `${report}-${runtime}`, some, { ...env, ...(deep && { DEEP: "1" }) })
+      const outcome = await runVitest(runtime, `${report}-${runtime}`, some, { ...env, ...(deep && { DEEP: "1" }) })
+      return deep ? withoutSlowTests(outcome) : outcome
     },
   }
 }
@@ -63,6 +64,24 @@ async function runVitest(runtime, report, files, env) {
   const [command, all] = commands[runtime](args)
   const result = await run(command, all, { env, timeout: LONGEST_MS })
   return outcomeOf(countsOf(file), result)
+}
+
+/** Fails if a test that `npm test` runs takes too long, also alone, since other processes make it slower. */
+async function withoutSlowTests(outcome) {
+  const slow = (tests = []) => tests.filter((test) => test.isTooSlow)
+  const files = new Set(slow(outcome.tests).map(({ name }) => name.split(" > ", 1)[0]))
+  const found = []
+  for (const file of files) found.push(...slow((await runVitest("node", "slow", [file], {})).tests))
+  const lines = found.map(
+    ({ name, cpu }) => `${name}: ${cpu} s of CPU; move it to a .deep file, or say why not in a comment // Slow: …`,
+  )
+  const { failed, failures = [], output } = outcome
+  return {
+    ...outcome,
+    failed: failed + lines.length,
+    failures: [...failures, ...lines],
+    output: [output, ...lines].join("\n"),
+  }
 }
 
 /** The files that `npm test` runs on Bun or Deno. Of the command those that start it: the others call it within a test. */
@@ -101,6 +120,7 @@ function vitestTests({ testResults }, relative) {
       name: `${relative(name)} > ${fullName}`,
       seconds: duration / 1_000,
       cpu: meta.cpu,
+      isTooSlow: isTooSlow(relative(name), meta.cpu ?? 0),
     })),
   )
 }

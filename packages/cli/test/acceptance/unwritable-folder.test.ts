@@ -16,6 +16,8 @@ async function skipReason(): Promise<string> {
   return exit === 0 ? "" : " (skipped: another user than root cannot run the command from this folder)"
 }
 
+// Slow: another user has to be a process of its own, for each command.
+
 /** A store with one session whose folders and files have these permissions. */
 async function storeWith(folders: number, files: number): Promise<Workspace> {
   const workspace = createWorkspace()
