@@ -39,6 +39,13 @@ const FOUND: readonly (readonly [kept: string, list: readonly Op[]])[] = [
       { op: "call", text: "t", isError: false },
     ],
   ],
+  [
+    "the end of a sidechain, in a file of Claude Code",
+    [
+      { op: "branch", at: 7 },
+      { op: "compact", at: 1 },
+    ],
+  ],
 ]
 const BRANCHES = [undefined, "path"] as const
 

@@ -128,11 +128,12 @@ class Reader {
     return chain
   }
 
-  /** A line that continues a held one of another chain needs its entry. */
+  /** A line that continues a held one of another chain needs its entry. A boundary has no parent, and names the line that it continues. */
   #releaseParent({ value }: JsonLine, chain: string): void {
-    const parent = stringOf(value["parentUuid"])
-    const other = parent === undefined ? undefined : this.#heldIn.get(parent)
-    if (other !== undefined && other !== chain) this.#release(other)
+    for (const parent of [value["parentUuid"], value["logicalParentUuid"]]) {
+      const other = typeof parent === "string" ? this.#heldIn.get(parent) : undefined
+      if (other !== undefined && other !== chain) this.#release(other)
+    }
   }
 
   #release(chain: string, summary?: JsonLine): void {
