@@ -109,7 +109,6 @@ function windowStart(tx: Connection, n: number, before: Seq, maxBytes: number, s
       if (from === before) throw missing(session, before - 1)
       return from
     }
-    if (end > before && endsBehind(tx, n, row.seq, end)) throw missing(session, before - 1)
     const isWhole = end <= before
     if (isWhole && row.bytes <= left && maxBytes > MAX_CHUNK_BYTES) {
       left -= row.bytes
