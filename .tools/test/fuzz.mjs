@@ -13,7 +13,7 @@ const optionsOf = (amount, seed, deep) => [deep ? "--minutes" : "--rounds", Stri
 export const fuzz = search({
   name: "fuzz",
   absent: absent.node,
-  amount: { test: 40, deep: 60 },
+  amount: { test: 40, deep: 60, least: 1 },
   minutes: 60,
   whole: WHOLE,
   command: (...amount) => fromSources(PROGRAM, ...optionsOf(...amount)),
@@ -24,7 +24,7 @@ export const fuzzPostgres = search({
   name: "fuzz:postgres",
   absent: async () =>
     (await absent.node()) ?? (process.env.SESSIONS_TEST_POSTGRES ? undefined : absentFromSystem(system.postgres)),
-  amount: { test: 6, deep: 10 },
+  amount: { test: 6, deep: 10, least: 1 },
   minutes: 10,
   whole: WHOLE,
   command: (...amount) => [newestNode(), [join(root, ".tools", "fuzz-postgres.mjs"), ...optionsOf(...amount)]],

@@ -10,7 +10,7 @@ export function linear(adapter) {
   return search({
     name: `linear:${adapter}`,
     absent: linearAdapters[adapter].absent,
-    amount: { test: 3, deep: 600 },
+    amount: { test: 3, deep: 600, least: 10 },
     minutes: 10,
     whole: /^\w+: rounds .*, violations 0$/m,
     command: (amount, seed, deep) => [

@@ -6,7 +6,8 @@ const LONGEST_MS = 6 * 60 * 60_000
 
 /**
  * A step that draws its cases from the seed of the run: a few in `npm test`, many in `npm run test:deep`.
- * - `amount`: how many rounds `npm test` makes, and how much `npm run test:deep` does: rounds, seconds or minutes;
+ * - `amount`: `test`, how many rounds `npm test` makes, `deep`, how much `npm run test:deep` does: rounds, seconds or minutes, and `least`, the least of
+ *   that, by default the rounds of `test`;
  * - `command(amount, seed, deep)`: the command, `[program, args]`;
  * - `whole`: what its output has if it found nothing;
  * - `minutes`: how long the amount of `deep` takes on two cores.
@@ -18,7 +19,7 @@ export function search({ name, absent, amount, minutes, whole, command }) {
     minutes,
     isSearch: true,
     async run({ deep, scale, seed }) {
-      const count = deep ? Math.max(1, Math.round(amount.deep * scale)) : amount.test
+      const count = deep ? Math.max(amount.least ?? amount.test, Math.round(amount.deep * scale)) : amount.test
       const [program, args] = command(count, seed, deep)
       const { code, output } = await run(program, args, { timeout: LONGEST_MS })
       const found = whole.exec(output)
