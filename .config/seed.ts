@@ -1,9 +1,12 @@
 /**
- * Property tests take their seed from SEED, where that is set; fast-check chooses one otherwise, and prints it with a failure. fast-check is
- * loaded only with SEED, because each test file would load it.
+ * Property tests take their seed from SEED, where that is set; fast-check chooses one otherwise, and prints it with a failure. Those without a number
+ * of runs take FC_RUNS. fast-check is loaded only if one is set, because each test file would load it.
  */
-const seed = process.env["SEED"]
-if (seed !== undefined) {
+const { SEED: seed, FC_RUNS: runs } = process.env
+if (seed !== undefined || runs !== undefined) {
   const { configureGlobal } = await import("fast-check")
-  configureGlobal({ seed: Number(seed) })
+  configureGlobal({
+    ...(seed !== undefined && { seed: Number(seed) }),
+    ...(runs !== undefined && { numRuns: Number(runs) }),
+  })
 }

@@ -6,12 +6,10 @@ import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config
 import type { BrowserProviderOption } from "vitest/node"
 import { chromiumOptions, firefoxOptions } from "./browsers/launch.ts"
 import { webkit } from "./browsers/webkit-provider.ts"
+import { deep } from "./deep.ts"
 import { HANG_MS } from "./limits.ts"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-
-/** As in `vitest.config.ts`: tests that take seconds run with DEEP, or if an argument names one. */
-const deep = process.env["DEEP"] !== undefined || process.argv.some((arg) => arg.includes(".deep"))
 
 /** Without a profile Chromium keeps the storage of pages in memory. */
 const profile = join(root, ".reports", "chromium-profile")

@@ -1,10 +1,9 @@
 // `pnpm test:postgres-crash [--rounds N] [--clients N] [--seed S]`: kills a PostgreSQL server N times, and then N of its clients, during
 // appends. Ends with `acknowledged A, lost 0, doubled 0, refused but stored 0`.
 import { spawn } from "node:child_process"
-import { fileURLToPath } from "node:url"
 import { absentFromSystem, system } from "./lib/debian.mjs"
+import { fromSources } from "./lib/from-sources.mjs"
 import { startServer } from "./lib/postgres-server.mjs"
-import { newestNode } from "./lib/runtimes.mjs"
 
 const reason = await absentFromSystem(system.postgres, [system.postgres])
 if (reason !== undefined) {
@@ -12,10 +11,8 @@ if (reason !== undefined) {
   process.exit(1)
 }
 const server = await startServer()
-const at = (path) => fileURLToPath(new URL(path, import.meta.url))
-const flags = ["--conditions=source", "--import", new URL("./typescript.mjs", import.meta.url).href]
-const program = at("../packages/postgres/test/crash/main.ts")
-const child = spawn(newestNode(), [...flags, program, ...process.argv.slice(2)], {
+const [program, args] = fromSources("packages/postgres/test/crash/main.ts", ...process.argv.slice(2))
+const child = spawn(program, args, {
   env: { ...process.env, POSTGRES_TEST_SERVER: server.url },
   stdio: ["ignore", "inherit", "inherit", "ipc"],
 })

@@ -1,10 +1,9 @@
 // The adapters of `pnpm test:linear`: what each needs of the system, its server, and the command of its run.
-import { join } from "node:path"
 import { absentFromSystem, system } from "./debian.mjs"
 import { startServer } from "./postgres-server.mjs"
-import { absent, newestNode } from "./runtimes.mjs"
+import { fromSources } from "./from-sources.mjs"
+import { absent } from "./runtimes.mjs"
 import { s3Server } from "./s3-server.mjs"
-import { root } from "./workspace.mjs"
 
 /**
  * `absent()` returns the reason why an adapter cannot be run here, or undefined. `start()` starts its server and returns the environment of
@@ -33,7 +32,5 @@ export const linearAdapters = {
 
 /** The command and its arguments. */
 export function linearCommand(adapter, args) {
-  const program = join(root, ".tools", "runtimes", "linear", "main.ts")
-  const flags = ["--conditions=source", "--import", join(root, ".tools", "typescript.mjs")]
-  return [newestNode(), [...flags, program, "--adapter", adapter, ...args]]
+  return fromSources(".tools/runtimes/linear/main.ts", "--adapter", adapter, ...args)
 }

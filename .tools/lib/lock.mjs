@@ -27,8 +27,23 @@ function take(file) {
   } finally {
     rmSync(own)
   }
-  if (!isRunning(holderOf(file))) rmSync(file, { force: true })
+  const holder = holderOf(file)
+  if (holder !== undefined && !isRunning(holder)) removeOf(holder, file)
   return false
+}
+
+/**
+ * Removes the file of a process that has ended. Under a lock of its own: without it, of two processes that have seen the same holder, the second
+ * could remove the file of the first one.
+ */
+export function removeOf(holder, file) {
+  const guard = `${file}.of-${holder}`
+  if (!take(guard)) return
+  try {
+    if (holderOf(file) === holder) rmSync(file)
+  } finally {
+    rmSync(guard)
+  }
 }
 
 /** Undefined if the file is gone meanwhile. */
@@ -42,7 +57,6 @@ function holderOf(file) {
 }
 
 function isRunning(pid) {
-  if (pid === undefined) return true
   try {
     process.kill(pid, 0)
     return true

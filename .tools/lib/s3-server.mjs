@@ -3,10 +3,10 @@ import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { run } from "./run.mjs"
+import { scratch } from "./scratch.mjs"
 
 let starting
 
@@ -17,7 +17,7 @@ export function s3Server() {
 }
 
 async function start() {
-  const dir = mkdtempSync(join(tmpdir(), "sessions-s3-"))
+  const dir = mkdtempSync(join(scratch(), "sessions-s3-"))
   const children = []
   // Exit listeners can only run synchronous code.
   process.once("exit", () => {

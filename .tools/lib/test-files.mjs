@@ -10,11 +10,14 @@ const IMPORT =
 const RUNTIME = /from ["'](?:node:|bun["':])|\b(?:Bun|Deno)\.[a-z]|"(?:Bun|Deno)" in globalThis/
 /** What the tests that start a program import. */
 const PROGRAMS = join(root, ".config", "program.ts")
+/** The tests of Node's own runner. */
+const NODE_TEST = /from ["']node:test["']/
 const LAWS = /["']fast-check["']|\bFC_RUNS\b/
 
 /** The files with vitest tests that need no browser, relative to the root. */
 export function testFiles() {
-  return FOLDERS.flatMap(filesIn).filter((file) => /\.test\.(?:ts|mjs)$/.test(file) && !file.includes(".browser."))
+  const isTest = (file) => /\.test\.(?:ts|mjs)$/.test(file) && !file.includes(".browser.")
+  return FOLDERS.flatMap(filesIn).filter((file) => isTest(file) && !NODE_TEST.test(sourceOf(join(root, file)).text))
 }
 
 /** Those of `files` that test sources of their package which use a runtime's own API, not those that use it to test. */

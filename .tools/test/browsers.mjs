@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { absentFromSystem, system } from "../lib/debian.mjs"
+import { flags } from "../lib/from-sources.mjs"
 import { newestNode } from "../lib/runtimes.mjs"
 import { run } from "../lib/run.mjs"
+import { scratch } from "../lib/scratch.mjs"
 import { root } from "../lib/workspace.mjs"
 import { junitCounts } from "./junit.mjs"
 import { outcomeOf } from "./report.mjs"
@@ -34,7 +36,7 @@ export function browser(engine, minutes) {
           ...(filters.length > 0 ? ["--passWithNoTests"] : []),
           ...filters,
         ],
-        { env: deep ? { DEEP: "1" } : {} },
+        { env: { TMPDIR: scratch(), ...(deep && { DEEP: "1" }) } },
       )
       return outcomeOf(countsOf(file), result)
     },
@@ -54,9 +56,7 @@ export function page(engine, minutes) {
       const result = await run(
         newestNode(),
         [
-          "--conditions=source",
-          "--import",
-          new URL("../typescript.mjs", import.meta.url).href,
+          ...flags,
           "--test",
           "--test-reporter=spec",
           "--test-reporter-destination=stdout",
@@ -64,7 +64,7 @@ export function page(engine, minutes) {
           `--test-reporter-destination=${file}`,
           "packages/*/test/page/*.page.ts",
         ],
-        { env: { ENGINE: engine, ...(deep && { DEEP: "1" }) } },
+        { env: { ENGINE: engine, TMPDIR: scratch(), ...(deep && { DEEP: "1" }) } },
       )
       return outcomeOf(existsSync(file) ? junitCounts(readFileSync(file, "utf8")) : undefined, result)
     },

@@ -1,6 +1,7 @@
+import { fromSources } from "../lib/from-sources.mjs"
 import { absentFromSystem, system } from "../lib/debian.mjs"
 import { absent } from "../lib/runtimes.mjs"
-import { fromSources, search } from "./search.mjs"
+import { search } from "./search.mjs"
 
 const onAllRuntimes = async () => (await absent.node()) ?? (await absent.bun()) ?? (await absent.deno())
 

@@ -80,7 +80,7 @@ export function entriesStep(name, absent, minutes, toRun) {
       const files = all.filter((file) => options.filters.every((filter) => file.includes(filter)))
       if (files.length === 0) return { passed: 0, failed: 0, skipped: 0, output: "" }
       const [command, args] = toCommand(files, report)
-      const result = await run(command, args, { env: await env?.() })
+      const result = await run(command, args, { env: { ...(await env?.()), ...(options.deep && { DEEP: "1" }) } })
       const counted = existsSync(report) ? junitCounts(readFileSync(report, "utf8")) : undefined
       return { ...outcomeOf(counted, result), measured: [...result.output.matchAll(/(?<=measured: ).*/g)].flat() }
     },

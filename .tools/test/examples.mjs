@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { absentFromSystem, system } from "../lib/debian.mjs"
+import { flags } from "../lib/from-sources.mjs"
 import { absent, newestNode } from "../lib/runtimes.mjs"
 import { run } from "../lib/run.mjs"
 import { isDeep } from "../lib/test-files.mjs"
+import { scratch } from "../lib/scratch.mjs"
 import { root } from "../lib/workspace.mjs"
 import { nodeReporters } from "./entries.mjs"
 import { junitCounts } from "./junit.mjs"
@@ -25,15 +27,13 @@ export function browserAgent(engine, minutes) {
       )
       // All in one process, so that they share one browser.
       const args = [
-        "--conditions=source",
-        "--import",
-        new URL("../typescript.mjs", import.meta.url).href,
+        ...flags,
         "--test",
         "--test-isolation=none",
         ...nodeReporters(report),
         ...files.map((name) => join(folder, name)),
       ]
-      const result = await run(newestNode(), args, { env: { ENGINE: engine } })
+      const result = await run(newestNode(), args, { env: { ENGINE: engine, TMPDIR: scratch() } })
       return outcomeOf(existsSync(report) ? junitCounts(readFileSync(report, "utf8")) : undefined, result)
     },
   }

@@ -1,8 +1,9 @@
 import { join } from "node:path"
+import { fromSources } from "../lib/from-sources.mjs"
 import { absentFromSystem, system } from "../lib/debian.mjs"
 import { absent, newestNode } from "../lib/runtimes.mjs"
 import { root } from "../lib/workspace.mjs"
-import { fromSources, planted, search } from "./search.mjs"
+import { planted, search } from "./search.mjs"
 
 const PROGRAM = ".tools/runtimes/fuzz/main.ts"
 const WHOLE = /^rounds \d+, findings 0,.*$/m

@@ -1,5 +1,6 @@
+import { fromSources } from "../lib/from-sources.mjs"
 import { absent } from "../lib/runtimes.mjs"
-import { fromSources, planted, search } from "./search.mjs"
+import { planted, search } from "./search.mjs"
 
 const PROGRAM = ".tools/runtimes/merge/main.ts"
 

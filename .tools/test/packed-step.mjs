@@ -9,29 +9,26 @@ import { build } from "./build.mjs"
  * The outcome of `use`, which gets the packages as npm gets them and an empty folder outside of the repository, which is removed afterwards. Programs in
  * that folder find all packages, with their dependencies: they are unpacked once in a run.
  */
-export async function withPacked(use) {
-  const built = await build()
-  if (built.code !== 0) return failure(built.output)
-  const packed = await packAll()
-  if (packed.failure !== undefined) return failure(packed.failure)
-  const folder = mkdtempSync(join(await project(packed.tarballs), "step-"))
-  try {
-    return await use(packed.tarballs, folder)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+export function withPacked(use) {
+  return packed(async (tarballs) => join(await project(tarballs), "step-"), use)
 }
 
 /** The same, but programs in the folder find only what `use` puts there. */
-export async function withPackedAlone(use) {
-  return withPacked(async (tarballs) => {
-    const folder = mkdtempSync(join(tmpdir(), "sessions-packed-"))
-    try {
-      return await use(tarballs, folder)
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
-  })
+export function withPackedAlone(use) {
+  return packed(() => join(tmpdir(), "sessions-packed-"), use)
+}
+
+async function packed(prefix, use) {
+  const built = await build()
+  if (built.code !== 0) return failure(built.output)
+  const { tarballs, failure: reason } = await packAll()
+  if (reason !== undefined) return failure(reason)
+  const folder = mkdtempSync(await prefix(tarballs))
+  try {
+    return await use(tarballs, folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 let unpacking

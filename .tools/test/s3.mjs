@@ -1,11 +1,12 @@
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
+import { fromSources } from "../lib/from-sources.mjs"
 import { absentFromSystem, system } from "../lib/debian.mjs"
 import { absent } from "../lib/runtimes.mjs"
 import { s3Server } from "../lib/s3-server.mjs"
 import { root } from "../lib/workspace.mjs"
 import { commands, entriesStep } from "./entries.mjs"
-import { fromSources, search } from "./search.mjs"
+import { search } from "./search.mjs"
 
 const folders = ["packages/s3", "examples/serverless"].map((folder) => join(root, folder, "test", "server"))
 

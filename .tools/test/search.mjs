@@ -1,4 +1,3 @@
-import { newestNode } from "../lib/runtimes.mjs"
 import { run } from "../lib/run.mjs"
 
 /** A long search ends by itself; this ends a hang. */
@@ -29,11 +28,6 @@ export function search({ name, absent, amount, minutes, whole, command }) {
       return { passed: 0, failed: 1, skipped: 0, output }
     },
   }
-}
-
-/** A program of the repository, run from the sources on the newest Node. */
-export function fromSources(path, ...args) {
-  return [newestNode(), ["--conditions=source", "--import", "./.tools/typescript.mjs", path, ...args.map(String)]]
 }
 
 /**

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { run } from "../lib/run.mjs"
+import { flags } from "../lib/from-sources.mjs"
 import { newestNode } from "../lib/runtimes.mjs"
 import { applyPatch } from "./tree.mjs"
 
@@ -44,7 +45,6 @@ async function commandProblem({ text, prints }, folder) {
 }
 
 async function mutantProblem(name, folder) {
-  const flags = ["--conditions=source", "--import", "./.tools/typescript.mjs"]
   const result = await run(newestNode(), [...flags, "conformance/test/mutants.ts", "--only", name], { cwd: folder })
   return result.code === 0 ? undefined : result.output.trim()
 }

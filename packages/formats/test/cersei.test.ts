@@ -6,6 +6,7 @@ import { cersei } from "../src/cersei/index.ts"
 import { testFixtures } from "./fixtures.ts"
 import { importText, recordsOf, testLaws } from "./laws.ts"
 import { restored } from "./restored.ts"
+import { runs } from "../../../.config/runs.ts"
 
 const line = (uuid: string, parent: string | undefined, role: string, content: unknown) => ({
   type: role,
@@ -117,7 +118,7 @@ test("any lines, however they are split into parts, are one undamaged log that h
         expect(split.entries).toEqual(whole.entries)
       },
     ),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

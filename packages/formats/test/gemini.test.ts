@@ -12,6 +12,7 @@ import { fixturesOf, testFixtures } from "./fixtures.ts"
 import { importText, recordsOf, testLaws, written } from "./laws.ts"
 import { testWritten } from "./written-laws.ts"
 import { ops, sessionOf } from "./random-session.ts"
+import { runs } from "../../../.config/runs.ts"
 
 const lines = (...records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join("")
 const header = {
@@ -349,7 +350,7 @@ test.skipIf(core === undefined)("a written session has the messages that Gemini 
         )
         expect(loaded.filter((line) => !/function(?:Call|Response)$/.test(line))).toEqual(texts)
       }),
-      { numRuns: 50 },
+      { numRuns: runs(50) },
     )
   } finally {
     await rm(folder, { recursive: true, force: true })

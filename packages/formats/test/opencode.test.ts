@@ -8,6 +8,7 @@ import { testFixtures } from "./fixtures.ts"
 import { importText, testLaws, written } from "./laws.ts"
 import { testWritten } from "./written-laws.ts"
 import { contextOf as shownContext, ops, sessionOf } from "./random-session.ts"
+import { runs } from "../../../.config/runs.ts"
 
 const TIME = 1_795_347_673_596
 const info = {
@@ -248,7 +249,7 @@ test("ids ascend in the order of messages and parts, and times never go back", a
       const times = messages.map((one) => (one.info["time"] as { created: number }).created)
       expect(times).toEqual(times.toSorted((a, b) => a - b))
     }),
-    { numRuns: 50 },
+    { numRuns: runs(50) },
   )
 })
 

@@ -11,6 +11,7 @@ import type { Loss, WriteOptions } from "../src/base/format.ts"
 import { pi, piPathOf } from "../src/pi/index.ts"
 import { fixture, fixturesOf, testFixturesOfCore } from "./fixtures.ts"
 import { contextOf, ops, sessionOf, shownBlock } from "./random-session.ts"
+import { runs } from "../../../.config/runs.ts"
 
 const packageFolder = process.env["PI_PACKAGE"]
 if (packageFolder === undefined)
@@ -60,7 +61,7 @@ test("a written log that core imports has the same context, on the path alone an
       // A result without its call is not in the log.
       expect(await contextOf(again, {})).toEqual(await contextOf(session, {}))
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   )
 })
 
@@ -93,7 +94,7 @@ test.skipIf(packageFolder === undefined)("pi opens a written log with the same c
         )
         expect(shown).toEqual(expected)
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     )
   } finally {
     rmSync(folder, { recursive: true, force: true })

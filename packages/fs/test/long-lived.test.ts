@@ -5,6 +5,7 @@ import type { Head, HeadInfo, ListRow, SessionStorage } from "@sessions/core/sto
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { chunked, linesOf, makeRoot, openAt } from "./helpers.ts"
+import { runs } from "../../../.config/runs.ts"
 
 const PART = { maxPartBytes: 900 }
 /** Longer than what a checksum covers, and the same for all lines, so that checksums alone tell little. */
@@ -75,7 +76,7 @@ test("a storage that stays open answers as one that was just made, whatever is w
     }
     await Promise.all([reader, ...writers].map((storage) => storage[Symbol.asyncDispose]()))
   })
-  await fc.assert(property, { numRuns: 15 })
+  await fc.assert(property, { numRuns: runs(15) })
 })
 
 /** Everything that a reader can ask, where a listing says what `head` says; `info` aside, which follows the log, and may come between two readers. */

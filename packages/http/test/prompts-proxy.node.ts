@@ -14,7 +14,7 @@ import { faultsOf } from "./faults.ts"
 import { serve } from "./servers/node.ts"
 
 /** To run for ten minutes: `HTTP_PROXY_SECONDS=600 npm test -- --only conformance:node`. */
-const SECONDS = Number(process.env["HTTP_PROXY_SECONDS"] ?? 4)
+const SECONDS = Number(process.env["HTTP_PROXY_SECONDS"] ?? (process.env["DEEP"] === undefined ? 4 : 120))
 /** Prompts of a session that are sent before it ends; on a busy machine it goes on for longer. */
 const LEAST = 5
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)

@@ -3,6 +3,7 @@ import { expect, test } from "vitest"
 import type { RowKey } from "../src/database/schema.ts"
 import { planMerges } from "../src/log/compact-rows.ts"
 import { chunksOf, endAfter, linesOf, ROW_BYTES, toRows } from "../src/log/rows.ts"
+import { runs } from "../../../.config/runs.ts"
 
 const lines = fc.array(
   fc.string({ minLength: 1, maxLength: 20, unit: "grapheme" }).map((text) => text.replaceAll("\n", " ")),
@@ -21,7 +22,7 @@ test("rows give their lines back in contiguous chunks, clipped to the range", ()
       }
       expect(received).toEqual(all.slice(from, to))
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 
@@ -39,7 +40,7 @@ test("a row's key holds its first seq and its byte offset, and only a row of a s
       }
       expect(endAfter(rows, all.length, start)).toEqual(at)
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 
@@ -54,7 +55,7 @@ test("a compaction merges neighbours that fit a row, and a second one finds noth
       const merged = merge(sizes, plan)
       expect(planMerges(keysOf(merged), total(merged))).toEqual([])
     }),
-    { numRuns: 200 },
+    { numRuns: runs(200) },
   )
 })
 

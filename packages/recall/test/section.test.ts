@@ -3,6 +3,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { CATEGORIES, factKey, factKeys, factLine, isFactLine } from "../src/facts/fact.ts"
 import { addLines, HEADING, removeFacts } from "../src/facts/section.ts"
+import { runs } from "../../../.config/runs.ts"
 
 const FACT = "- [preference] Uses tabs (confidence 0.9, 2026-11-22)"
 const OTHER = "- [project] Ships in May (confidence 1, 2026-11-22)"
@@ -68,7 +69,7 @@ test("adding lines inserts them in one place, and every other byte stays", () =>
     // The next lines go to the same section.
     expect(addLines(after, ["- x"]).split(HEADING)).toHaveLength(after.split(HEADING).length)
   })
-  fc.assert(law, { numRuns: Number(process.env["FC_RUNS"] ?? 2_000) })
+  fc.assert(law, { numRuns: runs(2_000) })
 })
 
 test("removing facts leaves every other line", () => {
@@ -79,7 +80,7 @@ test("removing facts leaves every other line", () => {
     expect(others(after)).toEqual(others(before))
     expect(factKeys(after).length).toBe(factKeys(before).length - removed)
   })
-  fc.assert(law, { numRuns: Number(process.env["FC_RUNS"] ?? 2_000) })
+  fc.assert(law, { numRuns: runs(2_000) })
 })
 
 test("removing the last fact removes the heading, and a file with nothing else becomes empty", () => {
@@ -103,7 +104,7 @@ test("the line of a fact gives back its key; case and blanks do not count", () =
       expect(isFactLine(factLine(fact, "2026-11-22"))).toBe(true)
     },
   )
-  fc.assert(law, { numRuns: 1_000 })
+  fc.assert(law, { numRuns: runs(1_000) })
   expect(factKeys("- [preference]  uses   TABS\r\n* [project] x")).toEqual(["preference uses tabs", "project x"])
   expect(factKeys("- [secret] x\n[preference] y")).toEqual([])
 })

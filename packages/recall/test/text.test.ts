@@ -4,6 +4,7 @@ import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { CONSOLIDATION_FILES, createDocumentMemory, createRecall } from "../src/index.ts"
 import { answerOf, createWorld, fact, talk } from "./helpers.ts"
+import { runs } from "../../../.config/runs.ts"
 
 test("the text is fenced; whatever the files have, nothing in it opens a tag or closes the fence", async () => {
   const { recall, files } = await createWorld()
@@ -36,7 +37,7 @@ test("the text is fenced; whatever the files have, nothing in it opens a tag or 
     expect(shown.endsWith("\n</memory>")).toBe(!isEmpty)
     expect(shown.slice("<memory>".length, -"</memory>".length)).not.toMatch(/[<\u0000\r\u2028]/)
   })
-  await fc.assert(law, { numRuns: 300 })
+  await fc.assert(law, { numRuns: runs(300) })
 })
 
 test("a fact cannot open a heading or close the fence", async () => {

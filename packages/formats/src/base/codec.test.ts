@@ -1,6 +1,7 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { difference, patched } from "./codec.ts"
+import { runs } from "../../../../.config/runs.ts"
 
 const json = fc.jsonValue({ maxDepth: 4 })
 
@@ -10,7 +11,7 @@ test("the difference of two JSON values turns the one into the other", () => {
       const patch = difference(from, to)
       expect(patched(from, patch ?? {})).toEqual(to)
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   )
 })
 

@@ -2,6 +2,7 @@ import { isSessionId } from "@sessions/core/storage"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { fromFileName, toFileName, toSessionId } from "./file-names.ts"
+import { runs } from "../../../../.config/runs.ts"
 
 const ALPHABET = "ABCZabcz0189._-"
 const ids = fc
@@ -29,7 +30,7 @@ test("every id comes back from its folder name", () => {
     fc.property(ids, (id) => {
       expect(toSessionId(toFileName(id))).toBe(id)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -39,7 +40,7 @@ test("two ids have names that differ also where case does not count", () => {
       fc.pre(a !== b)
       expect(toFileName(a).toLowerCase()).not.toBe(toFileName(b).toLowerCase())
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 
@@ -53,7 +54,7 @@ test("two spellings of one word never share a folder", () => {
       fc.pre(other !== id)
       expect(toFileName(other).toLowerCase()).not.toBe(toFileName(id).toLowerCase())
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 

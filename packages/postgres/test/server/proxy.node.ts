@@ -7,7 +7,7 @@ import { connectTo, startFaultProxy } from "./fault-proxy.ts"
 import { createPool, url } from "./server.ts"
 
 /** To run for two minutes: `POSTGRES_PROXY_SECONDS=120 npm test -- --only postgres:node`. */
-const SECONDS = Number(process.env["POSTGRES_PROXY_SECONDS"] ?? 8)
+const SECONDS = Number(process.env["POSTGRES_PROXY_SECONDS"] ?? (process.env["DEEP"] === undefined ? 4 : 120))
 /** Entries that are acknowledged before it ends; on a busy machine it goes on for longer. */
 const LEAST = 10
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)

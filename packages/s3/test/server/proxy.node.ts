@@ -6,7 +6,7 @@ import { startFaultProxy } from "./fault-proxy.ts"
 import { createClient, makeBucket, newPrefix, openAt, server } from "./test-server.ts"
 
 /** To run for two minutes: `S3_PROXY_SECONDS=120 npm test -- --only s3:node`. */
-const SECONDS = Number(process.env["S3_PROXY_SECONDS"] ?? 10)
+const SECONDS = Number(process.env["S3_PROXY_SECONDS"] ?? (process.env["DEEP"] === undefined ? 4 : 120))
 /** Entries that are acknowledged before it ends; on a busy machine it goes on for longer. */
 const LEAST = 10
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
