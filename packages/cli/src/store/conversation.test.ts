@@ -80,7 +80,7 @@ test("grep finds its messages, the results of its tools, and lines whose text is
     await createClaudeStore({ sessions }).append({ projectKey: "-work", sessionId }, lines)
   })
   const hits = async (...args: readonly string[]): Promise<readonly unknown[]> => {
-    const { hits } = JSON.parse((await cli("grep", ...args, "--json")).stdout) as {
+    const { hits } = JSON.parse((await cli("grep", "--no-index", ...args, "--json")).stdout) as {
       hits: { role: string; entryId: string }[]
     }
     return hits.map(({ role, entryId }) => `${role} ${entryId.slice(-1)}`)
