@@ -210,10 +210,21 @@ test("a storage that keeps rejecting an unchanged log is a conflict, and later a
 test("retries of a rejecting storage wait between the attempts, and not after the last", async () => {
   const { session, storage } = await open()
   storage.fail("append", "conflict", "conflict", "conflict")
-  const waits = vi.spyOn(globalThis, "setTimeout")
-  expect(await codeOf(session.append(user("a", "a")))).toBe("conflict")
-  expect(waits).toHaveBeenCalledTimes(2)
-  waits.mockRestore()
+  const attempts = () => storage.calls.filter(({ operation }) => operation === "append").length - 1
+  vi.useFakeTimers()
+  try {
+    const code = codeOf(session.append(user("a", "a")))
+    await vi.advanceTimersByTimeAsync(0)
+    expect(attempts()).toBe(1)
+    // The longest waits behind the first attempt and behind the second one, of which the shortest is as long.
+    await vi.advanceTimersByTimeAsync(50)
+    expect(attempts()).toBe(2)
+    await vi.advanceTimersByTimeAsync(100)
+    expect(await code).toBe("conflict")
+    expect(attempts()).toBe(3)
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test("an error without a code leaves the outcome unknown", async () => {
