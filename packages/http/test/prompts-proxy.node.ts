@@ -20,7 +20,7 @@ const LEAST = 5
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
 const SESSIONS = 2
 
-void test(`prompts sent for ${SECONDS} s through a proxy that cuts, delays, repeats and answers 502, to two servers: each runs once, and the events have each and its end once`, async () => {
+void test(`prompts sent for ${SECONDS} s through a proxy that cuts, delays, repeats and answers 502, to two servers: each runs once, and the events have each and its end once`, async (t) => {
   console.info(`SEED=${SEED}`)
   const dice = createDice(SEED)
   const root = mkdtempSync(join(tmpdir(), "sessions-proxy-"))
@@ -34,6 +34,8 @@ void test(`prompts sent for ${SECONDS} s through a proxy that cuts, delays, repe
     () => dice.next(),
     faultsOf(() => dice.next(), late),
   )
+  // Its listener keeps the process alive.
+  t.after(() => proxy.close())
   const direct = createSessionClient({ url: urls[0] as string })
   const created = await Promise.all(Array.from({ length: SESSIONS }, () => direct.create()))
   const through = createSessionClient({ url: proxy.endpoint })
@@ -76,7 +78,6 @@ void test(`prompts sent for ${SECONDS} s through a proxy that cuts, delays, repe
     await sessions.close()
   }
   await Promise.allSettled(late)
-  await proxy.close()
   rmSync(root, { recursive: true })
 
   const all = [...sent.values()].flat()

@@ -26,7 +26,7 @@ interface Outcomes {
   readonly unknown: string[]
 }
 
-void test(`two clients write for ${SECONDS} s through a proxy that cuts, delays, repeats and answers 502: nothing lost, nothing twice`, async () => {
+void test(`two clients write for ${SECONDS} s through a proxy that cuts, delays, repeats and answers 502: nothing lost, nothing twice`, async (t) => {
   console.info(`SEED=${SEED}`)
   const dice = createDice(SEED)
   const root = mkdtempSync(join(tmpdir(), "sessions-proxy-"))
@@ -45,6 +45,8 @@ void test(`two clients write for ${SECONDS} s through a proxy that cuts, delays,
     () => dice.next(),
     faultsOf(() => dice.next(), late),
   )
+  // Its listener keeps the process alive.
+  t.after(() => proxy.close())
   const clients = await Promise.all([0, 1].map(() => connectHttpStorage({ url: proxy.endpoint, timeout: 2_000 })))
   const direct = createSessions({ storage: storages[0] as SessionStorage })
   const { id } = await direct.create()
@@ -67,7 +69,6 @@ void test(`two clients write for ${SECONDS} s through a proxy that cuts, delays,
   for (const repository of repositories) await repository.close()
   for (const storage of clients) await storage[Symbol.asyncDispose]()
   await Promise.allSettled(late)
-  await proxy.close()
 
   const ids: string[] = []
   const names: string[] = []

@@ -15,6 +15,8 @@ interface Link {
   readonly server: Socket
   /** The answers go on to the client. */
   answers: boolean
+  /** A message is still on its way to the server, though the client is gone. */
+  isLate: boolean
 }
 
 type Fault = (link: Link, message: Buffer) => void
@@ -49,8 +51,9 @@ export async function startFaultProxy(connect: () => Socket, random: () => numbe
     },
     late: (link, message) => {
       link.answers = false
+      link.isLate = true
       link.client.destroy()
-      setTimeout(() => link.server.write(message), random() * 500)
+      setTimeout(() => link.server.end(message), random() * 500)
     },
     "half closed": (link, message) => {
       link.answers = false
@@ -63,7 +66,7 @@ export async function startFaultProxy(connect: () => Socket, random: () => numbe
 
   const listener = createServer((client) => {
     const server = connect()
-    const link: Link = { client, server, answers: true }
+    const link: Link = { client, server, answers: true, isLate: false }
     for (const socket of [client, server]) {
       open.add(socket)
       socket.on("error", () => socket.destroy())
@@ -80,6 +83,10 @@ export async function startFaultProxy(connect: () => Socket, random: () => numbe
     })
     server.on("close", () => client.destroy())
     client.on("end", () => server.end())
+    // The server takes a hundred connections.
+    client.on("close", () => {
+      if (!link.isLate) server.end()
+    })
   })
   await new Promise<void>((resolve) => void listener.listen(0, "127.0.0.1", resolve))
   return {

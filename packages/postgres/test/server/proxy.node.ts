@@ -12,18 +12,24 @@ const SECONDS = Number(process.env["POSTGRES_PROXY_SECONDS"] ?? (process.env["DE
 const LEAST = 10
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
 
-void test(`two clients write to one session for ${SECONDS} s through a proxy that cuts, delays and half-closes`, async () => {
+void test(`two clients write to one session for ${SECONDS} s through a proxy that cuts, delays and half-closes`, async (t) => {
   console.info(`SEED=${SEED}`)
   const schema = `proxy_${process.pid}`
   const admin = createPool()
   const storage = createPostgresStorage({ client: admin, schema })
   const direct = createSessions({ storage })
+  t.after(async () => {
+    await admin.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+    await admin.end()
+  })
   const { id } = await direct.create()
   const dice = createDice(SEED)
   const proxy = await startFaultProxy(
     () => connectTo(url),
     () => dice.next(),
   )
+  // Its listener keeps the process alive.
+  t.after(() => proxy.close())
   const through = new URL(url)
   through.searchParams.delete("host")
   through.hostname = "127.0.0.1"
@@ -60,9 +66,6 @@ void test(`two clients write to one session for ${SECONDS} s through a proxy tha
   assert.deepEqual(violations, [])
   for (const sessions of [...clients, direct]) await sessions.close()
   await Promise.all(pools.map((pool) => pool.end()))
-  await proxy.close()
-  await admin.query(`DROP SCHEMA ${schema} CASCADE`)
-  await admin.end()
   const faults = Object.values(proxy.injected).reduce((sum, count) => sum + count, 0)
   const outcomes = `${acknowledged.length} acknowledged, ${refused.length} refused, ${unknown.length} indeterminate`
   console.info(`measured: ${outcomes}, ${faults} faults in ${SECONDS} s, 0 violations`)

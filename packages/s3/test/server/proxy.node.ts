@@ -11,7 +11,7 @@ const SECONDS = Number(process.env["S3_PROXY_SECONDS"] ?? (process.env["DEEP"] =
 const LEAST = 10
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
 
-void test(`two clients write to one session for ${SECONDS} s through a proxy that loses, delays and repeats requests`, async () => {
+void test(`two clients write to one session for ${SECONDS} s through a proxy that loses, delays and repeats requests`, async (t) => {
   console.info(`SEED=${SEED}`)
   await makeBucket()
   const prefix = newPrefix()
@@ -19,6 +19,8 @@ void test(`two clients write to one session for ${SECONDS} s through a proxy tha
   const { id } = await direct.create()
   const dice = createDice(SEED)
   const proxy = await startFaultProxy(server.endpoint, () => dice.next())
+  // Its listener keeps the process alive.
+  t.after(() => proxy.close())
   const clients = Array.from({ length: 2 }, () => {
     const client = createClient({ endpoint: proxy.endpoint })
     return createSessions({ storage: openAt(prefix, { client, requestTimeout: 2_000, patience: 5_000 }) })
@@ -32,7 +34,6 @@ void test(`two clients write to one session for ${SECONDS} s through a proxy tha
   proxy.setFaultRate(0)
   // Without faults every append with an unknown outcome can be resolved.
   for (const session of opened) await session.flush()
-  await proxy.close()
 
   const ids: string[] = []
   const names: string[] = []
