@@ -39,9 +39,10 @@ export function vitest(runtime, absent, minutes) {
   }
 }
 
-/** All property tests with as many runs each as a deep run makes. */
+/** All property tests with as many runs each as a deep run makes, at least so many that each case that a law counts occurs. */
 export function laws(absent, minutes) {
   const runs = 2_000
+  const least = 500
   return {
     name: "laws",
     alone: true,
@@ -49,7 +50,7 @@ export function laws(absent, minutes) {
     minutes,
     isSearch: true,
     async run({ scale }) {
-      const env = { DEEP: "1", FC_RUNS: String(Math.max(1, Math.round(runs * scale))) }
+      const env = { DEEP: "1", FC_RUNS: String(Math.max(least, Math.round(runs * scale))) }
       const outcome = await runVitest("node", "laws", withLaws(testFiles()), env)
       return { ...outcome, measured: [`${env.FC_RUNS} runs a law`] }
     },
