@@ -5,13 +5,14 @@ import type { Lost } from "../shared/lost.ts"
 import { isEqual, isNative, nativeOf } from "../shared/native.ts"
 import { prepare, systemApart, systemText } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
+import { RULES } from "./rules.ts"
 import { contentOfOutput, optionsOfThinking, outputOf, PART } from "./parts.ts"
 import type { AiSdkMessage, AiSdkRequest } from "./types.ts"
 
 const API = "ai-sdk"
 
 export function toAiSdk(context: Context, o: RequestOptions = {}): ProviderRequest<AiSdkRequest> {
-  const prepared = prepare(context, o)
+  const prepared = prepare(context, o, RULES)
   const { lost } = prepared
   const { system, messages } = systemApart(prepared)
   const names = new Map<string, string>()

@@ -6,6 +6,7 @@ import type { Lost } from "../shared/lost.ts"
 import { isNative, nativeOf } from "../shared/native.ts"
 import { prepare, systemApart } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
+import { RULES } from "./rules.ts"
 import { PREFIX } from "./answer.ts"
 import type { AnthropicBlock, AnthropicMessage, AnthropicRequest, AnthropicText, CacheControl } from "./types.ts"
 
@@ -24,14 +25,13 @@ interface Written {
 }
 
 export function toAnthropic(context: Context, o: AnthropicOptions = {}): ProviderRequest<AnthropicRequest> {
-  const prepared = prepare(context, o)
+  const prepared = prepare(context, o, RULES)
   const { lost } = prepared
   const { system, messages } = systemApart(prepared)
   const written: Written[] = []
-  const ids = new CallIds()
   for (const item of messages) {
-    const content = sentContent(item.message, item.entryId, lost).map((block) => sentBlock(ids.withOwnId(block)))
-    const message = ids.ofResult({ ...item.message, content })
+    const content = sentContent(item.message, item.entryId, lost).map(sentBlock)
+    const message = { ...item.message, content } as ModelMessage
     const entry = { id: item.entryId, timestamp: "", message }
     for (const record of lost.mapped(item.entryId, (losses) => anthropicMessagesOf([entry], losses)))
       add(written, record as unknown as AnthropicMessage, item)
@@ -60,29 +60,6 @@ function sentContent(message: ModelMessage, entryId: string, lost: Lost): readon
 }
 
 const SERVER_CALL = `${PREFIX}server_tool_use`
-
-/** The ids of calls in a request: the API takes `^[a-zA-Z0-9_-]+$`, each once, but local models use theirs again. */
-class CallIds {
-  readonly #taken = new Set<string>()
-  /** By the id in the log, that of the last call with it. */
-  readonly #sent = new Map<string, string>()
-
-  withOwnId(block: ContentBlock): ContentBlock {
-    if (block.type !== "toolCall") return block
-    const wanted = block.id.replaceAll(/[^a-zA-Z0-9_-]/g, "_") || "call"
-    let id = wanted
-    for (let n = 2; this.#taken.has(id); n++) id = `${wanted}_${n}`
-    this.#taken.add(id)
-    this.#sent.set(block.id, id)
-    return id === block.id ? block : { ...block, id }
-  }
-
-  /** The results of a message's calls follow it. */
-  ofResult(message: ModelMessage): ModelMessage {
-    if (message.role !== "toolResult") return message
-    return { ...message, toolCallId: this.#sent.get(message.toolCallId) ?? message.toolCallId }
-  }
-}
 
 /** A block with fields that only the API has is sent as the API's own. */
 function sentBlock(block: ContentBlock): ContentBlock {

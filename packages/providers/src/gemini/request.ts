@@ -6,6 +6,7 @@ import type { Lost } from "../shared/lost.ts"
 import { nativeOf } from "../shared/native.ts"
 import { prepare, systemApart, systemText } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
+import { RULES } from "./rules.ts"
 import type { GeminiContent, GeminiPart, GeminiRequest } from "./types.ts"
 
 export interface GeminiOptions extends RequestOptions {
@@ -19,7 +20,7 @@ export interface GeminiOptions extends RequestOptions {
 }
 
 export function toGemini(context: Context, o: GeminiOptions = {}): ProviderRequest<GeminiRequest> {
-  const prepared = prepare(context, o)
+  const prepared = prepare(context, o, RULES)
   const { lost } = prepared
   const { system, messages } = systemApart(prepared)
   const contents: GeminiContent[] = []

@@ -6,6 +6,7 @@ import type { Lost } from "../shared/lost.ts"
 import { nativeOf } from "../shared/native.ts"
 import { prepare } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
+import { RULES } from "./rules.ts"
 import { AUDIO } from "./answer.ts"
 import type { ChatImage, ChatMessage, ChatRequest, ChatText } from "./types.ts"
 
@@ -15,7 +16,7 @@ export interface OpenAIChatOptions extends RequestOptions {
 }
 
 export function toOpenAIChat(context: Context, o: OpenAIChatOptions = {}): ProviderRequest<ChatRequest> {
-  const { prompt, messages, lost } = prepare(context, o)
+  const { prompt, messages, lost } = prepare(context, o, RULES)
   const role = o.systemRole ?? "system"
   const list: ChatMessage[] = prompt === undefined ? [] : [{ role, content: prompt }]
   /** Images of the results that were just written: the messages of tools have texts only. */

@@ -6,6 +6,7 @@ import type { Lost } from "../shared/lost.ts"
 import { isEqual, isNative, nativeOf } from "../shared/native.ts"
 import { prepare } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
+import { RULES } from "./rules.ts"
 import { ITEM, PART } from "./answer.ts"
 import type { ResponsesItem, ResponsesRequest } from "./types.ts"
 
@@ -13,7 +14,7 @@ const API = "openai-responses"
 
 /** The whole conversation, for requests without `previous_response_id`. */
 export function toOpenAIResponses(context: Context, o: RequestOptions = {}): ProviderRequest<ResponsesRequest> {
-  const { prompt, messages, lost } = prepare(context, o)
+  const { prompt, messages, lost } = prepare(context, o, RULES)
   const custom = new Set<string>()
   const input = messages.flatMap((item) => itemsOfMessage(item, custom, lost))
   const request = {

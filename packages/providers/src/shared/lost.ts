@@ -1,29 +1,72 @@
-/** Collects what a request leaves out: one diagnostic for each kind, with the first entry. */
+/** Collects what a request leaves out or changes: one diagnostic for each kind and rule, with the first entry. */
 import { Losses } from "@sessions/formats/messages/values"
 import type { LossCode, RequestDiagnostic } from "./types.ts"
 
-const SENTENCES: Readonly<Record<LossCode, (n: string) => string>> = {
-  thinking: (n) => `${n} of thinking not sent: another provider made it, or it has no signature.`,
-  images: (n) => `${n} of images not sent: the provider takes none in this place.`,
-  images_moved: (n) => `${n} of images of tool results sent in a user message behind the results.`,
-  files: (n) => `${n} of files sent as their paths only.`,
-  attachments: (n) => `${n} of attachments not sent.`,
-  blocks: (n) => `${n} of blocks not sent: the provider does not have their types.`,
-  errors: (n) => `${n} of failed tool results not marked as errors: the provider has no mark. Their content is sent.`,
-  partial_calls: (n) => `${n} of tool calls not sent: their arguments did not arrive completely.`,
-  signatures: (n) => `${n} of signatures of thinking not sent. Its text is sent.`,
-  system_moved: (n) => `${n} of system messages moved to the beginning: the provider takes none between messages.`,
-  surrogates: (n) => `${n} of messages with halves of surrogate pairs, sent as U+FFFD: no provider takes them.`,
-  repaired: (n) => `${n} of repairs made, as \`session.context()\` makes them.`,
+const EDIT =
+  " `session.edit` gives the entry another content for models, `session.tombstone` leaves it out of every request."
+
+interface Sentence {
+  readonly what: string
+  /** Why, if the code that found it names no rule. */
+  readonly why: string
+  /** What a person can do. */
+  readonly wayOut?: string
+}
+
+const SENTENCES: Readonly<Record<LossCode, Sentence>> = {
+  thinking: {
+    what: "thinking not sent",
+    why: "another provider made it, or it has no signature, or nothing follows it",
+  },
+  images: { what: "images not sent", why: "the provider takes none in this place", wayOut: EDIT },
+  images_moved: {
+    what: "images of tool results sent as the user's behind the results",
+    why: "the provider takes none in results",
+  },
+  files: { what: "files sent as their paths only", why: "read them into texts or images to send more", wayOut: EDIT },
+  attachments: { what: "attachments not sent", why: "read them into texts or images of the message", wayOut: EDIT },
+  blocks: { what: "blocks not sent", why: "the provider does not have their types", wayOut: EDIT },
+  errors: {
+    what: "failed tool results not marked as errors",
+    why: "the provider has no mark. Their content is sent",
+  },
+  partial_calls: { what: "tool calls not sent", why: "their arguments did not arrive completely" },
+  hosted_calls: {
+    what: "calls of the provider's own tools, or their results, not sent",
+    why: "the other half did not arrive",
+    wayOut: EDIT,
+  },
+  ids: { what: "tool calls sent with another id", why: "the provider takes no such id" },
+  names: {
+    what: "tool calls sent with another name",
+    why: "the provider takes no such name",
+    wayOut: " Declare the tool under `toolName(name)`.",
+  },
+  signatures: { what: "signatures of thinking not sent", why: "the provider has no place for them. Its text is sent" },
+  system_moved: {
+    what: "system messages moved to the beginning",
+    why: "the provider takes none between messages",
+  },
+  surrogates: {
+    what: "messages with halves of surrogate pairs",
+    why: "no provider takes them, U+FFFD is sent in their place",
+    wayOut: EDIT,
+  },
+  repaired: { what: "repairs made", why: "as `session.context()` makes them", wayOut: EDIT },
 }
 
 export class Lost {
-  readonly #found = new Map<LossCode, { count: number; readonly entryId: string }>()
+  readonly #found = new Map<
+    string,
+    { readonly code: LossCode; readonly rule: string; count: number; readonly entryId: string }
+  >()
 
-  add(code: LossCode, entryId: string, count = 1): void {
+  /** `rule`: of the receiver, as the end of a sentence. Cases with different rules have a diagnostic each. */
+  add(code: LossCode, entryId: string, count = 1, rule: string = SENTENCES[code].why): void {
     if (count === 0) return
-    const found = this.#found.get(code)
-    if (found === undefined) this.#found.set(code, { count, entryId })
+    const key = `${code} ${rule}`
+    const found = this.#found.get(key)
+    if (found === undefined) this.#found.set(key, { code, rule, count, entryId })
     else found.count += count
   }
 
@@ -36,9 +79,11 @@ export class Lost {
   }
 
   diagnostics(): readonly RequestDiagnostic[] {
-    return [...this.#found].map(([code, { count, entryId }]) => {
+    return [...this.#found.values()].map(({ code, rule, count, entryId }) => {
+      const { what, wayOut = "" } = SENTENCES[code]
       const cases = count === 1 ? "1 case" : `${count} cases`
-      return { code, message: `${SENTENCES[code](cases)} The first is in entry ${entryId}.`, count, entryId }
+      const message = `${cases} of ${what}: ${rule}. The first is in entry ${entryId}.${wayOut}`
+      return { code, message, count, entryId }
     })
   }
 }

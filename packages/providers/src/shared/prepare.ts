@@ -1,32 +1,93 @@
-/** The steps that every request begins with: calls that did not arrive completely go, calls and results are paired, the system prompt is found. */
-import type { ContentBlock, ContextMessage, ModelMessage, SystemMessage } from "@sessions/core"
+/**
+ * The steps that every request begins with: calls that did not arrive completely go, calls and results are paired, their ids and names and the images
+ * are those that the receiver takes, the system prompt is found.
+ */
+import type {
+  ContentBlock,
+  ContextMessage,
+  ImageBlock,
+  ModelMessage,
+  SystemMessage,
+  ToolCallBlock,
+} from "@sessions/core"
 import { repairMessages } from "@sessions/core/context"
 import { Lost } from "./lost.ts"
 import { PARTIAL_CALL } from "./answer.ts"
+import { CallIds, sentName } from "./fit.ts"
+import { fittedImage } from "./media.ts"
+import type { Rules } from "./rules.ts"
 import { wellFormed } from "./well-formed.ts"
 import type { Context, RequestOptions } from "./types.ts"
 
 export interface Prepared {
   /** The system prompt of the context or the program; undefined if there is none. */
   readonly prompt: string | undefined
-  /** Each call has one result, behind its message. */
-  readonly messages: readonly ContextMessage<ModelMessage>[]
+  /** Each call has one result, behind its message, with the call's id and name. */
+  readonly messages: readonly Item[]
   readonly lost: Lost
 }
 
-export function prepare(context: Context, { system }: RequestOptions): Prepared {
+export function prepare(context: Context, { system }: RequestOptions, rules: Rules): Prepared {
   const lost = new Lost()
   const complete = context.messages.map((item) => withoutHalves(withoutPartialCalls(item, lost), lost))
   const { messages, diagnostics } = repairMessages(complete, "synthesize")
   for (const { entryId } of diagnostics) lost.add("repaired", entryId ?? "")
   const prompt = wellFormed(context.systemPromptOverride ?? system)
-  return { prompt: prompt === "" ? undefined : prompt, messages: messages.map(withSoundResult), lost }
+  const sound = messages.map(withSoundResult)
+  return {
+    prompt: prompt === "" ? undefined : prompt,
+    messages: withCalls(withImages(sound, rules, lost), rules, lost),
+    lost,
+  }
+}
+
+type Item = ContextMessage<ModelMessage>
+
+function withImages(items: readonly Item[], rules: Rules, lost: Lost): readonly Item[] {
+  const isImage = (block: ContentBlock): block is ImageBlock => block.type === "image"
+  const count = items.reduce((sum, { message }) => sum + message.content.filter(isImage).length, 0)
+  if (count === 0) return items
+  return items.map((item) => {
+    if (!item.message.content.some(isImage)) return item
+    const content = item.message.content.map((one) => {
+      if (!isImage(one)) return one
+      const { block, refused } = fittedImage(one, rules, count)
+      if (refused !== undefined) lost.add("images", item.entryId, 1, refused)
+      return block
+    })
+    return { ...item, message: { ...item.message, content } }
+  })
+}
+
+function withCalls(items: readonly Item[], { callId, callName, receiver }: Rules, lost: Lost): readonly Item[] {
+  const ids = new CallIds(callId)
+  /** By the id in the log, that of the last call with it. */
+  const names = new Map<string, string>()
+  const sent = (call: ToolCallBlock, entryId: string): ToolCallBlock => {
+    const [id, name] = [ids.ofCall(call.id), sentName(call.name, callName)]
+    names.set(call.id, name)
+    if (id !== call.id) lost.add("ids", entryId, 1, `${receiver} takes ${callId.says}`)
+    if (name !== call.name) lost.add("names", entryId, 1, `${receiver} takes ${callName.says}`)
+    return id === call.id && name === call.name ? call : { ...call, id, name }
+  }
+  return items.map((item) => {
+    const { message, entryId } = item
+    if (message.role === "assistant") {
+      if (!message.content.some(({ type }) => type === "toolCall")) return item
+      const content = message.content.map((block) => (block.type === "toolCall" ? sent(block, entryId) : block))
+      return { ...item, message: { ...message, content } }
+    }
+    if (message.role !== "toolResult") return item
+    const toolCallId = ids.ofResult(message.toolCallId)
+    const toolName = names.get(message.toolCallId) ?? sentName(message.toolName ?? "", callName)
+    return { ...item, message: { ...message, toolCallId, toolName } }
+  })
 }
 
 const FAILED = "The tool has failed without a message."
 
 /** Anthropic refuses a failed result without content, and a text of white space beside other blocks. */
-function withSoundResult(item: ContextMessage<ModelMessage>): ContextMessage<ModelMessage> {
+function withSoundResult(item: Item): Item {
   const { message } = item
   if (message.role !== "toolResult") return item
   const shown = message.content.filter((block) => block.type !== "text" || block.text.trim() !== "")
@@ -37,14 +98,14 @@ function withSoundResult(item: ContextMessage<ModelMessage>): ContextMessage<Mod
 }
 
 /** Half of a surrogate pair, as a text that was cut may end in: no API takes it. */
-function withoutHalves(item: ContextMessage<ModelMessage>, lost: Lost): ContextMessage<ModelMessage> {
+function withoutHalves(item: Item, lost: Lost): Item {
   const message = wellFormed(item.message)
   if (message === item.message) return item
   lost.add("surrogates", item.entryId)
   return { ...item, message }
 }
 
-function withoutPartialCalls(item: ContextMessage<ModelMessage>, lost: Lost): ContextMessage<ModelMessage> {
+function withoutPartialCalls(item: Item, lost: Lost): Item {
   const { message, entryId } = item
   const content = message.content.filter(({ type }) => type !== PARTIAL_CALL)
   const count = message.content.length - content.length

@@ -16,7 +16,7 @@ export interface RequestOptions {
 export type LossCode =
   /** Thinking that another provider made, or that has no signature, is left out. */
   | "thinking"
-  /** Images are left out: the provider takes none in this place. */
+  /** Images are left out: the provider takes none in this place, or none of their type or size. */
   | "images"
   /** Images of a tool's result are in a user message behind the results. */
   | "images_moved"
@@ -30,18 +30,27 @@ export type LossCode =
   | "errors"
   /** Calls whose arguments did not arrive completely are left out. */
   | "partial_calls"
+  /** Calls of the provider's own tools without their results, or results without their calls, are left out. */
+  | "hosted_calls"
+  /** Calls have another id than in the log, and their results have the same: the provider does not take theirs, or it occurred before. */
+  | "ids"
+  /** Calls have another name than in the log, that of `toolName`: the provider does not take theirs. */
+  | "names"
   /** Signatures of thinking are left out; its text is sent. */
   | "signatures"
   /** System messages from the middle of the conversation are at its beginning. */
   | "system_moved"
   /** Halves of surrogate pairs are sent as U+FFFD. */
   | "surrogates"
-  /** Calls and results did not match, or a message was empty: mended as by `session.context()`. */
+  /**
+   * Calls and results did not match, or a message was empty: mended as by `session.context()`. Or a user message was added where the provider wants one:
+   * at the beginning, or behind an answer that is to go on.
+   */
   | "repaired"
 
 export interface RequestDiagnostic {
   readonly code: LossCode
-  /** A sentence for people. */
+  /** Sentences for people: what is not as in the context, by which rule, and the way out. */
   readonly message: string
   /** How often it occurred. */
   readonly count: number
@@ -52,7 +61,7 @@ export interface RequestDiagnostic {
 /** `request` is spread into the call of the provider's client. */
 export interface ProviderRequest<R> {
   readonly request: R
-  /** One for each kind of loss. Empty: the request has all that the context has. */
+  /** One for each kind of loss and each rule. Empty: the request has all that the context has. */
   readonly diagnostics: readonly RequestDiagnostic[]
 }
 

@@ -1,0 +1,84 @@
+/** The messages of a request in the order that its receiver takes: where it begins, where it ends, and which neighbours are one message. */
+import type { ContextMessage } from "@sessions/core"
+import type { Lost } from "./lost.ts"
+import type { Rules } from "./rules.ts"
+
+/** What a user message says that a request needs and the conversation does not have. */
+export const BEGINNING = "(The conversation begins here.)"
+export const CONTINUE = "Continue."
+
+/** How a receiver writes messages. */
+export interface Writer<T> {
+  /** The role of a message, in the API's words. */
+  readonly roleOf: (record: T) => string
+  /** A message of the user. */
+  readonly user: (text: string) => T
+  /** Adds what `next` says to the end of `last`; both have one role. */
+  readonly join: (last: T, next: T) => void
+}
+
+/** Takes the messages of a request one after the other. */
+export class Turns<T> {
+  readonly #rules: Rules
+  readonly #lost: Lost
+  readonly #writer: Writer<T>
+  readonly #list: T[] = []
+  #hasBegun = false
+  /** Where the last message comes from, if it is an answer. System messages do not count. */
+  #answer: { readonly item: ContextMessage; readonly isOpen: boolean } | undefined
+
+  constructor(rules: Rules, lost: Lost, writer: Writer<T>) {
+    this.#rules = rules
+    this.#lost = lost
+    this.#writer = writer
+  }
+
+  /** `isOpen`: an answer that goes on in the next one, such as one that waits for a tool of the provider. Gives the message that has it. */
+  add(record: T, item: ContextMessage, isOpen = false): T {
+    const { order } = this.#rules
+    const { role: of } = item.message
+    if (of === "assistant") {
+      if (!this.#hasBegun) this.#begin(item.entryId)
+      // The request that this answer came to has ended with the one before it, as `end` ends it.
+      if (this.#answer !== undefined && isWhole(this.#answer)) this.#goOn(this.#answer.item)
+      this.#answer = { item, isOpen }
+    } else if (of !== "system") this.#answer = undefined
+    this.#hasBegun ||= of !== "system"
+    const last = this.#list.at(-1)
+    const role = this.#writer.roleOf(record)
+    if (last === undefined || this.#writer.roleOf(last) !== role || !order.joined.includes(role)) {
+      this.#list.push(record)
+      return record
+    }
+    this.#writer.join(last, record)
+    return last
+  }
+
+  /** The messages of the request, one at least: no receiver takes none. */
+  end(): readonly T[] {
+    if (!this.#hasBegun) this.#begin("")
+    if (this.#answer !== undefined && !this.#answer.isOpen) this.#goOn(this.#answer.item)
+    this.#answer = undefined
+    return this.#list
+  }
+
+  #begin(entryId: string): void {
+    const { order, receiver } = this.#rules
+    if (order.begins !== "user") return
+    this.#lost.add("repaired", entryId, 1, `${receiver} wants a user message first; "${BEGINNING}" was added`)
+    this.#list.push(this.#writer.user(BEGINNING))
+  }
+
+  #goOn({ entryId }: ContextMessage): void {
+    const { order, receiver } = this.#rules
+    if (order.ends !== "user") return
+    const rule = `${receiver} wants a user message behind an answer to go on from it; "${CONTINUE}" was added`
+    this.#lost.add("repaired", entryId, 1, rule)
+    this.#list.push(this.#writer.user(CONTINUE))
+  }
+}
+
+/** An answer that has ended, so that another request asked for the next one. Other programs have one answer in several entries without a reason. */
+function isWhole({ item, isOpen }: { readonly item: ContextMessage; readonly isOpen: boolean }): boolean {
+  return !isOpen && (item.kind === "compaction" || typeof item.message["stopReason"] === "string")
+}
