@@ -8,7 +8,7 @@ export async function newSession(): Promise<Session> {
   return createSessions({ storage: createMemoryStorage() }).create()
 }
 
-/** A session in which a user asks, and each answer's calls have results. */
+/** A session in which a user asks, each answer's calls have results, and the user goes on. */
 export async function sessionOf(answers: readonly AnswerEntry[], results = true): Promise<Session> {
   const session = await newSession()
   for (const answer of answers) {
@@ -16,6 +16,7 @@ export async function sessionOf(answers: readonly AnswerEntry[], results = true)
     if (results) for (const call of toolCalls(answer)) entries.push(toolResult(call, `result of ${call.id}`))
     await session.append(entries)
   }
+  await session.append({ type: "message", message: { role: "user", content: "go on" } })
   return session
 }
 

@@ -19,6 +19,8 @@ const anthropicBlock: fc.Arbitrary<Anthropic.ContentBlock> = fc.oneof(
 )
 export const anthropicAnswer: fc.Arbitrary<Anthropic.Message> = fc
   .array(anthropicBlock, { minLength: 1, maxLength: 5 })
+  // The API never ends with thinking.
+  .filter((blocks) => blocks.at(-1)?.type !== "thinking" && blocks.at(-1)?.type !== "redacted_thinking")
   .map(
     (blocks) =>
       ({
@@ -155,6 +157,8 @@ const geminiPart = fc.oneof(
 )
 export const geminiAnswer: fc.Arbitrary<GenerateContentResponse> = fc
   .array(geminiPart, { minLength: 1, maxLength: 5 })
+  // Thoughts lead to something.
+  .filter((parts) => parts.some((part) => !("thought" in part)))
   // The parts of a stream are joined.
   .filter((parts) => parts.every((part, i) => i === 0 || !isPlain(part) || !isPlain(parts[i - 1])))
   .map(

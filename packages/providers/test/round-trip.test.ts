@@ -102,7 +102,10 @@ test("Gemini: the message of a stream is that of the whole answer", async () => 
 })
 
 test("AI SDK: the messages of an answer are in the next request as they were", async () => {
-  const parts = fc.array(aiSdkPart, { minLength: 1, maxLength: 5 })
+  const parts = fc
+    .array(aiSdkPart, { minLength: 1, maxLength: 5 })
+    // Reasoning leads to something.
+    .filter((some) => some.at(-1)?.type !== "reasoning")
   const property = fc.asyncProperty(parts, fc.array(output, { minLength: 5, maxLength: 5 }), async (said, outputs) => {
     const content = numbered(said, (part, id) => (part.type === "tool-call" ? { ...part, toolCallId: id } : part))
     const results = content.flatMap((part, i) =>
@@ -114,6 +117,7 @@ test("AI SDK: the messages of an answer are in the next request as they were", a
       { role: "assistant", content },
       ...(results.length === 0 ? [] : [{ role: "tool", content: results }]),
     ]
+    const user = [{ role: "user", content: [{ type: "text", text: "go on" }] }]
     const step = {
       model: { provider: "anthropic.messages", modelId: "m" },
       usage: {},
@@ -122,8 +126,9 @@ test("AI SDK: the messages of an answer are in the next request as they were", a
     }
     const session = await sessionOf([])
     await session.append(fromAiSdk({ responseMessages: messages, steps: [step] }))
+    await session.append({ type: "message", message: { role: "user", content: "go on" } })
     const { request, diagnostics } = toAiSdk(await session.context())
-    expect(request.messages).toEqual(messages)
+    expect(request.messages).toEqual([...user, ...messages, ...user])
     expect(diagnostics).toEqual([])
   })
   await fc.assert(property, RUNS)

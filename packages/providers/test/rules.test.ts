@@ -60,7 +60,7 @@ const LOSSES = {
   anthropic: ["attachments", "blocks", "files", "system_moved", "thinking"],
   "openai-chat": ["attachments", "blocks", "errors", "files", "images_moved", "thinking"],
   "openai-responses": ["attachments", "blocks", "errors", "files", "thinking"],
-  gemini: ["attachments", "blocks", "files", "system_moved", "thinking"],
+  gemini: ["attachments", "blocks", "files", "images_moved", "system_moved", "thinking"],
   "ai-sdk": ["attachments", "blocks", "files", "signatures", "system_moved"],
 } as const
 
@@ -155,6 +155,7 @@ describe("streams that end early", () => {
       { type: "text", text: "half" },
       { type: PARTIAL_CALL, id: "c1", name: "rm", text: '{"path":"/' },
     ])
+    await session.append(user("go on"))
     for (const name of names) {
       const { request, diagnostics } = TARGETS[name](await session.context())
       expect(JSON.stringify(request)).not.toContain("c1")
@@ -238,7 +239,7 @@ test("several choices or candidates are refused unless one is chosen", () => {
 
 test("images that a model has made are named where the provider does not take them back", async () => {
   const made = fromGemini({ candidates: [{ content: { parts: [{ text: "a" }, { inlineData: PNG }] } }] })
-  const context = await contextOf(user("draw"), made)
+  const context = await contextOf(user("draw"), made, user("again"))
   for (const name of names) {
     const { request, diagnostics } = TARGETS[name](context)
     const isSent = name === "gemini" || name === "ai-sdk"

@@ -1,8 +1,9 @@
 /** A context as `instructions` and `messages` of the AI SDK. */
-import type { ContentBlock, ContextMessage, ModelMessage, SystemMessage } from "@sessions/core"
+import type { ContentBlock, ModelMessage, ToolResultMessage } from "@sessions/core"
 import { type Fields, fieldsOf } from "@sessions/formats/messages/values"
 import type { Lost } from "../shared/lost.ts"
 import { isEqual, isNative, nativeOf } from "../shared/native.ts"
+import { Turns } from "../shared/order.ts"
 import { prepare, systemApart, systemText } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
 import { RULES } from "./rules.ts"
@@ -11,49 +12,63 @@ import type { AiSdkMessage, AiSdkRequest } from "./types.ts"
 
 const API = "ai-sdk"
 
+interface Written {
+  readonly role: string
+  readonly content: Fields[]
+}
+
 export function toAiSdk(context: Context, o: RequestOptions = {}): ProviderRequest<AiSdkRequest> {
   const prepared = prepare(context, o, RULES)
   const { lost } = prepared
   const { system, messages } = systemApart(prepared)
-  const names = new Map<string, string>()
-  const list: { role: string; content: Fields[] }[] = []
-  for (const item of messages) {
-    const content = partsOf(item, names, lost)
-    if (content.length === 0) continue
-    const role = item.message.role === "toolResult" ? "tool" : item.message.role
-    const last = list.at(-1)
+  const turns = new Turns<Written>(RULES, lost, {
+    roleOf: ({ role }) => role,
+    user: (text) => ({ role: "user", content: [{ type: "text", text }] }),
     // The results of all calls of a message are one message.
-    if (role === "tool" && last?.role === "tool") last.content.push(...content)
-    else list.push({ role, content: [...content] })
+    join: ({ content }, next) => content.push(...next.content),
+  })
+  for (const item of messages) {
+    const { message, entryId } = item
+    lost.add("attachments", entryId, message.attachments?.length ?? 0)
+    const content =
+      message.role === "toolResult" ? [resultPart(message, entryId, lost)] : partsOf(message, entryId, lost)
+    const role = message.role === "toolResult" ? "tool" : message.role
+    if (content.length > 0) turns.add({ role, content: [...content] }, item, isOpen(message))
   }
   const instructions = systemText(system)
   const request = {
-    messages: list as unknown as AiSdkMessage[],
+    messages: turns.end() as unknown as AiSdkMessage[],
     ...(instructions === undefined ? {} : { instructions }),
   }
   return { request, diagnostics: lost.diagnostics() }
 }
 
-function partsOf(
-  { message, entryId }: ContextMessage<Exclude<ModelMessage, SystemMessage>>,
-  names: Map<string, string>,
-  lost: Lost,
-): readonly Fields[] {
-  lost.add("attachments", entryId, message.attachments?.length ?? 0)
-  if (message.role === "toolResult") {
-    const { toolCallId, toolName = names.get(toolCallId) ?? "unknown" } = message
-    const { api, fields } = fieldsOf(message["native"])
-    const native = api === API ? fieldsOf(fieldsOf(fields)["output"]) : {}
-    // Pruning and edits change the content.
-    const isKept = api === API && isEqual(contentOfOutput(native).content, message.content)
-    if (!isKept) lost.add("blocks", entryId, message.content.filter(({ type }) => !SENT_OUTPUTS.has(type)).length)
-    return [{ type: "tool-result", toolCallId, toolName, output: isKept ? native : outputOf(message) }]
-  }
-  return message.content.flatMap((block): readonly Fields[] => {
-    if (block.type === "toolCall") names.set(block.id, block.name)
+/** An answer that waits for a tool which the provider runs: the next one goes on with it. */
+function isOpen({ role, content, stopReason }: ModelMessage): boolean {
+  const isHosted = (block: ContentBlock) =>
+    block.type === PART && fieldsOf((block as Fields)["part"])["type"] === "tool-call"
+  return role === "assistant" && stopReason === "tool-calls" && content.some(isHosted)
+}
+
+function resultPart(message: ToolResultMessage, entryId: string, lost: Lost): Fields {
+  const { toolCallId, toolName } = message
+  const { api, fields } = fieldsOf(message["native"])
+  const native = api === API ? fieldsOf(fieldsOf(fields)["output"]) : {}
+  // Pruning and edits change the content.
+  const isKept = api === API && isEqual(contentOfOutput(native).content, message.content)
+  if (!isKept) lost.add("blocks", entryId, message.content.filter(({ type }) => !SENT_OUTPUTS.has(type)).length)
+  return { type: "tool-result", toolCallId, toolName, output: isKept ? native : outputOf(message) }
+}
+
+/** Thinking comes before what it led to: of an answer that was cut off it is all, and the providers refuse it then. */
+function partsOf(message: ModelMessage, entryId: string, lost: Lost): readonly Fields[] {
+  const parts = message.content.flatMap((block): readonly Fields[] => {
     const part = partOf(block, message, entryId, lost)
     return part === undefined ? [] : [{ ...part, ...nativeOf(block, API) }]
   })
+  const end = parts.findLastIndex(({ type }) => type !== "reasoning") + 1
+  lost.add("thinking", entryId, parts.length - end)
+  return parts.slice(0, end)
 }
 
 const SENT_OUTPUTS: ReadonlySet<string> = new Set(["text", "image", PART])

@@ -1,13 +1,15 @@
 /** A context as `system` and `messages` of Anthropic's API. */
-import type { ContentBlock, ContextMessage, ModelMessage } from "@sessions/core"
+import type { AssistantMessage, ContentBlock, ContextMessage, ModelMessage } from "@sessions/core"
 import { anthropicBlockOf, anthropicMessagesOf, WRAPPED_VALUE } from "@sessions/formats/messages/anthropic"
 import type { Fields } from "@sessions/formats/messages/values"
 import type { Lost } from "../shared/lost.ts"
 import { isNative, nativeOf } from "../shared/native.ts"
+import { Turns } from "../shared/order.ts"
 import { prepare, systemApart } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
-import { RULES } from "./rules.ts"
 import { PREFIX } from "./answer.ts"
+import { apiOf, Hosted } from "./hosted.ts"
+import { THINKING, RULES } from "./rules.ts"
 import type { AnthropicBlock, AnthropicMessage, AnthropicRequest, AnthropicText, CacheControl } from "./types.ts"
 
 export interface AnthropicOptions extends RequestOptions {
@@ -28,14 +30,29 @@ export function toAnthropic(context: Context, o: AnthropicOptions = {}): Provide
   const prepared = prepare(context, o, RULES)
   const { lost } = prepared
   const { system, messages } = systemApart(prepared)
-  const written: Written[] = []
+  const hosted = new Hosted(messages)
+  const turns = new Turns<Written>(RULES, lost, {
+    roleOf: ({ record }) => record.role,
+    user: (content) => ({ record: { role: "user", content } }),
+    // Results of all calls of a message, and what the user says next, are one message.
+    join: ({ record }, next) => {
+      const blocks = blocksOf(record)
+      blocks.push(...blocksOf(next.record))
+      record.content = blocks
+    },
+  })
   for (const item of messages) {
-    const content = sentContent(item.message, item.entryId, lost).map(sentBlock)
-    const message = { ...item.message, content } as ModelMessage
-    const entry = { id: item.entryId, timestamp: "", message }
-    for (const record of lost.mapped(item.entryId, (losses) => anthropicMessagesOf([entry], losses)))
-      add(written, record as unknown as AnthropicMessage, item)
+    const { message, entryId } = item
+    const content = message.role === "assistant" ? answerBlocks(message, entryId, hosted, lost) : message.content
+    const entry = {
+      id: entryId,
+      timestamp: "",
+      message: { ...message, content: content.map(sentBlock) } as ModelMessage,
+    }
+    for (const record of lost.mapped(entryId, (losses) => anthropicMessagesOf([entry], losses)))
+      add(turns, record as unknown as AnthropicMessage, item, hosted.isPaused(message))
   }
+  const written = turns.end()
   const request: AnthropicRequest = { messages: written.map(({ record }) => record) }
   if (system.length > 0) request.system = system.map((block) => ({ ...block }) as AnthropicText)
   if (o.cache !== undefined && o.cache !== false) {
@@ -45,21 +62,34 @@ export function toAnthropic(context: Context, o: AnthropicOptions = {}): Provide
   return { request, diagnostics: lost.diagnostics() }
 }
 
-/** What may be sent of a message. An answer that was cut off may have calls of the API's own tools without their results, which the API refuses. */
-function sentContent(message: ModelMessage, entryId: string, lost: Lost): readonly ContentBlock[] {
-  const { role } = message
-  if (role !== "assistant") return message.content
-  // Only the user's messages may have images.
-  const content = message.content.filter(({ type }) => type !== "image")
-  lost.add("images", entryId, message.content.length - content.length)
-  if (message.stopReason !== "aborted" && message.stopReason !== "error") return content
-  const results = new Set(content.map((block) => (block as Fields)["tool_use_id"]))
-  const left = content.filter((block) => block.type !== SERVER_CALL || results.has((block as Fields)["id"]))
-  lost.add("partial_calls", entryId, content.length - left.length)
-  return left
+/** What may be sent of an answer: no images, which only the user's messages may have; no half of a hosted call; thinking as the API takes it. */
+function answerBlocks(message: AssistantMessage, entryId: string, hosted: Hosted, lost: Lost): readonly ContentBlock[] {
+  const kept = hosted.kept(message, entryId, lost)
+  const withoutImages = kept.filter(({ type }) => type !== "image")
+  lost.add("images", entryId, kept.length - withoutImages.length)
+  const sent = withThinking(withoutImages)
+  lost.add("thinking", entryId, withoutImages.length - sent.length)
+  return sent
 }
 
-const SERVER_CALL = `${PREFIX}server_tool_use`
+/** Signed thinking that something follows. If the first is unsigned, the others go with it: a message with thinking has to begin with it. */
+function withThinking(content: readonly ContentBlock[]): readonly ContentBlock[] {
+  const signed = content.filter((block) => !isUnsigned(block))
+  const begins = signed.length === content.length || isThinking(signed[0])
+  const sent = begins ? signed : signed.filter((block) => !isThinking(block))
+  let end = sent.length
+  while (isThinking(sent[end - 1])) end--
+  return sent.slice(0, end)
+}
+
+function isThinking(block: ContentBlock | undefined): boolean {
+  return block !== undefined && THINKING.has(String(apiOf(block)["type"]))
+}
+
+/** The signature of thinking that was cut off is missing, or an empty text in the logs of other programs. */
+function isUnsigned(block: ContentBlock): boolean {
+  return block.type === "thinking" && (block.signature ?? "") === ""
+}
 
 /** A block with fields that only the API has is sent as the API's own. */
 function sentBlock(block: ContentBlock): ContentBlock {
@@ -82,14 +112,10 @@ function withoutForeign(block: ContentBlock): ContentBlock {
   return signature === undefined ? { type, thinking } : { type, thinking, signature }
 }
 
-/** Results of all calls of a message, and what the user says next, are one message: the roles take turns. */
-function add(written: Written[], record: AnthropicMessage, { kind }: ContextMessage): void {
+function add(turns: Turns<Written>, record: AnthropicMessage, item: ContextMessage, isPaused: boolean): void {
   if (record.content.length === 0) return
-  let last = written.at(-1)
-  if (record.role === "user" && last?.record.role === "user")
-    last.record.content = [...blocksOf(last.record), ...blocksOf(record)]
-  else written.push((last = { record }))
-  if (kind === "compaction" && record.role === "user") last.summary = blocksOf(last.record).length - 1
+  const written = turns.add({ record }, item, isPaused)
+  if (item.kind === "compaction" && record.role === "user") written.summary = blocksOf(written.record).length - 1
 }
 
 function blocksOf({ content }: AnthropicMessage): AnthropicBlock[] {

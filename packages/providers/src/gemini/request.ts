@@ -1,71 +1,155 @@
 /** A context as `contents` and the system prompt of the Gemini API. */
-import type { ContentBlock, ContextMessage, ModelMessage, SystemMessage, ToolCallBlock } from "@sessions/core"
+import type {
+  AssistantMessage,
+  ContentBlock,
+  ContextMessage,
+  ModelMessage,
+  SystemMessage,
+  ToolCallBlock,
+  ToolResultMessage,
+} from "@sessions/core"
 import { functionResponseOf, partsOfBlocks } from "@sessions/formats/messages/gemini"
-import { type Fields, fieldsOf, isObject } from "@sessions/formats/messages/values"
+import { type Fields, fieldsOf } from "@sessions/formats/messages/values"
+import { type Half, pairedIds } from "../shared/halves.ts"
 import type { Lost } from "../shared/lost.ts"
 import { nativeOf } from "../shared/native.ts"
+import { Turns } from "../shared/order.ts"
 import { prepare, systemApart, systemText } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
-import { RULES } from "./rules.ts"
+import { PART } from "./answer.ts"
+import { HOSTED, RULES } from "./rules.ts"
 import type { GeminiContent, GeminiPart, GeminiRequest } from "./types.ts"
 
 export interface GeminiOptions extends RequestOptions {
   /** False: calls and responses have no ids, for versions of the API that refuse them. Their order pairs them. Default true. */
   readonly ids?: boolean
   /**
-   * Sent as the signature of the first call of each answer that another provider made. Gemini 3 refuses calls without one; Google documents
-   * `"skip_thought_signature_validator"` for this. Default: none.
+   * Sent as the signature of the first call of each answer in which that call has none: another provider made it, or an older model of Google's. Gemini 3
+   * refuses it then; Google documents `"skip_thought_signature_validator"` for this. Default: none.
    */
   readonly foreignSignature?: string
+  /**
+   * True: images of results are in the `parts` of the response, which Gemini 3 and later take, and older models refuse. Default false: they follow the
+   * responses, which all take.
+   */
+  readonly imagesInResults?: boolean
 }
 
 export function toGemini(context: Context, o: GeminiOptions = {}): ProviderRequest<GeminiRequest> {
   const prepared = prepare(context, o, RULES)
   const { lost } = prepared
   const { system, messages } = systemApart(prepared)
-  const contents: GeminiContent[] = []
-  const calls = new Map<string, ToolCallBlock>()
+  const turns = new Turns<GeminiContent>(RULES, lost, {
+    roleOf: ({ role }) => role,
+    user: (text) => ({ role: "user", parts: [{ text }] }),
+    // The responses of all calls of a content are one content. Images and what the user says next follow them.
+    join: (last, next) => {
+      const parts = [...last.parts, ...next.parts]
+      last.parts = next.parts.some(isResponse)
+        ? [...parts.filter(isResponse), ...parts.filter((part) => !isResponse(part))]
+        : parts
+    },
+  })
+  const sender = new Sender(messages, lost, o)
   for (const item of messages) {
-    const parts = partsOf(item, calls, lost, o) as unknown as GeminiPart[]
-    if (parts.length === 0) continue
+    const parts = sender.partsOf(item) as unknown as GeminiPart[]
     const role = item.message.role === "assistant" ? "model" : "user"
-    const last = contents.at(-1)
-    // The responses of all calls of a content are one content, and what the user says next follows them.
-    if (last?.role === "user" && role === "user") last.parts.push(...parts)
-    else contents.push({ role, parts })
+    if (parts.length > 0) turns.add({ role, parts }, item)
   }
   const prompt = systemText(system)
   const config = prompt === undefined ? {} : { systemInstruction: prompt }
-  return { request: { contents, config }, diagnostics: lost.diagnostics() }
+  return { request: { contents: [...turns.end()], config }, diagnostics: lost.diagnostics() }
+}
+function isResponse({ functionResponse }: GeminiPart): boolean {
+  return functionResponse !== undefined
 }
 
-function partsOf(
-  { message, entryId }: ContextMessage<Exclude<ModelMessage, SystemMessage>>,
-  calls: Map<string, ToolCallBlock>,
-  lost: Lost,
-  { ids = true, foreignSignature }: GeminiOptions,
-): readonly Fields[] {
-  lost.add("attachments", entryId, message.attachments?.length ?? 0)
-  if (message.role === "toolResult") {
-    const call = calls.get(message.toolCallId)
-    const name = message.toolName ?? call?.name ?? "unknown"
-    const { functionResponse } = lost.mapped(entryId, (losses) => functionResponseOf(message, name, losses))
-    const { id, ...rest } = fieldsOf(functionResponse)
-    return [{ functionResponse: ids && call?.["generatedId"] !== true ? { id, ...rest } : rest }]
+type Item = ContextMessage<Exclude<ModelMessage, SystemMessage>>
+
+/** Writes the parts of messages, in their order. */
+class Sender {
+  readonly #lost: Lost
+  readonly #options: GeminiOptions
+  readonly #paired: ReadonlySet<string>
+  /** The last call with each id. */
+  readonly #calls = new Map<string, ToolCallBlock>()
+
+  constructor(items: readonly Item[], lost: Lost, o: GeminiOptions) {
+    this.#lost = lost
+    this.#options = o
+    this.#paired = pairedIds(items, halfOf)
   }
-  if (message.role === "user") return lost.mapped(entryId, (losses) => partsOfBlocks(message.content, losses))
-  let unsigned = message.provider === "google" ? undefined : foreignSignature
-  return message.content.flatMap((block): readonly Fields[] => {
-    if (block.type === "thinking") return thoughtOf(block, message.provider === "google", entryId, lost)
-    if (block.type !== "toolCall") return otherParts(block, entryId, lost)
-    calls.set(block.id, block)
-    const signature = unsigned === undefined ? {} : { thoughtSignature: unsigned }
-    unsigned = undefined
-    return [{ functionCall: callOf(block, ids), ...signature, ...withoutCall(nativeOf(block, "gemini")) }]
-  })
+
+  partsOf({ message, entryId }: Item): readonly Fields[] {
+    this.#lost.add("attachments", entryId, message.attachments?.length ?? 0)
+    if (message.role === "toolResult") return this.#resultParts(message, entryId)
+    if (message.role === "user") return this.#blockParts(message.content, entryId)
+    const isGoogle = message.provider === "google"
+    let unsigned = this.#options.foreignSignature
+    const parts = this.#whole(message, entryId).flatMap((block): readonly Fields[] => {
+      if (block.type === "thinking") return thoughtOf(block, isGoogle, entryId, this.#lost)
+      const native = nativeOf(block, "gemini")
+      if (block.type !== "toolCall") return this.#blockParts([block], entryId).map((part) => ({ ...part, ...native }))
+      this.#calls.set(block.id, block)
+      const signature = unsigned === undefined ? {} : { thoughtSignature: unsigned }
+      unsigned = undefined
+      return [{ functionCall: callOf(block, this.#options.ids), ...signature, ...withoutCall(native) }]
+    })
+    return this.#withThoughts(parts, entryId)
+  }
+
+  /** Without halves of hosted calls, as an answer that was cut off has them. */
+  #whole({ content, stopReason }: AssistantMessage, entryId: string): readonly ContentBlock[] {
+    if (stopReason === "STOP") return content
+    const whole = content.filter((block) => this.#paired.has(halfOf(block)?.id ?? "") || halfOf(block) === undefined)
+    this.#lost.add("hosted_calls", entryId, content.length - whole.length)
+    return whole
+  }
+
+  /** Thoughts without a signature that led to nothing, as in an answer that was cut off, are no content. */
+  #withThoughts(parts: readonly Fields[], entryId: string): readonly Fields[] {
+    if (!parts.every(({ thought, thoughtSignature }) => thought === true && thoughtSignature === undefined))
+      return parts
+    this.#lost.add("thinking", entryId, parts.length)
+    return []
+  }
+
+  /** The response, and behind it the images that it may not have. */
+  #resultParts(message: ToolResultMessage, entryId: string): readonly Fields[] {
+    const { ids = true, imagesInResults = false } = this.#options
+    const call = this.#calls.get(message.toolCallId)
+    const name = message.toolName ?? "unknown"
+    const images = imagesInResults ? [] : message.content.filter(({ type }) => type === "image")
+    const content = message.content.filter((block) => !images.includes(block))
+    const { functionResponse } = this.#lost.mapped(entryId, (losses) =>
+      functionResponseOf({ ...message, content }, name, losses),
+    )
+    const { id, ...rest } = fieldsOf(functionResponse)
+    const response = { functionResponse: ids && call?.["generatedId"] !== true ? { id, ...rest } : rest }
+    if (images.length === 0) return [response]
+    const rule = "Gemini takes none in results before version 3, and since then with `imagesInResults`"
+    this.#lost.add("images_moved", entryId, images.length, rule)
+    return [response, { text: `Images of the result of ${name}:` }, ...this.#blockParts(images, entryId)]
+  }
+
+  #blockParts(content: readonly ContentBlock[], entryId: string): readonly Fields[] {
+    const parts = this.#lost.mapped(entryId, (losses) => partsOfBlocks(content, losses))
+    return parts.filter(
+      (part) => part["text"] !== "" || Object.keys(part).some((key) => key !== "text" && key !== "thought"),
+    )
+  }
 }
 
-function callOf(block: ToolCallBlock, ids: boolean): Fields {
+/** A part of a call to Google's own tools, or of its response. */
+function halfOf(block: ContentBlock): Half | undefined {
+  if (block.type !== PART) return undefined
+  const part = fieldsOf((block as Fields)["part"])
+  const [call, result] = [part[HOSTED.call], part[HOSTED.result]]
+  if (call === undefined && result === undefined) return undefined
+  return { of: call === undefined ? "result" : "call", id: String(fieldsOf(call ?? result)["id"]) }
+}
+
+function callOf(block: ToolCallBlock, ids = true): Fields {
   const { id, name, arguments: args } = block
   const more = fieldsOf(nativeOf(block, "gemini")["functionCall"])
   const { id: _, ...rest }: Fields = { ...more, name, args }
@@ -85,9 +169,4 @@ function thoughtOf(block: ContentBlock, isGoogle: boolean, entryId: string, lost
   const { thinking: text, signature } = block as Fields
   const signed = typeof signature === "string" ? { thoughtSignature: signature } : {}
   return [{ text, thought: true, ...signed, ...nativeOf(block, "gemini") }]
-}
-
-function otherParts(block: ContentBlock, entryId: string, lost: Lost): readonly Fields[] {
-  const parts = lost.mapped(entryId, (losses) => partsOfBlocks([block], losses))
-  return parts.map((part) => (isObject(part) ? { ...part, ...nativeOf(block, "gemini") } : part))
 }

@@ -1,30 +1,37 @@
-/** What the Gemini API takes. */
+/** What the Gemini API takes. All sources were read on 2026-11-28. */
 import type { Rules } from "../shared/rules.ts"
 
 export const RULES: Rules = {
   receiver: "Gemini",
-  // No form is documented: https://ai.google.dev/api/caching#FunctionCall, read 2026-11-28.
+  // No form is documented: https://ai.google.dev/api/caching#FunctionCall
   callId: {
     refused: /[^\x20-\x7e]/g,
     filler: "_",
-    once: false,
     min: 1,
-    max: 512,
-    says: "ids of 512 characters at most",
+    max: 256,
+    once: false,
+    says: "ids of 256 characters at most",
   },
-  // https://ai.google.dev/api/caching#FunctionDeclaration, read 2026-11-28.
+  // 64 characters of the Gemini API, https://ai.google.dev/api/caching#FunctionDeclaration; the first one of Vertex AI,
+  // https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest/v1/FunctionDeclaration
   callName: {
     refused: /[^a-zA-Z0-9_.:-]/g,
     filler: "_",
     min: 1,
-    max: 128,
+    max: 64,
     first: /^[a-zA-Z_]/,
-    says: "letters, digits, `_`, `.`, `:` and `-`, a letter or `_` first, 128 at most",
+    says: "names of letters, digits, `_`, `.`, `:` and `-`, a letter or `_` first, 64 at most",
   },
   // "Please ensure that function call turn comes immediately after a user turn or after a function response turn":
-  // https://github.com/google-gemini/gemini-cli/issues/11814; "Please ensure that multiturn requests end with a user turn or a function response".
-  // Read 2026-11-28.
+  // https://github.com/google-gemini/gemini-cli/issues/11814, https://github.com/google-gemini/gemini-cli/issues/26956. "Please ensure that multiturn
+  // requests end with a user turn": https://github.com/continuedev/continue/issues/11164
   order: { begins: "user", ends: "user", joined: ["user", "model"] },
-  // https://ai.google.dev/gemini-api/docs/image-understanding, "Supported image formats", read 2026-11-28.
+  // https://ai.google.dev/gemini-api/docs/image-understanding, "Supported image formats"
   images: { types: ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"] },
 }
+
+/**
+ * Parts whose other half is a part of an answer, too, by their ids: calls that Google's own tools have got and answered.
+ * https://ai.google.dev/gemini-api/docs/tool-combination
+ */
+export const HOSTED = { call: "toolCall", result: "toolResponse" } as const

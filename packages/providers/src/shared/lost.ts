@@ -52,7 +52,7 @@ const SENTENCES: Readonly<Record<LossCode, Sentence>> = {
     why: "no provider takes them, U+FFFD is sent in their place",
     wayOut: EDIT,
   },
-  repaired: { what: "repairs made", why: "as `session.context()` makes them", wayOut: EDIT },
+  repaired: { what: "repairs made", why: "as `session.context()` makes them" },
 }
 
 export class Lost {

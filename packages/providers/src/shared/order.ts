@@ -65,14 +65,14 @@ export class Turns<T> {
   #begin(entryId: string): void {
     const { order, receiver } = this.#rules
     if (order.begins !== "user") return
-    this.#lost.add("repaired", entryId, 1, `${receiver} wants a user message first; "${BEGINNING}" was added`)
+    this.#lost.add("repaired", entryId, 1, `${receiver} takes no answer first, so "${BEGINNING}" is sent as the user's`)
     this.#list.push(this.#writer.user(BEGINNING))
   }
 
   #goOn({ entryId }: ContextMessage): void {
     const { order, receiver } = this.#rules
     if (order.ends !== "user") return
-    const rule = `${receiver} wants a user message behind an answer to go on from it; "${CONTINUE}" was added`
+    const rule = `${receiver} goes on from an answer only if the user asks, so "${CONTINUE}" is sent; append a message of your own to say more`
     this.#lost.add("repaired", entryId, 1, rule)
     this.#list.push(this.#writer.user(CONTINUE))
   }

@@ -1,0 +1,63 @@
+/**
+ * Calls of tools that Anthropic runs itself, and their results: blocks of one answer, or of the one before and the one after the results of the program's
+ * tools. The API refuses one without the other, unless it is about to make the result.
+ */
+import type { AssistantMessage, ContentBlock, ContextMessage, ModelMessage } from "@sessions/core"
+import { WRAPPED_VALUE } from "@sessions/formats/messages/anthropic"
+import { type Fields, fieldsOf, stringOf } from "@sessions/formats/messages/values"
+import { type Half, pairedIds } from "../shared/halves.ts"
+import type { Lost } from "../shared/lost.ts"
+import { PREFIX } from "./answer.ts"
+import { GOES_ON, HOSTED_CALLS, HOSTED_RESULT } from "./rules.ts"
+
+/** The block in the API's words, as an answer or an imported log has it. */
+export function apiOf(block: ContentBlock): Fields {
+  const fields = block.type === WRAPPED_VALUE ? fieldsOf((block as Fields)["value"]) : (block as Fields)
+  const type = stringOf(fields["type"]) ?? ""
+  return type.startsWith(PREFIX) ? { ...fields, type: type.slice(PREFIX.length) } : fields
+}
+
+function halfOf(block: ContentBlock): Half | undefined {
+  const { type, id, tool_use_id: of } = apiOf(block)
+  if (HOSTED_CALLS.has(String(type))) return { of: "call", id: String(id) }
+  return HOSTED_RESULT.test(String(type)) ? { of: "result", id: String(of) } : undefined
+}
+
+export class Hosted {
+  readonly #paired: ReadonlySet<string>
+  /** The answer whose calls get their results in the next one. */
+  readonly #open: ModelMessage | undefined
+
+  constructor(items: readonly ContextMessage<ModelMessage>[]) {
+    this.#paired = pairedIds(items, halfOf)
+    const last = items.findLast(({ message }) => message.role !== "toolResult")?.message
+    this.#open = last !== undefined && GOES_ON.has(String(last["stopReason"])) ? last : undefined
+  }
+
+  /** Whether the API has paused the answer, so that a request may end with it. */
+  isPaused({ stopReason, content }: ModelMessage): boolean {
+    return stopReason === "pause_turn" && content.some((block) => halfOf(block) !== undefined)
+  }
+
+  /** The blocks of an answer without those whose other half is missing. */
+  kept(message: AssistantMessage, entryId: string, lost: Lost): readonly ContentBlock[] {
+    const gone = new Set<string>()
+    const kept = message.content.filter((block) => {
+      const half = halfOf(block)
+      if (half === undefined || this.#paired.has(half.id)) return true
+      if (half.of === "call" && message === this.#open) return true
+      gone.add(half.id)
+      return false
+    })
+    lost.add("hosted_calls", entryId, message.content.length - kept.length)
+    return gone.size === 0 ? kept : kept.map((block) => withoutCaller(block, gone))
+  }
+}
+
+/** A call of the program's tool that the code of a hosted call has made names that call. */
+function withoutCaller(block: ContentBlock, gone: ReadonlySet<string>): ContentBlock {
+  const native = fieldsOf((block as Fields)["native"])
+  const { caller, ...rest } = fieldsOf(native["fields"])
+  const isOrphan = gone.has(String(fieldsOf(caller)["tool_id"]))
+  return isOrphan ? ({ ...block, native: { ...native, fields: rest } } as ContentBlock) : block
+}
