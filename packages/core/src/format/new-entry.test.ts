@@ -26,6 +26,19 @@ test("a string content becomes one text block, in messages, custom messages and 
   })
 })
 
+test("a result of a tool is no error unless it says so, and the input is not changed", () => {
+  const result = { role: "toolResult", toolCallId: "c", content: blocks } as const
+  const entry: NewEntry = { type: "message", message: result }
+  expect(normalizeNewEntry(entry)).toEqual({ type: "message", message: { ...result, isError: false } })
+  expect(entry).toEqual({ type: "message", message: result })
+  for (const isError of [true, false]) {
+    const said: NewEntry = { type: "message", message: { ...result, isError } }
+    expect(normalizeNewEntry(said)).toEqual(said)
+  }
+  const wrong = { type: "message", message: { ...result, isError: "no" } } as unknown as NewEntry
+  expect(() => normalizeNewEntry(wrong)).toThrow("message.isError must be true or false.")
+})
+
 test("the input is not changed", () => {
   const input: NewEntry = { type: "message", message: { role: "user", content: "hi" } }
   normalizeNewEntry(input)

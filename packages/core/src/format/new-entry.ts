@@ -15,7 +15,7 @@ import {
 } from "./entry.ts"
 import { SessionError } from "./errors.ts"
 import { type Extensions, nameProblem } from "./names.ts"
-import type { ContentBlock, Message } from "./message.ts"
+import type { ContentBlock, Message, ToolResultMessage } from "./message.ts"
 import { type Fields, isObject } from "./shape.ts"
 import { DATE_TIME } from "./timestamp.ts"
 
@@ -37,7 +37,10 @@ export interface NewEntryBase {
   readonly blobs?: never
 }
 
-export type NewMessage = WithNewContent<Message>
+export type NewMessage = WithNewContent<Exclude<Message, ToolResultMessage>> | NewToolResult
+
+/** `isError` is false by default. */
+type NewToolResult = Payload<WithNewContent<ToolResultMessage>, "isError"> & { readonly isError?: boolean }
 
 export type NewMessageEntry = Payload<MessageEntry, "message"> & NewEntryBase & { readonly message: NewMessage }
 
@@ -83,7 +86,7 @@ export interface EntryPlace {
 }
 
 /**
- * Checks a new entry and turns string contents into text blocks; the input is not modified. Throws `invalid`, with the field, for a wrong
+ * Checks a new entry, turns string contents into text blocks and gives a result without `isError` the value false; the input is not modified. Throws `invalid`, with the field, for a wrong
  * shape, for more attachments than a message may have, for fields that only the session assigns, and for an unknown entry type, role or
  * block type, with the right name.
  */
@@ -129,9 +132,15 @@ function isTimestamp(value: unknown): boolean {
 }
 
 function withBlocks(entry: Fields): Fields {
-  if (entry["type"] === "message") return withBlocksAt(entry, "message")
+  if (entry["type"] === "message") return withDefaults(withBlocksAt(entry, "message"))
   if (entry["type"] === "context_edit") return withBlocksAt(entry, "replacement")
   return entry["type"] === "custom_message" ? withTextBlock(entry) : entry
+}
+
+function withDefaults(entry: Fields): Fields {
+  const message = entry["message"] as Fields | undefined
+  if (message?.["role"] !== "toolResult" || message["isError"] !== undefined) return entry
+  return { ...entry, message: { ...message, isError: false } }
 }
 
 function withBlocksAt(entry: Fields, key: string): Fields {

@@ -59,5 +59,5 @@ function withoutCaller(block: ContentBlock, gone: ReadonlySet<string>): ContentB
   const native = fieldsOf((block as Fields)["native"])
   const { caller, ...rest } = fieldsOf(native["fields"])
   const isOrphan = gone.has(String(fieldsOf(caller)["tool_id"]))
-  return isOrphan ? ({ ...block, native: { ...native, fields: rest } } as ContentBlock) : block
+  return isOrphan ? { ...block, native: { ...native, fields: rest } } : block
 }
