@@ -2,47 +2,18 @@
  * Requests for each provider of sessions that any provider has answered: answers are cut off anywhere, calls are interrupted, texts are empty.
  * Each call has exactly one result, in the place where the provider wants it.
  */
-import type { Session } from "@sessions/core"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { toAiSdk } from "../src/ai-sdk/index.ts"
-import { accumulateAnthropic, toAnthropic } from "../src/anthropic/index.ts"
-import { accumulateGemini, toGemini } from "../src/gemini/index.ts"
+import { toAnthropic } from "../src/anthropic/index.ts"
+import { toGemini } from "../src/gemini/index.ts"
 import { type Context, toolCalls, toolResult } from "../src/index.ts"
-import { accumulateOpenAIChat, toOpenAIChat } from "../src/openai-chat/index.ts"
-import { accumulateOpenAIResponses, toOpenAIResponses } from "../src/openai-responses/index.ts"
-import { appendStream } from "../src/shared/stream.ts"
+import { toOpenAIChat } from "../src/openai-chat/index.ts"
+import { toOpenAIResponses } from "../src/openai-responses/index.ts"
 import { newSession } from "./answers.ts"
-import { anthropicAnswer, chatAnswer, geminiAnswer, responsesAnswer } from "./arbitraries.ts"
-import { anthropicEvents, chatChunks, geminiChunks, responsesEvents } from "./streams.ts"
+import { say } from "./sayers.ts"
 
 const RUNS = { numRuns: Number(process.env["FC_RUNS"] ?? 60) }
-
-/** Reads the first events of a stream into a session. */
-type Say = (session: Session, cut: number, fails: boolean) => Promise<unknown>
-
-function sayer<E>(events: () => Iterable<E>, accumulate: () => Parameters<typeof appendStream<E>>[2]): Say {
-  return async (session, cut, fails) => {
-    async function* stream() {
-      let count = 0
-      for (const event of events()) {
-        if (count++ === cut) {
-          if (fails) throw new Error("overloaded")
-          return
-        }
-        yield event
-      }
-    }
-    await appendStream(session, stream(), accumulate(), {}).catch(() => undefined)
-  }
-}
-
-const say: fc.Arbitrary<Say> = fc.oneof(
-  anthropicAnswer.map((answer) => sayer(() => anthropicEvents(answer, 5), accumulateAnthropic)),
-  chatAnswer.map((answer) => sayer(() => chatChunks(answer, 5), accumulateOpenAIChat)),
-  responsesAnswer.map((answer) => sayer(() => responsesEvents(answer, 5), accumulateOpenAIResponses)),
-  geminiAnswer.map((answer) => sayer(() => geminiChunks(answer, 5), accumulateGemini)),
-)
 
 const turn = fc.record({
   say,

@@ -6,7 +6,7 @@ import { entryProblem } from "./entry.ts"
 import { type NewEntry, normalizeNewEntry, normalizeWithAnyNames, placeEntry } from "./new-entry.ts"
 
 const place = { id: "a", parentId: null, seq: 1, timestamp: "2026-01-31T09:30:00.000Z" }
-const blocks = [{ type: "text", text: "hi" }]
+const blocks = [{ type: "text", text: "hi" } as const]
 
 test("a string content becomes one text block, in messages, custom messages and edits", () => {
   expect(normalizeNewEntry({ type: "message", message: { role: "user", content: "hi", x: 1 } })).toEqual({

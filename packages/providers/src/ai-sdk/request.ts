@@ -6,22 +6,28 @@ import { isEqual, isNative, nativeOf } from "../shared/native.ts"
 import { Turns } from "../shared/order.ts"
 import { prepare, systemApart, systemText } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
-import { RULES } from "./rules.ts"
+import { rulesOf } from "./rules.ts"
 import { contentOfOutput, optionsOfThinking, outputOf, PART } from "./parts.ts"
 import type { AiSdkMessage, AiSdkRequest } from "./types.ts"
 
 const API = "ai-sdk"
+
+export interface AiSdkOptions extends RequestOptions {
+  /** The model: ids of calls and images are those that its provider takes. Default: ids that every provider takes, images of any size. */
+  readonly model?: { readonly provider: string }
+}
 
 interface Written {
   readonly role: string
   readonly content: Fields[]
 }
 
-export function toAiSdk(context: Context, o: RequestOptions = {}): ProviderRequest<AiSdkRequest> {
-  const prepared = prepare(context, o, RULES)
+export function toAiSdk(context: Context, o: AiSdkOptions = {}): ProviderRequest<AiSdkRequest> {
+  const rules = rulesOf(o.model?.provider)
+  const prepared = prepare(context, o, rules)
   const { lost } = prepared
   const { system, messages } = systemApart(prepared)
-  const turns = new Turns<Written>(RULES, lost, {
+  const turns = new Turns<Written>(rules, lost, {
     roleOf: ({ role }) => role,
     user: (text) => ({ role: "user", content: [{ type: "text", text }] }),
     // The results of all calls of a message are one message.
@@ -33,7 +39,8 @@ export function toAiSdk(context: Context, o: RequestOptions = {}): ProviderReque
     const content =
       message.role === "toolResult" ? [resultPart(message, entryId, lost)] : partsOf(message, entryId, lost)
     const role = message.role === "toolResult" ? "tool" : message.role
-    if (content.length > 0) turns.add({ role, content: [...content] }, item, isOpen(message))
+    if (content.length === 0) turns.leaveOut(item)
+    else turns.add({ role, content: [...content] }, item, isOpen(message))
   }
   const instructions = systemText(system)
   const request = {

@@ -1,7 +1,7 @@
 /** An answer of Anthropic's API as a message. */
 import type { ContentBlock } from "@sessions/core"
 import { anthropicBlockOf, blocksOfAnthropic, usageOfAnthropic } from "@sessions/formats/messages/anthropic"
-import { type Fields, fieldsOf, stringOf } from "@sessions/formats/messages/values"
+import { type Fields, fieldsOf, isObject, stringOf } from "@sessions/formats/messages/values"
 import { answerEntry } from "../shared/answer.ts"
 import { withNative } from "../shared/native.ts"
 import type { AnswerEntry } from "../shared/types.ts"
@@ -16,11 +16,14 @@ export function fromAnthropic(answer: AnthropicAnswer): AnswerEntry {
 }
 
 export function answerOf(
-  { id, model, stop_reason: stopReason, usage }: AnthropicAnswer,
+  { id, model, stop_reason: stopReason, usage, container }: AnthropicAnswer,
   content: readonly ContentBlock[],
 ): AnswerEntry {
   const counts = usageOfAnthropic(usage)
-  return answerEntry({ content, provider: "anthropic", model, usage: counts, stopReason, responseId: id })
+  const entry = answerEntry({ content, provider: "anthropic", model, usage: counts, stopReason, responseId: id })
+  return isObject(container)
+    ? { ...entry, message: { ...entry.message, native: { api: "anthropic", fields: { container } } } }
+    : entry
 }
 
 const OURS: ReadonlySet<string> = new Set(["text", "thinking", "tool_use"])

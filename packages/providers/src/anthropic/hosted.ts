@@ -27,11 +27,19 @@ export class Hosted {
   readonly #paired: ReadonlySet<string>
   /** The answer whose calls get their results in the next one. */
   readonly #open: ModelMessage | undefined
+  /** Where the code of its calls runs. */
+  readonly container: string | undefined
 
-  constructor(items: readonly ContextMessage<ModelMessage>[]) {
+  /** `now`: ms since 1970. The code of an expired container is gone, and with it the calls that wait for it. */
+  constructor(items: readonly ContextMessage<ModelMessage>[], now: number) {
     this.#paired = pairedIds(items, halfOf)
     const last = items.findLast(({ message }) => message.role !== "toolResult")?.message
-    this.#open = last !== undefined && GOES_ON.has(String(last["stopReason"])) ? last : undefined
+    if (last === undefined || !GOES_ON.has(String(last["stopReason"]))) return
+    const { api, fields } = fieldsOf(last["native"])
+    const { id, expires_at: end } = fieldsOf(api === "anthropic" ? fieldsOf(fields)["container"] : undefined)
+    if (Date.parse(String(end)) <= now) return
+    this.#open = last
+    this.container = stringOf(id)
   }
 
   /** Whether the API has paused the answer, so that a request may end with it. */

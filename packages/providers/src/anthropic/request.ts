@@ -18,6 +18,8 @@ export interface AnthropicOptions extends RequestOptions {
    * results are one). Default: none.
    */
   readonly cache?: boolean | { readonly ttl: "5m" | "1h" }
+  /** In ms since 1970: calls in a container of the API that has expired by then are left out. Default `Date.now()`. */
+  readonly now?: number
 }
 
 interface Written {
@@ -30,7 +32,7 @@ export function toAnthropic(context: Context, o: AnthropicOptions = {}): Provide
   const prepared = prepare(context, o, RULES)
   const { lost } = prepared
   const { system, messages } = systemApart(prepared)
-  const hosted = new Hosted(messages)
+  const hosted = new Hosted(messages, o.now ?? Date.now())
   const turns = new Turns<Written>(RULES, lost, {
     roleOf: ({ record }) => record.role,
     user: (content) => ({ record: { role: "user", content } }),
@@ -55,6 +57,7 @@ export function toAnthropic(context: Context, o: AnthropicOptions = {}): Provide
   const written = turns.end()
   const request: AnthropicRequest = { messages: written.map(({ record }) => record) }
   if (system.length > 0) request.system = system.map((block) => ({ ...block }) as AnthropicText)
+  if (hosted.container !== undefined) request.container = hosted.container
   if (o.cache !== undefined && o.cache !== false) {
     const ttl = typeof o.cache === "object" ? { ttl: o.cache.ttl } : {}
     mark(request, written, { type: "ephemeral", ...ttl })
@@ -113,7 +116,7 @@ function withoutForeign(block: ContentBlock): ContentBlock {
 }
 
 function add(turns: Turns<Written>, record: AnthropicMessage, item: ContextMessage, isPaused: boolean): void {
-  if (record.content.length === 0) return
+  if (record.content.length === 0) return turns.leaveOut(item)
   const written = turns.add({ record }, item, isPaused)
   if (item.kind === "compaction" && record.role === "user") written.summary = blocksOf(written.record).length - 1
 }

@@ -5,6 +5,7 @@ import { partialCall } from "../shared/answer.ts"
 import { type Accumulator, appendStream } from "../shared/stream.ts"
 import type { AnswerEntry, Appendable, StreamOptions } from "../shared/types.ts"
 import { answerOf, blockOf } from "./answer.ts"
+import { HOSTED_CALLS } from "./rules.ts"
 import type { AnthropicAnswer, AnthropicEvent } from "./types.ts"
 
 /**
@@ -30,6 +31,7 @@ interface Piece {
 export function accumulateAnthropic(): Accumulator<AnthropicEvent> {
   let start: Fields = {}
   let stopReason: unknown
+  let container: unknown
   let usage: Fields = {}
   let isComplete = false
   const pieces: Piece[] = []
@@ -44,6 +46,7 @@ export function accumulateAnthropic(): Accumulator<AnthropicEvent> {
         case "message_start":
           start = fieldsOf(message)
           usage = fieldsOf(start["usage"])
+          container = start["container"]
           return
         case "content_block_start":
           pieces[index as number] = { block: { ...fieldsOf(block) }, json: "", hasEnded: false, isWhole: false }
@@ -56,6 +59,7 @@ export function accumulateAnthropic(): Accumulator<AnthropicEvent> {
           return
         case "message_delta":
           stopReason = fieldsOf(delta)["stop_reason"]
+          container = fieldsOf(delta)["container"] ?? container
           // The counts are totals; those that are null are not known yet.
           usage = { ...usage, ...Object.fromEntries(Object.entries(fieldsOf(counts)).filter(([, n]) => n !== null)) }
           return
@@ -67,7 +71,7 @@ export function accumulateAnthropic(): Accumulator<AnthropicEvent> {
       // A piece whose start did not arrive is missing.
       const content = pieces.flatMap((piece) => pieceBlock(piece, stopReason))
       if (content.length === 0 && !isComplete) return []
-      return [answerOf({ ...start, stop_reason: stopReason, usage } as unknown as AnthropicAnswer, content)]
+      return [answerOf({ ...start, container, stop_reason: stopReason, usage } as unknown as AnthropicAnswer, content)]
     },
   }
 }
@@ -90,6 +94,10 @@ function addDelta(piece: Piece, delta: Fields): void {
       return
     case "citations_delta":
       block["citations"] = [...((block["citations"] as readonly unknown[] | null) ?? []), delta["citation"]]
+      return
+    default:
+      // Such as `compaction_delta`: pieces of the fields that they name.
+      for (const [key, value] of Object.entries(delta)) if (key !== "type" && value !== null) append(key, value)
   }
 }
 
@@ -105,7 +113,7 @@ function finish(piece: Piece): void {
 }
 
 function pieceBlock({ block, json, isWhole, hasEnded }: Piece, stopReason: unknown): ContentBlock {
-  const isCall = block["type"] === "tool_use" || block["type"] === "server_tool_use"
+  const isCall = block["type"] === "tool_use" || HOSTED_CALLS.has(String(block["type"]))
   // The arguments of a call that the model has ended may be no JSON.
   if (block["type"] === "tool_use" && hasEnded && !isWhole && stopReason === "tool_use")
     return blockOf({ ...block, input: json })

@@ -38,6 +38,8 @@ export interface AnthropicMessage {
 export interface AnthropicRequest {
   system?: AnthropicText[]
   messages: AnthropicMessage[]
+  /** Where the code runs that waits for the results in this request. */
+  container?: string
 }
 
 /** An answer: a `Message` of the SDK. */
@@ -47,6 +49,7 @@ export interface AnthropicAnswer {
   readonly content: readonly object[]
   readonly stop_reason?: string | null
   readonly usage?: object
+  readonly container?: { readonly id?: string; readonly expires_at?: string } | null
 }
 
 /** An event of a stream: a `RawMessageStreamEvent` of the SDK. */

@@ -54,7 +54,8 @@ export function toGemini(context: Context, o: GeminiOptions = {}): ProviderReque
   for (const item of messages) {
     const parts = sender.partsOf(item) as unknown as GeminiPart[]
     const role = item.message.role === "assistant" ? "model" : "user"
-    if (parts.length > 0) turns.add({ role, parts }, item)
+    if (parts.length === 0) turns.leaveOut(item)
+    else turns.add({ role, parts }, item)
   }
   const prompt = systemText(system)
   const config = prompt === undefined ? {} : { systemInstruction: prompt }

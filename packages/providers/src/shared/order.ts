@@ -39,8 +39,7 @@ export class Turns<T> {
     const { role: of } = item.message
     if (of === "assistant") {
       if (!this.#hasBegun) this.#begin(item.entryId)
-      // The request that this answer came to has ended with the one before it, as `end` ends it.
-      if (this.#answer !== undefined && isWhole(this.#answer)) this.#goOn(this.#answer.item)
+      this.leaveOut(item)
       this.#answer = { item, isOpen }
     } else if (of !== "system") this.#answer = undefined
     this.#hasBegun ||= of !== "system"
@@ -52,6 +51,13 @@ export class Turns<T> {
     }
     this.#writer.join(last, record)
     return last
+  }
+
+  /** A message of which nothing is sent. The request that an answer came to has ended with the answer before it, as `end` ends it. */
+  leaveOut({ message }: ContextMessage): void {
+    if (message.role !== "assistant" || this.#answer === undefined || !isWhole(this.#answer)) return
+    this.#goOn(this.#answer.item)
+    this.#answer = undefined
   }
 
   /** The messages of the request, one at least: no receiver takes none. */

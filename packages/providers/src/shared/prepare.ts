@@ -29,11 +29,12 @@ export interface Prepared {
 
 export function prepare(context: Context, { system }: RequestOptions, rules: Rules): Prepared {
   const lost = new Lost()
-  const complete = context.messages.map((item) => withoutHalves(withoutPartialCalls(item, lost), lost))
-  const { messages, diagnostics } = repairMessages(complete, "synthesize")
+  const whole = context.messages.map((item) => withoutHalves(item, lost))
+  const { messages, diagnostics } = repairMessages(whole, "synthesize")
   for (const { entryId } of diagnostics) lost.add("repaired", entryId ?? "")
   const prompt = wellFormed(context.systemPromptOverride ?? system)
-  const sound = messages.map(withSoundResult)
+  // Behind the repair, which would leave out a message of which nothing is left: the next request still shows that there was one.
+  const sound = messages.map((item) => withSoundResult(withoutPartialCalls(item, lost)))
   return {
     prompt: prompt === "" ? undefined : prompt,
     messages: withCalls(withImages(sound, rules, lost), rules, lost),
