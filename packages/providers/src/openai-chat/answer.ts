@@ -1,20 +1,24 @@
 /** An answer of the Chat Completions API as a message. */
 import { type ContentBlock, SessionError, type Usage } from "@sessions/core"
 import { messageOfChat } from "@sessions/formats/messages/openai-chat"
-import { type Fields, fieldsOf, isObject, stringOf } from "@sessions/formats/messages/values"
+import { type Fields, fieldsOf, isObject, stringOf, textBlock } from "@sessions/formats/messages/values"
 import { answerEntry, uncached, usageOf } from "../shared/answer.ts"
 import { withNative } from "../shared/native.ts"
 import type { AnswerEntry } from "../shared/types.ts"
+import { withExtras } from "./extras.ts"
 import type { ChatAnswer } from "./types.ts"
 
 export interface ChatAnswerOptions {
   /** Which choice, if the answer has several. Without it they are `invalid`. */
   readonly choice?: number
-  /** The provider's name in the log. Default `"openai"`; many others have this API. */
+  /**
+   * The provider's name in the log. Default `"openai"`; many others have this API. The fields that only it knows, such as `reasoning_content`, go
+   * back to the provider of this name: the option `provider` or `dialect` of `toOpenAIChat`.
+   */
   readonly provider?: string
 }
 
-/** Audio that the model spoke, with its transcript. */
+/** Audio that the model spoke, of which there is no transcript. */
 export const AUDIO = "openai:audio"
 
 /** An answer as an entry for `session.append`. */
@@ -39,19 +43,39 @@ export function fromOpenAIChat(answer: ChatAnswer, o: ChatAnswerOptions = {}): A
 
 /** Thinking, text, refusal, audio, calls. `responseId`: of the answer, for calls that have no id. */
 export function contentOf(record: Fields, responseId: unknown): readonly ContentBlock[] {
-  const { refusal, audio, tool_calls: calls } = record
-  const content = blocksOf({ ...record, tool_calls: undefined })
+  const { content, refusal, audio, tool_calls: calls, function_call: older } = record
+  const blocks = Array.isArray(content) ? content.flatMap(blocksOfPart) : blocksOf({ content })
   const theirCalls = Array.isArray(calls) ? (calls as readonly unknown[]).map(fieldsOf) : []
-  const more: ContentBlock[] = []
-  if (typeof refusal === "string" && refusal !== "") more.push({ type: "text", text: refusal, refusal: true })
-  if (isObject(audio)) more.push({ ...audio, type: AUDIO })
-  return [
-    ...content.filter(({ type }) => type !== "toolCall"),
-    ...more,
-    ...content.filter(({ type }) => type === "toolCall"),
+  const all: readonly ContentBlock[] = [
+    ...blocks,
+    ...(typeof refusal === "string" && refusal !== "" ? [{ ...textBlock(refusal), refusal: true }] : []),
+    ...(isObject(audio) ? [audioBlock(audio)] : []),
+    ...blocksOf({ function_call: older }),
     // One by one: several calls may have one id.
     ...theirCalls.flatMap((call, i) => callOf({ ...call, id: stringOf(call["id"]) || callId(responseId, i) })),
   ]
+  return withExtras(all, record)
+}
+
+/** Mistral's answers have their thinking among the parts of their content. */
+function blocksOfPart(part: unknown): readonly ContentBlock[] {
+  const { type, thinking } = fieldsOf(part)
+  if (type !== "thinking" || !Array.isArray(thinking)) return blocksOf({ content: [part] })
+  const text = thinking.map((one) => stringOf(fieldsOf(one)["text"]) ?? "").join("")
+  return [withNative({ type, thinking: text }, "openai-chat", fieldsOf(part), thinkingPart(text))]
+}
+
+/** The part of a content that is Mistral's thinking. */
+export function thinkingPart(text: string): Fields {
+  return { type: "thinking", thinking: [{ type: "text", text }] }
+}
+
+/** The transcript is a text, which every provider takes; the id of the audio stands beside it. */
+function audioBlock(audio: Fields): ContentBlock {
+  const { transcript, ...fields } = audio
+  const text = stringOf(transcript) ?? ""
+  if (text === "") return { ...fields, type: AUDIO }
+  return { ...textBlock(text), native: { api: "openai-chat", fields: { audio: fields } } }
 }
 
 function blocksOf(record: Fields): readonly ContentBlock[] {

@@ -1,39 +1,94 @@
 /** A context as `messages` of the Chat Completions API. */
-import type { ContentBlock, ContextMessage, ImageBlock, ModelMessage } from "@sessions/core"
+import type { AssistantMessage, ContextMessage, ImageBlock, ModelMessage } from "@sessions/core"
 import { chatMessageOf } from "@sessions/formats/messages/openai-chat"
-import { dataUrlOf, type Fields, fieldsOf } from "@sessions/formats/messages/values"
+import { dataUrlOf } from "@sessions/formats/messages/values"
 import type { Lost } from "../shared/lost.ts"
-import { nativeOf } from "../shared/native.ts"
-import { prepare } from "../shared/prepare.ts"
+import { BEGINNING, Turns } from "../shared/order.ts"
+import { prepare, systemApart, systemText } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
-import { RULES } from "./rules.ts"
-import { AUDIO } from "./answer.ts"
+import { assistantRecord, joinedTexts, type Receiver } from "./assistant.ts"
+import { type ChatDialect, chatRules, type ChatRules } from "./rules.ts"
 import type { ChatImage, ChatMessage, ChatRequest, ChatText } from "./types.ts"
 
 export interface OpenAIChatOptions extends RequestOptions {
   /** The role of system messages. Default `"system"`, which all providers with this API take. */
   readonly systemRole?: "system" | "developer"
+  /**
+   * In what the receiver differs from OpenAI: a name, or rules of your own, such as `{ ...CHAT_DIALECTS.deepseek, provider: "my-server" }`. Default:
+   * none of the differences; fields that the provider of the last answer gave go back to it.
+   */
+  readonly dialect?: ChatDialect | Partial<ChatRules>
+  /**
+   * Who receives the request, as `fromOpenAIChat` and `appendOpenAIChatStream` were told: the fields that only it knows go back to it. Default: the
+   * provider of the dialect, or the one that gave the last answer. Name it if another provider takes over.
+   */
+  readonly provider?: string
+  /** Of references that end, such as audio, those are sent that are valid at this time: milliseconds since 1970. Default: now. */
+  readonly now?: number
 }
 
 export function toOpenAIChat(context: Context, o: OpenAIChatOptions = {}): ProviderRequest<ChatRequest> {
-  const { prompt, messages, lost } = prepare(context, o, RULES)
+  const rules = chatRules(o.dialect)
+  const prepared = prepare(context, o, rules)
+  const { lost } = prepared
+  const { prompt, messages } = rules.systemFirst ? oneSystem(prepared) : prepared
   const role = o.systemRole ?? "system"
-  const list: ChatMessage[] = prompt === undefined ? [] : [{ role, content: prompt }]
+  const turns = new Turns<ChatMessage>(rules, lost, {
+    roleOf: (record) => record.role,
+    user: (text) => ({ role: "user", content: text }),
+    join: joinRecords,
+  })
+  const system: ChatMessage[] = prompt === undefined ? [] : [{ role, content: prompt }]
+  const to: Receiver = {
+    rules,
+    provider: o.provider ?? rules.provider ?? lastProvider(messages),
+    now: o.now ?? Date.now(),
+    lost,
+  }
   /** Images of the results that were just written: the messages of tools have texts only. */
   let images: (ChatText | ChatImage)[] = []
+  let result: ContextMessage<ModelMessage> | undefined
+  const add = (record: ChatMessage, item: ContextMessage<ModelMessage>) => {
+    if (record.role !== "tool" && record.role !== "assistant" && result !== undefined && rules.answersResults) {
+      lost.add("repaired", item.entryId, 1, `${rules.receiver} wants an answer behind results; "${ANSWER}" was added`)
+      turns.add({ role: "assistant", content: ANSWER }, { ...result, message: { role: "assistant", content: [] } })
+    }
+    result = record.role === "tool" ? item : undefined
+    turns.add(record, item)
+  }
   const flush = () => {
-    if (images.length > 0) list.push({ role: "user", content: images })
+    if (images.length > 0 && result !== undefined) add({ role: "user", content: images }, asUser(result))
     images = []
   }
   for (const item of messages) {
     const { message, entryId } = item
     if (message.role !== "toolResult") flush()
     else images.push(...imagesOf(message, entryId, lost))
-    const record = recordOf(item, lost)
-    if (record !== undefined) list.push(record.role === "system" ? { ...record, role } : record)
+    const record = recordOf(item, to)
+    if (record !== undefined) add(record.role === "system" ? { ...record, role } : record, item)
   }
   flush()
-  return { request: { messages: list }, diagnostics: lost.diagnostics() }
+  const list = [...system, ...turns.end()]
+  // No receiver takes a request without messages.
+  const sent: ChatMessage[] = list.length > 0 ? list : [{ role: "user", content: BEGINNING }]
+  return { request: { messages: sent }, diagnostics: lost.diagnostics() }
+}
+
+/** What the assistant says where the receiver wants it to say something, and it has said nothing. */
+const ANSWER = "(No answer was given.)"
+
+function asUser(item: ContextMessage<ModelMessage>): ContextMessage<ModelMessage> {
+  return { ...item, message: { role: "user", content: [] } }
+}
+
+function oneSystem(prepared: ReturnType<typeof prepare>): Pick<ReturnType<typeof prepare>, "prompt" | "messages"> {
+  const { system, messages } = systemApart(prepared)
+  return { prompt: systemText(system), messages }
+}
+
+function lastProvider(messages: readonly ContextMessage<ModelMessage>[]): string | undefined {
+  const last = messages.findLast(({ message }) => message.role === "assistant")?.message as AssistantMessage | undefined
+  return last?.provider
 }
 
 function imagesOf(message: ModelMessage, entryId: string, lost: Lost): readonly (ChatText | ChatImage)[] {
@@ -47,41 +102,38 @@ function imagesOf(message: ModelMessage, entryId: string, lost: Lost): readonly 
   ]
 }
 
-function recordOf({ message, entryId }: ContextMessage<ModelMessage>, lost: Lost): ChatMessage | undefined {
-  const content = message.content.filter((block) => !isApart(block, message.role))
+/** Undefined if nothing is left of it. The result of a tool may be empty. */
+function recordOf(item: ContextMessage<ModelMessage>, to: Receiver): ChatMessage | undefined {
+  const { message, entryId } = item
+  if (message.role === "assistant") return assistantRecord(item as ContextMessage<AssistantMessage>, to)
+  const isResult = message.role === "toolResult"
+  const content = isResult ? message.content.filter(({ type }) => type !== "image") : message.content
   const sent = { ...message, content } as ModelMessage
-  const record = lost.mapped(entryId, (losses) => chatMessageOf(sent, losses)) as unknown as ChatMessage
-  if (record.role !== "assistant") return isEmpty(record) ? undefined : record
-  const [refusal, audio] = [message.content.find(isRefusal), message.content.find(({ type }) => type === AUDIO)]
-  if (refusal !== undefined) record.refusal = String(refusal.text)
-  if (audio !== undefined) record.audio = { id: String((audio as Fields)["id"]) }
-  for (const block of content) {
-    const native = nativeOf(block, "openai-chat")
-    if (block.type !== "toolCall" || Object.keys(native).length === 0) continue
-    const at = record.tool_calls?.findIndex(({ id }) => id === block.id) ?? -1
-    const call = record.tool_calls?.[at]
-    if (call === undefined) continue
-    const of = native["type"] === "custom" ? { id: block.id, ...native } : { ...call, ...native }
-    record.tool_calls?.splice(at, 1, of as typeof call)
+  const record = to.lost.mapped(entryId, (losses) => chatMessageOf(sent, losses))
+  const written = to.rules.joinsTexts ? { ...record, content: joinedTexts(record["content"]) } : record
+  const { length } = written["content"] as string | unknown[]
+  return length === 0 && !isResult ? undefined : (written as unknown as ChatMessage)
+}
+
+/** Two messages of one role as one: all of both, in their order. */
+function joinRecords(last: ChatMessage, next: ChatMessage): void {
+  const a: Record<string, unknown> = last
+  for (const [key, value] of Object.entries(next) as [string, unknown][]) {
+    if (key === "role" || value === null || value === undefined) continue
+    if (key === "content") a[key] = joinedContent(a[key], value)
+    else if (typeof value === "string" && typeof a[key] === "string") a[key] = `${a[key]}\n\n${value}`
+    else if (Array.isArray(value) && Array.isArray(a[key])) a[key] = [...(a[key] as unknown[]), ...(value as unknown[])]
+    else a[key] = value
   }
-  return isEmpty(record) ? undefined : record
 }
 
-function isRefusal(block: ContentBlock): boolean {
-  return block.type === "text" && fieldsOf(block)["refusal"] === true
+function joinedContent(a: unknown, b: unknown): unknown {
+  if ((a ?? "") === "") return b
+  if (b === "") return a
+  if (typeof a === "string" && typeof b === "string") return `${a}\n\n${b}`
+  return [...partsOf(a), ...partsOf(b)]
 }
 
-/** Blocks that the message has in fields of their own, or that follow it. */
-function isApart(block: ContentBlock, role: ModelMessage["role"]): boolean {
-  if (role === "toolResult") return block.type === "image"
-  return role === "assistant" && (isRefusal(block) || block.type === AUDIO)
-}
-
-/** A message of which nothing is left. The result of a tool may be empty. */
-function isEmpty(record: ChatMessage): boolean {
-  const { role, content } = record
-  if (role === "tool") return false
-  const isWithout = content === null || content === undefined || content.length === 0
-  if (role !== "assistant") return isWithout
-  return isWithout && !record.tool_calls && !record.refusal && !record.audio
+function partsOf(content: unknown): readonly unknown[] {
+  return typeof content === "string" ? [{ type: "text", text: content }] : ((content ?? []) as readonly unknown[])
 }

@@ -5,6 +5,7 @@ import { answerEntry, partialCall } from "../shared/answer.ts"
 import { type Accumulator, appendStream } from "../shared/stream.ts"
 import type { AnswerEntry, Appendable, StreamOptions } from "../shared/types.ts"
 import { type ChatAnswerOptions, chatUsage, contentOf } from "./answer.ts"
+import { addPiece, isExtra } from "./extras.ts"
 import type { ChatChunk } from "./types.ts"
 
 /**
@@ -26,12 +27,16 @@ interface Call {
   type: string
   name: string
   text: string
+  /** What other providers add, such as the signature of a thought in `extra_content`. */
+  readonly extras: Record<string, unknown>
 }
 
 export function accumulateOpenAIChat(o: ChatAnswerOptions = {}): Accumulator<ChatChunk> {
   let [id, model, usage, stopReason]: unknown[] = []
   let hasArrived = false
+  const content: unknown[] = []
   const texts: Record<string, string> = {}
+  const extras: Record<string, unknown> = {}
   const audio: Record<string, unknown> = {}
   const calls: Call[] = []
   return {
@@ -55,24 +60,31 @@ export function accumulateOpenAIChat(o: ChatAnswerOptions = {}): Accumulator<Cha
       const whole = calls.filter((call) => !isCut || isJson(call))
       const record = {
         ...texts,
+        ...extras,
+        content: contentOfParts(content),
         ...(Object.keys(audio).length === 0 ? {} : { audio }),
         ...(whole.length === 0 ? {} : { tool_calls: whole.map(recordOfCall) }),
       }
       const partial = calls
         .filter((call) => !whole.includes(call))
         .map((call) => partialCall(call.id, call.name, call.text))
-      const content: readonly ContentBlock[] = [...contentOf(record, id), ...partial]
+      const blocks: readonly ContentBlock[] = [...contentOf(record, id), ...partial]
       const provider = o.provider ?? "openai"
-      return [answerEntry({ content, provider, model, usage: chatUsage(usage), stopReason, responseId: id })]
+      return [answerEntry({ content: blocks, provider, model, usage: chatUsage(usage), stopReason, responseId: id })]
     },
   }
 
   function addDelta(delta: Fields): void {
-    for (const key of TEXTS) {
-      const text = stringOf(delta[key])
-      if (text === undefined) continue
-      texts[key] = (texts[key] ?? "") + text
-      hasArrived ||= text !== ""
+    hasArrived = addContent(content, delta["content"]) || hasArrived
+    const refusal = stringOf(delta["refusal"]) ?? ""
+    if (refusal !== "") {
+      texts["refusal"] = (texts["refusal"] ?? "") + refusal
+      hasArrived = true
+    }
+    for (const [key, value] of Object.entries(delta)) {
+      if (!isExtra(key, value)) continue
+      addPiece(extras, key, value)
+      hasArrived = true
     }
     for (const [key, value] of Object.entries(fieldsOf(delta["audio"]))) {
       const before = audio[key]
@@ -83,7 +95,7 @@ export function accumulateOpenAIChat(o: ChatAnswerOptions = {}): Accumulator<Cha
     for (const [i, call] of ((delta["tool_calls"] ?? []) as readonly Fields[]).entries()) addCall(call, i)
   }
 
-  function addCall({ index, id: callId, type, function: called, custom }: Fields, i: number): void {
+  function addCall({ index, id: callId, type, function: called, custom, ...more }: Fields, i: number): void {
     hasArrived = true
     const at = typeof index === "number" ? index : i
     const { name, arguments: args, input } = fieldsOf(called ?? custom)
@@ -91,15 +103,53 @@ export function accumulateOpenAIChat(o: ChatAnswerOptions = {}): Accumulator<Cha
     // Some providers give all calls one index. Others give each piece of a call another id, but only the first one a name.
     const isNext = Boolean(callId) && Boolean(name) && Boolean(call?.id) && call?.id !== callId
     if (call === undefined || isNext)
-      calls.push((call = { index: at, id: undefined, type: "function", name: "", text: "" }))
+      calls.push((call = { index: at, id: undefined, type: "function", name: "", text: "", extras: {} }))
     if (typeof callId === "string" && callId !== "") call.id = callId
     if (custom !== undefined || type === "custom") call.type = "custom"
     call.name += stringOf(name) ?? ""
     call.text += stringOf(args) ?? stringOf(input) ?? ""
+    for (const [key, value] of Object.entries(more)) if (isExtra(key, value)) addPiece(call.extras, key, value)
   }
 }
 
-const TEXTS = ["content", "refusal", "reasoning_content", "reasoning"] as const
+/** Adds a piece of the content, a text or a list of parts; false if it is empty. */
+function addContent(parts: unknown[], piece: unknown): boolean {
+  const pieces: readonly unknown[] = Array.isArray(piece) ? piece : [piece]
+  for (const one of pieces) {
+    const last = parts.at(-1)
+    if (typeof one === "string" && typeof last === "string") parts[parts.length - 1] = last + one
+    else if (typeof one === "string" && isPart(last, "text"))
+      parts[parts.length - 1] = { ...last, text: String(last["text"]) + one }
+    else if (isPart(one, "text") && isPart(last, "text"))
+      parts[parts.length - 1] = { ...last, ...one, text: String(last["text"]) + String(one["text"]) }
+    else if (isPart(one, "thinking") && isPart(last, "thinking"))
+      parts[parts.length - 1] = { ...last, ...one, thinking: joinedTexts([...listOf(last), ...listOf(one)]) }
+    else if (one !== undefined && one !== null && one !== "") parts.push(one)
+  }
+  return parts.length > 0
+}
+
+function isPart(value: unknown, type: string): value is Fields {
+  return fieldsOf(value)["type"] === type
+}
+
+function listOf({ thinking }: Fields): readonly unknown[] {
+  return Array.isArray(thinking) ? thinking : []
+}
+
+/** Texts that follow each other as one. */
+function joinedTexts(parts: readonly unknown[]): readonly unknown[] {
+  const list: unknown[] = []
+  for (const part of parts) addContent(list, [part])
+  return list
+}
+
+/** A text, or parts of which texts are parts, too. */
+function contentOfParts(parts: readonly unknown[]): unknown {
+  if (parts.length === 0) return null
+  if (parts.length === 1 && typeof parts[0] === "string") return parts[0]
+  return parts.map((part) => (typeof part === "string" ? { type: "text", text: part } : part))
+}
 
 /** The input of a custom tool is any text, so it is whole only if the answer is. */
 function isJson({ type, text }: Call): boolean {
@@ -112,8 +162,8 @@ function isJson({ type, text }: Call): boolean {
   }
 }
 
-function recordOfCall({ id, type, name, text }: Call): Fields {
+function recordOfCall({ id, type, name, text, extras }: Call): Fields {
   return type === "custom"
-    ? { id, type, custom: { name, input: text } }
-    : { id, type, function: { name, arguments: text } }
+    ? { id, type, custom: { name, input: text }, ...extras }
+    : { id, type, function: { name, arguments: text }, ...extras }
 }

@@ -42,6 +42,10 @@ const SENTENCES: Readonly<Record<LossCode, Sentence>> = {
     why: "the provider takes no such name",
     wayOut: " Declare the tool under `toolName(name)`.",
   },
+  expired: {
+    what: "references into the provider's store sent as what is left of them",
+    why: "the store keeps them for a time, which has passed. Texts and transcripts are sent",
+  },
   signatures: { what: "signatures of thinking not sent", why: "the provider has no place for them. Its text is sent" },
   system_moved: {
     what: "system messages moved to the beginning",

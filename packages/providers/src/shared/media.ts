@@ -20,6 +20,7 @@ export function fittedImage(image: ImageBlock, { images, receiver }: Rules, coun
 
 function refusalOf({ mimeType, data }: ImageBlock, images: Images, count: number): string | undefined {
   const { types, maxLength, maxSide, many } = images
+  if (types.length === 0) return "no images"
   if (!types.includes(mimeType)) return `${types.join(", ")} only`
   if (maxLength !== undefined && data.length > maxLength) return `${maxLength} characters of base64 at most`
   const isMany = many !== undefined && count > many.count

@@ -36,6 +36,8 @@ export type LossCode =
   | "ids"
   /** Calls have another name than in the log, that of `toolName`: the provider does not take theirs. */
   | "names"
+  /** References into the provider's own store that have ended are sent as what is left of them: audio as its transcript. */
+  | "expired"
   /** Signatures of thinking are left out; its text is sent. */
   | "signatures"
   /** System messages from the middle of the conversation are at its beginning. */
