@@ -60,7 +60,7 @@ test("OpenAI chat: the message of a stream is that of the whole answer", async (
 
 test("OpenAI Responses: the items of an answer are in the next request as they were", async () => {
   const property = fc.asyncProperty(fc.array(responsesAnswer, { minLength: 1, maxLength: 3 }), async (answers) => {
-    const session = await sessionOf(answers.map(fromOpenAIResponses))
+    const session = await sessionOf(answers.map((answer) => fromOpenAIResponses(answer)))
     const { request, diagnostics } = toOpenAIResponses(await session.context())
     const outputs = new Set(["function_call_output", "custom_tool_call_output"])
     const said = request.input.filter((item) => !outputs.has(item.type) && !("role" in item && item.role === "user"))

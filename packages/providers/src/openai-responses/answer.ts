@@ -1,23 +1,30 @@
 /** An answer of the Responses API as a message: one block for each reasoning, part of a text and call, in the order of the items. */
 import type { ContentBlock, Usage } from "@sessions/core"
 import { messageOfItem, thinkingOfItem } from "@sessions/formats/messages/openai-responses"
-import { type Fields, fieldsOf, stringOf, textBlock } from "@sessions/formats/messages/values"
+import { type Fields, fieldsOf, numberOf, stringOf, textBlock } from "@sessions/formats/messages/values"
 import { answerEntry, partialCall, uncached, usageOf } from "../shared/answer.ts"
 import { withNative } from "../shared/native.ts"
 import type { AnswerEntry } from "../shared/types.ts"
+import { hostedCall, ITEM } from "./hosted.ts"
+import { linksOf } from "./reasoning.ts"
+import { STORED_SECONDS } from "./rules.ts"
 import type { ResponsesAnswer } from "./types.ts"
 
-/** An item, and a part of a text, that ours do not have, as they were: `{item}`, `{part}`. */
-export const ITEM = "openai:item"
+/** A part of a text that ours do not have, as it was: `{part}`. */
 export const PART = "openai:item_part"
 
+export interface ResponsesAnswerOptions {
+  /** The provider's name in the log. Default `"openai"`. Reasoning and items go back to the provider of this name only. */
+  readonly provider?: string
+}
+
 /** An answer as an entry for `session.append`. One that has failed has `stopReason: "error"`. */
-export function fromOpenAIResponses(answer: ResponsesAnswer): AnswerEntry {
+export function fromOpenAIResponses(answer: ResponsesAnswer, o: ResponsesAnswerOptions = {}): AnswerEntry {
   const { status, incomplete_details: incomplete, error } = answer
   const isCut = status === "failed" || status === "cancelled" || status === "incomplete"
-  const content = answer.output.flatMap((item) => blocksOfItem(item as Fields, isCut))
+  const content = contentOf(answer.output as readonly Fields[], answer, isCut)
   const stopReason = incomplete?.reason ?? STOPS[status ?? ""] ?? status
-  const { type, message } = answerOf(answer, content, stopReason)
+  const { type, message } = answerOf(answer, content, stopReason, o)
   return { type, message: { ...message, ...(error?.message === undefined ? {} : { errorMessage: error.message }) } }
 }
 
@@ -28,33 +35,50 @@ export function answerOf(
   { id, model, usage }: ResponsesAnswer,
   content: readonly ContentBlock[],
   stopReason: unknown,
+  { provider = "openai" }: ResponsesAnswerOptions,
 ): AnswerEntry {
-  return answerEntry({ content, provider: "openai", model, usage: responsesUsage(usage), stopReason, responseId: id })
+  return answerEntry({ content, provider, model, usage: responsesUsage(usage), stopReason, responseId: id })
 }
 
-/** `isCut`: the item may not be whole. */
-export function blocksOfItem(item: Fields, isCut: boolean): readonly ContentBlock[] {
-  const { type, content, call_id: callId, name } = item
-  if (type === "reasoning") {
+/** `isCut`: items may not be whole. */
+export function contentOf(items: readonly Fields[], answer: ResponsesAnswer, isCut: boolean): readonly ContentBlock[] {
+  const links = linksOf(items)
+  const made = numberOf(answer.created_at)
+  return items.flatMap((item, i) => {
+    const own = links[i] ?? {}
+    if (item["type"] !== "reasoning") return blocksOfItem(item, items, isCut, own as Fields)
+    const isReference = item["encrypted_content"] === null || item["encrypted_content"] === undefined
+    const ends = isReference && made !== undefined ? { until: made + STORED_SECONDS } : {}
     const { type: _, ...fields } = item
-    return [{ ...thinkingOfItem(item), native: { api: "openai-responses", fields } }]
-  }
+    return [{ ...thinkingOfItem(item), native: { api: "openai-responses", fields, ...own, ...ends } }]
+  })
+}
+
+function blocksOfItem(item: Fields, items: readonly Fields[], isCut: boolean, links: Fields): readonly ContentBlock[] {
+  const { type, content, call_id: callId, name } = item
   if (type === "message") {
     const { content: _, type: __, role: ___, ...fields } = isCut ? { ...item, status: "incomplete" } : item
-    return ((content ?? []) as readonly Fields[]).map((part) => textOfPart(part, fields))
+    return ((content ?? []) as readonly Fields[]).map((part) => textOfPart(part, fields, links))
   }
   const received = stringOf(item["arguments"]) ?? stringOf(item["input"]) ?? ""
   if (isCut && item["status"] === "in_progress") return [partialCall(callId ?? item["id"], name ?? type, received)]
-  if (type !== "function_call" && type !== "custom_tool_call") return [{ type: ITEM, item }]
+  if (type !== "function_call" && type !== "custom_tool_call")
+    return [
+      hostedCall(item, items, links) ?? { type: ITEM, item, native: { api: "openai-responses", fields: {}, ...links } },
+    ]
   const [block] = (messageOfItem(item, new Map())?.["content"] ?? []) as readonly ContentBlock[]
-  return block === undefined ? [] : [withNative(block, "openai-responses", item, writtenCall(block))]
+  if (block === undefined) return []
+  const call = withNative(block, "openai-responses", item, writtenCall(block)) as Fields
+  const native = { api: "openai-responses", fields: {}, ...fieldsOf(call["native"]), ...links }
+  return [{ ...block, native }]
 }
 
-function textOfPart(part: Fields, item: Fields): ContentBlock {
+function textOfPart(part: Fields, item: Fields, links: Fields): ContentBlock {
   const { type, text, refusal, ...more } = part
   const native = {
     api: "openai-responses",
     fields: { item, ...(Object.keys(more).length === 0 ? {} : { part: more }) },
+    ...links,
   }
   if (type === "refusal") return { ...textBlock(stringOf(refusal) ?? ""), refusal: true, native }
   if (type === "output_text") return { ...textBlock(stringOf(text) ?? ""), native }

@@ -1,22 +1,54 @@
 /** A context as `instructions` and `input` of the Responses API. */
-import type { ContentBlock, ContextMessage, ModelMessage } from "@sessions/core"
+import type { AssistantMessage, ContextMessage, ModelMessage, ToolResultMessage } from "@sessions/core"
 import { itemsOf } from "@sessions/formats/messages/openai-responses"
-import { type Fields, fieldsOf } from "@sessions/formats/messages/values"
+import type { Fields } from "@sessions/formats/messages/values"
 import type { Lost } from "../shared/lost.ts"
-import { isEqual, isNative, nativeOf } from "../shared/native.ts"
+import { isNative } from "../shared/native.ts"
+import { BEGINNING } from "../shared/order.ts"
 import { prepare } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
-import { RULES } from "./rules.ts"
-import { ITEM, PART } from "./answer.ts"
+import { answerItems, plain, type Receiver } from "./assistant.ts"
+import { hostedOutput, withHostedCalls } from "./hosted.ts"
+import { HOSTED_CALLS, RULES } from "./rules.ts"
 import type { ResponsesItem, ResponsesRequest } from "./types.ts"
 
-const API = "openai-responses"
+export interface OpenAIResponsesOptions extends RequestOptions {
+  /** Who receives the request, as `fromOpenAIResponses` was told. Default: who gave the last answer of this API. Another one gets no reasoning. */
+  readonly provider?: string
+  /**
+   * As the request's own `store`. False: the API keeps no answers, so that reasoning without its encrypted content is left out. Default true, as it is the
+   * API's.
+   */
+  readonly store?: boolean
+  /** Of references that end, such as stored reasoning, those are sent that are valid at this time: milliseconds since 1970. Default: now. */
+  readonly now?: number
+}
 
 /** The whole conversation, for requests without `previous_response_id`. */
-export function toOpenAIResponses(context: Context, o: RequestOptions = {}): ProviderRequest<ResponsesRequest> {
-  const { prompt, messages, lost } = prepare(context, o, RULES)
-  const custom = new Set<string>()
-  const input = messages.flatMap((item) => itemsOfMessage(item, custom, lost))
+export function toOpenAIResponses(context: Context, o: OpenAIResponsesOptions = {}): ProviderRequest<ResponsesRequest> {
+  const { prompt, messages, lost } = prepare(withHostedCalls(context), o, RULES)
+  const to: Receiver = {
+    provider: o.provider ?? lastProvider(messages),
+    isStored: o.store ?? true,
+    now: o.now ?? Date.now(),
+    lost,
+  }
+  const input: Fields[] = []
+  /** The items of the calls of the last answer, by their ids. */
+  let calls: ReadonlyMap<string, Fields> = new Map()
+  for (const [i, item] of messages.entries()) {
+    const { message } = item
+    if (message.role === "assistant") {
+      const items = answerItems(item as ContextMessage<AssistantMessage>, resultsBehind(messages, i), to)
+      calls = callsOf(items)
+      input.push(...items)
+    } else if (message.role === "toolResult") {
+      const call = calls.get(message.toolCallId)
+      if (call !== undefined) input.push(...outputItems(item, message, call, lost))
+    } else input.push(...otherItems(item, lost))
+  }
+  // No receiver takes a request without items.
+  if (input.length === 0) input.push({ type: "message", role: "user", content: BEGINNING })
   const request = {
     input: input as unknown as ResponsesItem[],
     ...(prompt === undefined ? {} : { instructions: prompt }),
@@ -24,96 +56,54 @@ export function toOpenAIResponses(context: Context, o: RequestOptions = {}): Pro
   return { request, diagnostics: lost.diagnostics() }
 }
 
-/** `custom`: the calls of custom tools, whose results are items of another type. */
-function itemsOfMessage(
-  { message, entryId }: ContextMessage<ModelMessage>,
-  custom: Set<string>,
+function lastProvider(messages: readonly ContextMessage<ModelMessage>[]): string | undefined {
+  const last = messages.findLast(({ message }) => message.content.some((block) => isNative(block, "openai-responses")))
+  return (last?.message as AssistantMessage | undefined)?.provider ?? "openai"
+}
+
+/** The results of an answer's calls, which follow it. */
+function resultsBehind(
+  messages: readonly ContextMessage<ModelMessage>[],
+  at: number,
+): ReadonlyMap<string, ToolResultMessage> {
+  const found = new Map<string, ToolResultMessage>()
+  for (const { message } of messages.slice(at + 1)) {
+    if (message.role !== "toolResult") break
+    found.set(message.toolCallId, message)
+  }
+  return found
+}
+
+function callsOf(items: readonly Fields[]): ReadonlyMap<string, Fields> {
+  return new Map(
+    items.flatMap((item) => {
+      const id = item["type"] === "mcp_approval_request" ? item["id"] : item["call_id"]
+      return typeof id === "string" ? [[id, item] as const] : []
+    }),
+  )
+}
+
+function outputItems(
+  { entryId }: ContextMessage<ModelMessage>,
+  message: ToolResultMessage,
+  call: Fields,
   lost: Lost,
 ): readonly Fields[] {
-  const mapped = (part: ModelMessage) =>
-    lost.mapped(entryId, (losses) => itemsOf({ id: entryId, timestamp: "", message: part }, losses))
-  if (message.role !== "assistant") {
-    const items = mapped({ ...message, content: message.content.map(plain) })
-    if (message.role !== "toolResult") return items.filter(({ content }) => (content as string | unknown[]).length > 0)
-    return custom.has(message.toolCallId) ? items.map((item) => ({ ...item, type: "custom_tool_call_output" })) : items
+  if (HOSTED_CALLS[String(call["type"])] !== undefined) {
+    const output = hostedOutput(call, message)
+    return output === undefined ? [] : [output]
   }
-  lost.add("attachments", entryId, message.attachments?.length ?? 0)
-  const items: Fields[] = []
-  // Only the user's messages and results may have images.
-  const content = message.content.filter(({ type }) => type !== "image")
-  lost.add("images", entryId, message.content.length - content.length)
-  for (const run of runsOf(content)) {
-    const [first] = run
-    if (first === undefined) continue
-    // Ids may come again in a later answer.
-    if (first.type === "toolCall") custom.delete(first.id)
-    if (first.type === "toolCall" && nativeOf(first, API)["type"] === "custom_tool_call") custom.add(first.id)
-    const one = { role: "assistant", content: run.map(plain), provider: message.provider } as ModelMessage
-    if (isText(first)) items.push(...textItems(run, () => mapped(one)))
-    else if (first.type === ITEM) items.push(fieldsOf((first as Fields)["item"]))
-    else {
-      const own = first.type === "thinking" && isNative(first, API)
-      items.push(...(own ? reasoning(first) : mapped(one)).map((item) => ofNative(item, first)))
-    }
-  }
-  return withoutLastReasoning(items, entryId, lost)
+  const items = mapped({ ...message, content: message.content.map(plain) }, entryId, lost)
+  return call["type"] === "custom_tool_call"
+    ? items.map((item) => ({ ...item, type: "custom_tool_call_output" }))
+    : items
 }
 
-/** The parts of one text item, and texts of other providers that follow each other; each other block alone. */
-function runsOf(content: readonly ContentBlock[]): readonly (readonly ContentBlock[])[] {
-  const runs: ContentBlock[][] = []
-  for (const block of content) {
-    const last = runs.at(-1)?.[0]
-    const isSame = last !== undefined && isText(last) && isText(block) && isEqual(textItem(last), textItem(block))
-    if (isSame) runs.at(-1)?.push(block)
-    else runs.push([block])
-  }
-  return runs
+function otherItems({ message, entryId }: ContextMessage<ModelMessage>, lost: Lost): readonly Fields[] {
+  const items = mapped({ ...message, content: message.content.map(plain) }, entryId, lost)
+  return items.filter(({ content }) => (content as string | unknown[]).length > 0)
 }
 
-function isText({ type }: ContentBlock): boolean {
-  return type === "text" || type === PART
-}
-
-/** The fields of the text item that the block was a part of. */
-function textItem(block: ContentBlock): Fields {
-  return fieldsOf(nativeOf(block, API)["item"])
-}
-
-function textItems(run: readonly ContentBlock[], plainItems: () => readonly Fields[]): readonly Fields[] {
-  const [first] = run
-  if (first === undefined || !isNative(first, API)) return plainItems()
-  const content = run.map((block) => {
-    if (block.type === PART) return (block as Fields)["part"]
-    const { text, refusal } = block as Fields
-    const more = fieldsOf(nativeOf(block, API)["part"])
-    return refusal === true
-      ? { type: "refusal", refusal: text, ...more }
-      : { type: "output_text", text, annotations: [], ...more }
-  })
-  return [{ type: "message", role: "assistant", ...textItem(first), content }]
-}
-
-function reasoning({ thinking }: ContentBlock): readonly Fields[] {
-  return [{ type: "reasoning", summary: thinking === "" ? [] : [{ type: "summary_text", text: thinking }] }]
-}
-
-function ofNative(item: Fields, block: ContentBlock): Fields {
-  const native = nativeOf(block, API)
-  if (native["type"] !== "custom_tool_call") return { ...item, ...native }
-  const { arguments: _, ...rest } = item
-  return { ...rest, ...native }
-}
-
-/** Without the fields that only the API which gave them knows. */
-function plain(block: ContentBlock): ContentBlock {
-  return block.type === "text" ? { type: "text", text: block.text } : block
-}
-
-/** The API refuses a reasoning that nothing of the assistant follows, as an answer that was cut off has. */
-function withoutLastReasoning(items: readonly Fields[], entryId: string, lost: Lost): readonly Fields[] {
-  let end = items.length
-  while (end > 0 && items[end - 1]?.["type"] === "reasoning") end--
-  lost.add("thinking", entryId, items.length - end)
-  return items.slice(0, end)
+function mapped(message: ModelMessage, entryId: string, lost: Lost): readonly Fields[] {
+  return lost.mapped(entryId, (losses) => itemsOf({ id: entryId, timestamp: "", message }, losses))
 }

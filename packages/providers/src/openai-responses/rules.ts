@@ -1,11 +1,11 @@
-/** What the Responses API takes. */
+/** What the Responses API takes. Each rule has its source and the date on which it was read there. */
 import type { Rules } from "../shared/rules.ts"
 
 export const RULES: Rules = {
   receiver: "OpenAI",
-  // "Invalid 'input[2].call_id': string too long. Expected a string with maximum length 64": https://github.com/openclaw/openclaw/issues/4718, read 2026-11-28.
+  // "Invalid 'input[2].call_id': string too long. Expected a string with maximum length 64": github.com/openclaw/openclaw/issues/4718 (2026-11-28).
   callId: { refused: /[^\x20-\x7e]/g, filler: "_", once: false, min: 1, max: 64, says: "ids of 64 characters at most" },
-  // "name: a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64": https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-28.
+  // platform.openai.com/docs/api-reference/responses/create, `name` of a function (2026-11-28).
   callName: {
     refused: /[^a-zA-Z0-9_-]/g,
     filler: "_",
@@ -14,6 +14,72 @@ export const RULES: Rules = {
     says: "letters, digits, `_` and `-`, 64 at most",
   },
   order: { begins: "any", ends: "any", joined: [] },
-  // https://platform.openai.com/docs/guides/images-vision, "Image input requirements", read 2026-11-28.
+  // platform.openai.com/docs/guides/images-vision, "Image input requirements" (2026-11-28).
   images: { types: ["image/png", "image/jpeg", "image/webp", "image/gif"] },
 }
+
+/** A call of one of OpenAI's own tools that the program runs. */
+export interface HostedCall {
+  /** The type of the item of its output. Without one: "No tool output found for local shell call …". */
+  readonly output: string
+  /** The name of the tool, unless the item has one. */
+  readonly name?: string
+  /** The fields of the item that are the arguments. One that is an object is all of them. */
+  readonly arguments: readonly string[]
+  /** The API finds the item by its `id`, so that it is not sent without. */
+  readonly needsId?: boolean
+}
+
+/**
+ * `ResponseInputItem` of the client `openai` 7.57; guides of platform.openai.com: tools-local-shell, tools-shell, tools-apply-patch,
+ * tools-computer-use, tools-connectors-mcp, tools-tool-search. The output of a local shell has the `call_id`, not the `id` of the client's types:
+ * github.com/openai/openai-agents-python/pull/1855 (2026-11-28).
+ */
+export const HOSTED_CALLS: Readonly<Record<string, HostedCall>> = {
+  local_shell_call: { output: "local_shell_call_output", name: "local_shell", arguments: ["action"], needsId: true },
+  shell_call: { output: "shell_call_output", name: "shell", arguments: ["action"] },
+  apply_patch_call: { output: "apply_patch_call_output", name: "apply_patch", arguments: ["operation"] },
+  computer_call: {
+    output: "computer_call_output",
+    name: "computer",
+    arguments: ["action", "actions", "pending_safety_checks"],
+    needsId: true,
+  },
+  tool_search_call: { output: "tool_search_output", name: "tool_search", arguments: ["arguments"] },
+  mcp_approval_request: { output: "mcp_approval_response", arguments: ["arguments"], needsId: true },
+}
+
+/** Items of the API's own tools that come in two halves, both from the API. */
+export const HALVES: Readonly<Record<string, string>> = {
+  shell_call: "shell_call_output",
+  apply_patch_call: "apply_patch_call_output",
+  computer_call: "computer_call_output",
+  local_shell_call: "local_shell_call_output",
+  tool_search_call: "tool_search_output",
+  program: "program_output",
+}
+
+/**
+ * Types whose items may be sent without their `id`. With it, an item is refused without the reasoning that it followed: "Item 'fc_…' of type
+ * 'function_call' was provided without its required 'reasoning' item", github.com/cline/cline/issues/12242 (2026-11-28).
+ */
+export const ID_OPTIONAL: ReadonlySet<unknown> = new Set([
+  "message",
+  "function_call",
+  "custom_tool_call",
+  "shell_call",
+  "apply_patch_call",
+  "tool_search_call",
+])
+
+/**
+ * Fields of an answer that the items of a request do not have: who made an item, and what `client.responses.parse` adds. `ResponseInputItem` and
+ * `ParsedResponse` of the client `openai` 7.57 (2026-11-28).
+ */
+export const ANSWER_ONLY: ReadonlySet<string> = new Set(["created_by", "parsed_arguments", "parsed"])
+
+/**
+ * Reasoning without its encrypted content is a reference into the API's store, which keeps it for 30 days, and only if the request was stored: "Item with
+ * id 'rs_…' not found. Items are not persisted when `store` is set to false". platform.openai.com/docs/guides/your-data (2026-11-28).
+ */
+export const STORED_SECONDS: number = 30 * 24 * 60 * 60

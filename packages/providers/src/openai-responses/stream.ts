@@ -3,7 +3,7 @@ import type { AssistantMessage } from "@sessions/core"
 import { type Fields, fieldsOf, stringOf } from "@sessions/formats/messages/values"
 import { type Accumulator, appendStream } from "../shared/stream.ts"
 import type { AnswerEntry, Appendable, StreamOptions } from "../shared/types.ts"
-import { answerOf, blocksOfItem, fromOpenAIResponses } from "./answer.ts"
+import { answerOf, contentOf, fromOpenAIResponses, type ResponsesAnswerOptions } from "./answer.ts"
 import type { ResponsesAnswer, ResponsesEvent } from "./types.ts"
 
 /**
@@ -13,14 +13,14 @@ import type { ResponsesAnswer, ResponsesEvent } from "./types.ts"
 export function appendOpenAIResponsesStream<E extends ResponsesEvent>(
   session: Appendable,
   stream: AsyncIterable<E> | PromiseLike<AsyncIterable<E>>,
-  o: StreamOptions<E> = {},
+  o: StreamOptions<E> & ResponsesAnswerOptions = {},
 ): Promise<AssistantMessage> {
-  return appendStream(session, stream, accumulateOpenAIResponses(), o)
+  return appendStream(session, stream, accumulateOpenAIResponses(o), o)
 }
 
 type Item = Record<string, unknown>
 
-export function accumulateOpenAIResponses(): Accumulator<ResponsesEvent> {
+export function accumulateOpenAIResponses(o: ResponsesAnswerOptions = {}): Accumulator<ResponsesEvent> {
   let response: Fields = {}
   let isComplete = false
   let failure: Error | undefined
@@ -65,10 +65,12 @@ export function accumulateOpenAIResponses(): Accumulator<ResponsesEvent> {
       const { output } = response
       const answer = { ...response, output: Array.isArray(output) ? output : [] } as unknown as ResponsesAnswer
       // The last event has the whole answer; before it there are the items so far.
-      if (isComplete && answer.output.length >= items.length) return [fromOpenAIResponses(answer)]
-      const content = items.flatMap((item) => blocksOfItem(item, !isComplete))
+      if (isComplete && answer.output.length >= items.length) return [fromOpenAIResponses(answer, o)]
+      // A stream may have begun behind the first items.
+      const arrived = items.filter((item) => item !== undefined)
+      const content = contentOf(arrived, answer, !isComplete)
       if (content.length === 0 && !isComplete) return []
-      return [answerOf(answer, content, isComplete ? answer.status : undefined)]
+      return [answerOf(answer, content, isComplete ? answer.status : undefined, o)]
     },
   }
 }

@@ -35,6 +35,8 @@ export interface ResponsesAnswer {
   readonly id?: string
   readonly model?: string
   readonly status?: string
+  /** In seconds since 1970. */
+  readonly created_at?: number
   readonly incomplete_details?: { readonly reason?: string } | null
   readonly error?: { readonly message?: string } | null
   readonly output: readonly object[]

@@ -1,0 +1,178 @@
+/** A message of the assistant as items of the Responses API, with what their provider wants back. */
+import type { AssistantMessage, ContentBlock, ContextMessage, ModelMessage, ToolResultMessage } from "@sessions/core"
+import { itemsOf } from "@sessions/formats/messages/openai-responses"
+import { type Fields, fieldsOf, numberOf } from "@sessions/formats/messages/values"
+import type { Lost } from "../shared/lost.ts"
+import { isEqual, isNative, nativeOf } from "../shared/native.ts"
+import { PART } from "./answer.ts"
+import { hostedOutput, isOutputOf, ITEM } from "./hosted.ts"
+import { linked, type Sent } from "./reasoning.ts"
+import { ANSWER_ONLY, HALVES, HOSTED_CALLS } from "./rules.ts"
+
+const API = "openai-responses"
+
+export interface Receiver {
+  /** The name of the provider in the log. */
+  readonly provider: string | undefined
+  readonly isStored: boolean
+  /** In milliseconds since 1970. */
+  readonly now: number
+  readonly lost: Lost
+}
+
+/** `results`: those of its calls, by the ids of the calls. */
+export function answerItems(
+  item: ContextMessage<AssistantMessage>,
+  results: ReadonlyMap<string, ToolResultMessage>,
+  to: Receiver,
+): readonly Fields[] {
+  const { message, entryId } = item
+  const { lost } = to
+  const isOwn = message.provider === undefined || message.provider === to.provider
+  lost.add("attachments", entryId, message.attachments?.length ?? 0)
+  // Only the user's messages and results may have images.
+  const content = message.content.filter(({ type }) => type !== "image")
+  lost.add("images", entryId, message.content.length - content.length)
+  const sent: Sent[] = []
+  for (const run of runsOf(isOwn ? content : content.map(foreign))) {
+    const [block] = run
+    if (block === undefined) continue
+    const items = itemsOfRun(run, item, isOwn, to)
+    for (const one of items) sent.push({ item: withoutAnswerOnly(one), block })
+  }
+  const paired = sent.filter((one) => isWhole(one, sent, results, entryId, lost))
+  return linked(paired, entryId, lost).map((one) => one.item)
+}
+
+/** The parts of one text item, and texts of other providers that follow each other; each other block alone. */
+function runsOf(content: readonly ContentBlock[]): readonly (readonly ContentBlock[])[] {
+  const runs: ContentBlock[][] = []
+  for (const block of content) {
+    const last = runs.at(-1)?.[0]
+    const isSame = last !== undefined && isText(last) && isText(block) && isEqual(textItem(last), textItem(block))
+    if (isSame) runs.at(-1)?.push(block)
+    else runs.push([block])
+  }
+  return runs
+}
+
+function isText({ type }: ContentBlock): boolean {
+  return type === "text" || type === PART
+}
+
+/** The fields of the text item that the block was a part of. */
+function textItem(block: ContentBlock): Fields {
+  return fieldsOf(nativeOf(block, API)["item"])
+}
+
+function itemsOfRun(
+  run: readonly ContentBlock[],
+  { message, entryId }: ContextMessage<AssistantMessage>,
+  isOwn: boolean,
+  to: Receiver,
+): readonly Fields[] {
+  const [first] = run as [ContentBlock]
+  const { lost } = to
+  const mapped = () => {
+    // Signatures of other providers of this API are no reasoning of this one.
+    const provider = isOwn ? message.provider : undefined
+    const one = { role: "assistant", content: run.map(plain), provider } as ModelMessage
+    return lost.mapped(entryId, (losses) => itemsOf({ id: entryId, timestamp: "", message: one }, losses))
+  }
+  if (isText(first)) return isNative(first, API) ? [ownText(run)] : mapped()
+  if (first.type === ITEM) {
+    if (isOwn) return [fieldsOf((first as Fields)["item"])]
+    lost.add("blocks", entryId)
+    return []
+  }
+  if (first.type === "thinking" && isNative(first, API)) return reasoning(first, entryId, to)
+  return mapped().map((one) => ofCall(one, first))
+}
+
+function ownText(run: readonly ContentBlock[]): Fields {
+  const content = run.map((block) => {
+    if (block.type === PART) return withoutAnswerOnly(fieldsOf((block as Fields)["part"]))
+    const { text, refusal } = block as Fields
+    const more = withoutAnswerOnly(fieldsOf(nativeOf(block, API)["part"]))
+    return refusal === true
+      ? { type: "refusal", refusal: text, ...more }
+      : { type: "output_text", text, annotations: [], ...more }
+  })
+  return { type: "message", role: "assistant", ...textItem(run[0] as ContentBlock), content }
+}
+
+function reasoning(block: ContentBlock, entryId: string, { isStored, now, lost }: Receiver): readonly Fields[] {
+  const fields = nativeOf(block, API)
+  const { until } = fieldsOf((block as Fields)["native"])
+  const isReference = (fields["encrypted_content"] ?? null) === null
+  if (isReference && !isStored) {
+    lost.add(
+      "thinking",
+      entryId,
+      1,
+      "it is not encrypted, and the API stores nothing. Ask for `reasoning.encrypted_content`",
+    )
+    return []
+  }
+  if (isReference && (numberOf(until) ?? Number.POSITIVE_INFINITY) * 1000 <= now) {
+    lost.add("expired", entryId)
+    return []
+  }
+  const given = Object.entries(fields).filter(([, value]) => value !== null)
+  const text = (block as Fields)["thinking"]
+  const summary = text === "" ? [] : [{ type: "summary_text", text }]
+  return [{ type: "reasoning", summary, ...Object.fromEntries(given) }]
+}
+
+/** A call with what its provider gave, but the id and name that it has in this request. */
+function ofCall(item: Fields, block: ContentBlock): Fields {
+  const native = nativeOf(block, API)
+  const { id, name } = block as Fields
+  const type = String(native["type"])
+  if (type === "mcp_approval_request") return { ...native, id }
+  if (HOSTED_CALLS[type] !== undefined) return { ...native, call_id: id }
+  if (block.type !== "toolCall") return item
+  if (type !== "custom_tool_call") return { ...item, ...native, call_id: id, name }
+  const { arguments: _, ...rest } = item
+  return { ...rest, ...native, call_id: id, name }
+}
+
+/** Whether the API takes the item: halves have their other half, and calls of its own tools an output that it can read. */
+function isWhole(
+  { item, block }: Sent,
+  sent: readonly Sent[],
+  results: ReadonlyMap<string, ToolResultMessage>,
+  entryId: string,
+  lost: Lost,
+): boolean {
+  const type = String(item["type"])
+  if (block.type === "toolCall") {
+    const result = results.get(block.id)
+    if (HOSTED_CALLS[type] === undefined || (result !== undefined && hostedOutput(item, result) !== undefined))
+      return true
+    lost.add("hosted_calls", entryId, 1, "a computer answers with a screenshot, and says which safety checks were seen")
+    return false
+  }
+  const isCall = HALVES[type] !== undefined
+  const isOutput = Object.values(HALVES).includes(type)
+  if (!isCall && !isOutput) return true
+  const isPaired = sent.some(({ item: other }) => (isCall ? isOutputOf(other, item) : isOutputOf(item, other)))
+  if (!isPaired) lost.add("hosted_calls", entryId)
+  return isPaired
+}
+
+function withoutAnswerOnly(item: Fields): Fields {
+  if (!Object.keys(item).some((key) => ANSWER_ONLY.has(key))) return item
+  return Object.fromEntries(Object.entries(item).filter(([key]) => !ANSWER_ONLY.has(key)))
+}
+
+/** Without what only the provider that gave it knows. */
+function foreign(block: ContentBlock): ContentBlock {
+  const { native: _, ...rest } = block as Fields
+  return rest as unknown as ContentBlock
+}
+
+/** Without the fields that only the API which gave them knows. */
+export function plain(block: ContentBlock): ContentBlock {
+  return block.type === "text" ? { type: "text", text: block.text } : block
+}

@@ -1,0 +1,77 @@
+/**
+ * Reasoning and what follows it belong together: the API refuses an item of the one without the other. An answer's blocks remember which they are, since
+ * an edit may take some of them away.
+ */
+import type { ContentBlock } from "@sessions/core"
+import { type Fields, fieldsOf, stringOf } from "@sessions/formats/messages/values"
+import type { Lost } from "../shared/lost.ts"
+import { ID_OPTIONAL } from "./rules.ts"
+
+interface Links {
+  /** Of a reasoning: the item that follows it. */
+  readonly next?: string
+  /** Of any other item: the reasoning before it. */
+  readonly after?: string
+}
+
+/** For each item of an answer what it belongs to. */
+export function linksOf(items: readonly Fields[]): readonly Links[] {
+  let after: string | undefined
+  return items.map((item, i) => {
+    if (item["type"] !== "reasoning") return after === undefined ? {} : { after }
+    after = stringOf(item["id"])
+    const follower = items.slice(i + 1).find(({ type }) => type !== "reasoning")
+    const next = follower === undefined ? undefined : keyOf(follower)
+    return next === undefined ? {} : { next }
+  })
+}
+
+function keyOf(item: Fields): string | undefined {
+  return stringOf(item["id"]) ?? stringOf(item["call_id"])
+}
+
+/** An item of a request, and the block that it was made of. */
+export interface Sent {
+  readonly item: Fields
+  readonly block: ContentBlock
+}
+
+/** Without reasoning that has lost what followed it, and without the ids of what has lost its reasoning. */
+export function linked(list: readonly Sent[], entryId: string, lost: Lost): readonly Sent[] {
+  const whole = list.filter((one, i) => one.item["type"] !== "reasoning" || isFollowed(one, list.slice(i + 1)))
+  lost.add("thinking", entryId, list.length - whole.length)
+  const sent = new Set<unknown>()
+  const found: Sent[] = []
+  for (const one of whole) {
+    const { item, block } = one
+    if (item["type"] === "reasoning") sent.add(item["id"])
+    const { after } = fieldsOf((block as Fields)["native"])
+    const isLoose = after !== undefined && item["id"] !== undefined && !sent.has(after)
+    if (!isLoose) found.push(one)
+    else if (ID_OPTIONAL.has(item["type"])) found.push({ item: withoutId(item), block })
+    else lost.add("hosted_calls", entryId, 1, "the reasoning that it belongs to is not sent")
+  }
+  return found
+}
+
+function isFollowed({ block }: Sent, rest: readonly Sent[]): boolean {
+  const follower = rest.find(({ item }) => item["type"] !== "reasoning")
+  const { next } = fieldsOf((block as Fields)["native"])
+  if (follower === undefined) return false
+  return next === undefined || next === originalKey(follower)
+}
+
+/** The id that the item had in the answer: that of a call may be another one in the request. */
+function originalKey({ item, block }: Sent): string | undefined {
+  const { fields } = fieldsOf((block as Fields)["native"])
+  const { item: text, id, call_id: callId } = fieldsOf(fields)
+  return keyOf({ id: fieldsOf(text)["id"] ?? id, call_id: callId }) ?? keyOf(item)
+}
+
+function withoutId(item: Fields): Fields {
+  const { id: _, ...rest } = item
+  if (item["type"] !== "message") return rest
+  // A message without an id is one of the program's, which has no status.
+  const { status: __, ...message } = rest
+  return message
+}

@@ -1,0 +1,392 @@
+/** Responses: calls of OpenAI's own tools are listed, paired and answered; reasoning and what follows it stay together. */
+import { type NewEntry, type Session, SessionError, type ToolCallBlock } from "@sessions/core"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { toAnthropic } from "../src/anthropic/index.ts"
+import { toAiSdk } from "../src/ai-sdk/index.ts"
+import { toGemini } from "../src/gemini/index.ts"
+import { toolCalls, toolResult } from "../src/index.ts"
+import { toOpenAIChat } from "../src/openai-chat/index.ts"
+import {
+  appendOpenAIResponsesStream,
+  fromOpenAIResponses,
+  hostedResult,
+  type OpenAIResponsesOptions,
+  toOpenAIResponses,
+} from "../src/openai-responses/index.ts"
+import { runs } from "../../../.config/runs.ts"
+import { newSession } from "./answers.ts"
+
+type Fields = Record<string, unknown>
+
+const user = (content: string): NewEntry => ({ type: "message", message: { role: "user", content } })
+const answer = (output: readonly object[], more: object = {}) =>
+  fromOpenAIResponses({ id: "resp", model: "m", status: "completed", output, ...more })
+const rs = (id = "rs_1", more: object = {}) => ({ type: "reasoning", id, summary: [], encrypted_content: "E", ...more })
+const text = (id = "msg_1") => ({
+  type: "message",
+  id,
+  role: "assistant",
+  status: "completed",
+  content: [{ type: "output_text", text: `text of ${id}`, annotations: [] }],
+})
+const PNG = "data:image/png;base64,AAAA"
+
+const CALLS: Readonly<Record<string, Fields>> = {
+  local_shell_call: {
+    type: "local_shell_call",
+    id: "lsh_1",
+    call_id: "call_1",
+    status: "completed",
+    action: { type: "exec", command: ["ls"], env: {} },
+  },
+  shell_call: {
+    type: "shell_call",
+    id: "sh_1",
+    call_id: "call_1",
+    status: "completed",
+    environment: { type: "local" },
+    action: { commands: ["ls"], timeout_ms: null, max_output_length: 4096 },
+  },
+  apply_patch_call: {
+    type: "apply_patch_call",
+    id: "apc_1",
+    call_id: "call_1",
+    status: "completed",
+    operation: { type: "delete_file", path: "a" },
+  },
+  computer_call: {
+    type: "computer_call",
+    id: "cu_1",
+    call_id: "call_1",
+    status: "completed",
+    pending_safety_checks: [],
+    action: { type: "screenshot" },
+  },
+  tool_search_call: {
+    type: "tool_search_call",
+    id: "ts_1",
+    call_id: "call_1",
+    status: "completed",
+    execution: "client",
+    arguments: { query: "weather" },
+  },
+  mcp_approval_request: {
+    type: "mcp_approval_request",
+    id: "mcpr_1",
+    name: "send mail",
+    server_label: "mail",
+    arguments: '{"to":"a"}',
+  },
+}
+const types = Object.keys(CALLS)
+
+async function called(type: string): Promise<{ session: Session; call: ToolCallBlock }> {
+  const session = await newSession()
+  const said = answer([rs(), CALLS[type] as object])
+  await session.append([user("go"), said])
+  const [call] = toolCalls(said)
+  return { session, call: call as ToolCallBlock }
+}
+
+async function inputOf(session: Session, o: OpenAIResponsesOptions = {}): Promise<readonly Fields[]> {
+  return toOpenAIResponses(await session.context(), o).request.input
+}
+
+test.each(types)("%s: `toolCalls` lists it, and it goes back as it was", async (type) => {
+  const { session, call } = await called(type)
+  expect(call).toMatchObject({ type: "toolCall", itemType: type, id: CALLS[type]?.["call_id"] ?? CALLS[type]?.["id"] })
+  await session.append(toolResult(call, [{ type: "image", mimeType: "image/png", data: "AAAA" }]))
+  expect((await inputOf(session)).slice(1, 3)).toEqual([rs(), CALLS[type]])
+})
+
+const HEAD = { call_id: "call_1" }
+const GIVEN: readonly (readonly [string, object, object])[] = [
+  ["local_shell_call", { output: "a.txt" }, { type: "local_shell_call_output", ...HEAD, output: "a.txt" }],
+  [
+    "shell_call",
+    { output: [{ stdout: "a", stderr: "b", outcome: { type: "timeout" } }], max_output_length: 4096 },
+    {
+      type: "shell_call_output",
+      ...HEAD,
+      output: [{ stdout: "a", stderr: "b", outcome: { type: "timeout" } }],
+      max_output_length: 4096,
+    },
+  ],
+  [
+    "apply_patch_call",
+    { status: "failed", output: "no such file" },
+    { type: "apply_patch_call_output", ...HEAD, status: "failed", output: "no such file" },
+  ],
+  [
+    "computer_call",
+    { output: { type: "computer_screenshot", image_url: PNG }, acknowledged_safety_checks: [{ id: "s1" }] },
+    {
+      type: "computer_call_output",
+      ...HEAD,
+      output: { type: "computer_screenshot", image_url: PNG },
+      acknowledged_safety_checks: [{ id: "s1" }],
+    },
+  ],
+  [
+    "tool_search_call",
+    { execution: "client", status: "completed", tools: [{ type: "function", name: "w" }] },
+    {
+      type: "tool_search_output",
+      ...HEAD,
+      execution: "client",
+      status: "completed",
+      tools: [{ type: "function", name: "w" }],
+    },
+  ],
+  [
+    "mcp_approval_request",
+    { approve: true, reason: "mine" },
+    { type: "mcp_approval_response", approval_request_id: "mcpr_1", approve: true, reason: "mine" },
+  ],
+]
+
+test.each(GIVEN)(
+  "%s: `hostedResult` makes its output in the API's own words, which no other provider gets",
+  async (type, given, item) => {
+    const { session, call } = await called(type)
+    await session.append(hostedResult(call, given))
+    expect((await inputOf(session)).at(-1)).toEqual(item)
+    const context = await session.context()
+    for (const { request } of [toAnthropic(context), toOpenAIChat(context), toGemini(context), toAiSdk(context)])
+      expect(JSON.stringify(request)).not.toMatch(/native|itemType|acknowledged/)
+  },
+)
+
+const MADE: readonly (readonly [string, object, object])[] = [
+  ["local_shell_call", { output: "done" }, { output: "broken" }],
+  [
+    "shell_call",
+    { output: [{ stdout: "done", stderr: "", outcome: { type: "exit", exit_code: 0 } }], max_output_length: 4096 },
+    { output: [{ stdout: "", stderr: "broken", outcome: { type: "exit", exit_code: 1 } }], max_output_length: 4096 },
+  ],
+  ["apply_patch_call", { status: "completed", output: "done" }, { status: "failed", output: "broken" }],
+  ["tool_search_call", { status: "completed", tools: [] }, { status: "completed", tools: [] }],
+  ["mcp_approval_request", { approve: false, reason: "done" }, { approve: false, reason: "broken" }],
+]
+
+test.each(MADE)(
+  "%s: a result of `toolResult` is an output of its shape, with success and failure",
+  async (type, done, broken) => {
+    for (const [output, isError, item] of [
+      ["done", false, done],
+      ["broken", true, broken],
+    ] as const) {
+      const { session, call } = await called(type)
+      await session.append(toolResult(call, output, { isError }))
+      expect((await inputOf(session)).at(-1)).toMatchObject(item)
+    }
+  },
+)
+
+test("an approval is given by `true` and by nothing else", async () => {
+  for (const [output, approve] of [
+    [true, true],
+    ["ok", false],
+    ["", false],
+  ] as const) {
+    const { session, call } = await called("mcp_approval_request")
+    await session.append(toolResult(call, output))
+    expect((await inputOf(session)).at(-1)).toMatchObject({ type: "mcp_approval_response", approve })
+  }
+})
+
+test.each(types)(
+  "%s: after a crash before its output the session is sendable, and the change is named",
+  async (type) => {
+    const { session } = await called(type)
+    await session.append(user("hello?"))
+    const { request, diagnostics } = toOpenAIResponses(await session.context())
+    const input: readonly Fields[] = request.input
+    const isLeftOut = type === "computer_call"
+    expect(input.map((item) => item["type"])).toEqual(
+      isLeftOut
+        ? ["message", "message"]
+        : ["message", "reasoning", type, expect.stringMatching(/_output$|_response$/), "message"],
+    )
+    const { messages } = await session.context({ repair: "none" })
+    const named = toOpenAIResponses({ messages }).diagnostics
+    expect(named.map(({ code }) => code)).toContain(isLeftOut ? "hosted_calls" : "repaired")
+    if (isLeftOut) expect(diagnostics[0]?.message).toMatch(/screenshot.*session\.edit.*session\.tombstone/s)
+  },
+)
+
+test("a computer's call with safety checks needs a result that says that they were seen", async () => {
+  const pending = { ...CALLS["computer_call"], pending_safety_checks: [{ id: "s1", code: "c", message: "m" }] }
+  for (const [seen, types] of [
+    [[], ["message", "message"]],
+    [[{ id: "s1" }], ["message", "computer_call", "computer_call_output", "message"]],
+  ] as const) {
+    const session = await newSession()
+    const said = answer([pending])
+    const output = { output: { type: "computer_screenshot", image_url: PNG }, acknowledged_safety_checks: seen }
+    await session.append([user("go"), said, hostedResult(toolCalls(said)[0] as ToolCallBlock, output), user("and?")])
+    expect((await inputOf(session)).map((item) => item["type"])).toEqual(types)
+  }
+})
+
+test("`hostedResult` for a call of another tool is `invalid`", () => {
+  const call: ToolCallBlock = { type: "toolCall", id: "c", name: "shell", arguments: {} }
+  expect(() => hostedResult(call, { output: "x" })).toThrow(SessionError)
+})
+
+test("an output that was shortened or edited is sent as it is now", async () => {
+  const { session, call } = await called("shell_call")
+  const outcome = { type: "exit", exit_code: 0 }
+  await session.append(hostedResult(call, { output: [{ stdout: "SECRET", stderr: "", outcome }] }))
+  const { messages } = await session.context()
+  await session.edit(messages.at(-1)?.entryId ?? "", { content: [{ type: "text", text: "gone" }] })
+  expect(JSON.stringify(await inputOf(session))).not.toContain("SECRET")
+  const native = messages.at(-1)?.message.content[0]
+  const shortened = {
+    ...messages.at(-1),
+    message: { ...messages.at(-1)?.message, content: [{ ...native, text: "SE" }] },
+  }
+  const input: readonly Fields[] = toOpenAIResponses({ messages: [...messages.slice(0, -1), shortened as never] })
+    .request.input
+  expect(input.at(-1)).toMatchObject({ output: [{ stdout: "SE", outcome }] })
+})
+
+test("a shell that the API runs itself is none of the program's, and goes back with its output or not at all", async () => {
+  const run = { ...CALLS["shell_call"], environment: { type: "container_reference", container_id: "cntr_1" } }
+  const output = { type: "shell_call_output", id: "sho_1", call_id: "call_1", output: [] }
+  for (const [items, sent] of [
+    [
+      [run, output, text()],
+      [run, output, text()],
+    ],
+    [[run, text()], [text()]],
+    [[output, text()], [text()]],
+  ] as const) {
+    const said = answer(items)
+    expect(toolCalls(said)).toEqual([])
+    const session = await newSession()
+    await session.append([user("go"), said, user("and?")])
+    expect((await inputOf(session)).slice(1, -1)).toEqual(sent)
+    const { diagnostics } = toOpenAIResponses(await session.context())
+    expect(diagnostics.map(({ code }) => code)).toEqual(items.length === sent.length ? [] : ["hosted_calls"])
+  }
+})
+
+test("calls that a log has as items are calls, too", async () => {
+  const session = await newSession()
+  const content = [{ type: "openai:item" as const, item: CALLS["local_shell_call"] }]
+  await session.append([user("go"), { type: "message", message: { role: "assistant", provider: "openai", content } }])
+  expect((await inputOf(session)).map((item) => item["type"])).toEqual([
+    "message",
+    "local_shell_call",
+    "local_shell_call_output",
+  ])
+})
+
+test("a call that is streamed is the same as in a whole answer, and one that did not arrive completely is not sent", async () => {
+  async function* stream(...events: object[]) {
+    for (const event of events) yield event as { type: string }
+  }
+  const item = CALLS["shell_call"] as Fields
+  const begin = { type: "response.created", response: { id: "r", output: [] } }
+  const added = { type: "response.output_item.added", output_index: 0, item: { ...item, status: "in_progress" } }
+  const done = { type: "response.output_item.done", output_index: 0, item }
+  const completed = { type: "response.completed", response: { id: "r", status: "completed", output: [item] } }
+  const session = await newSession()
+  const whole = await appendOpenAIResponsesStream(session, stream(begin, added, done, completed))
+  expect(toolCalls(whole)).toEqual(toolCalls(answer([item])))
+  const cut = await appendOpenAIResponsesStream(await newSession(), stream(begin, added))
+  expect(cut.content).toMatchObject([{ type: "providers:partial_call" }])
+  const aborted = await appendOpenAIResponsesStream(await newSession(), stream(begin, added, done))
+  expect(toolCalls(aborted)).toEqual([])
+  expect(aborted.content).toMatchObject([{ type: "toolCall", itemType: "shell_call" }])
+})
+
+test("reasoning goes with what follows it, and what follows it without reasoning goes without its id", async () => {
+  const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "w", arguments: "{}", status: "completed" }
+  const search = { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "q" } }
+  const said = answer([rs("rs_1"), text("msg_1"), rs("rs_2"), search, rs("rs_3"), call])
+  const { content } = said.message
+  const sentWithout = async (...dropped: number[]) => {
+    const session = await newSession()
+    const kept = content.filter((_, i) => !dropped.includes(i))
+    await session.append([user("go"), { type: "message", message: { ...said.message, content: kept } }])
+    return (await inputOf(session)).slice(1).map((item) => item["id"] ?? item["type"])
+  }
+  expect(await sentWithout()).toEqual(["rs_1", "msg_1", "rs_2", "ws_1", "rs_3", "fc_1", "function_call_output"])
+  // Without the text, the reasoning before it is followed by another item than it was.
+  expect(await sentWithout(1)).toEqual(["rs_2", "ws_1", "rs_3", "fc_1", "function_call_output"])
+  expect(await sentWithout(0)).toEqual(["message", "rs_2", "ws_1", "rs_3", "fc_1", "function_call_output"])
+  expect(await sentWithout(2)).toEqual(["rs_1", "msg_1", "rs_3", "fc_1", "function_call_output"])
+  expect(await sentWithout(4)).toEqual(["rs_1", "msg_1", "rs_2", "ws_1", "function_call", "function_call_output"])
+  expect(await sentWithout(5)).toEqual(["rs_1", "msg_1", "rs_2", "ws_1"])
+})
+
+test("reasoning that is a reference goes back while the API keeps it, and never if it stores nothing", async () => {
+  const session = await newSession()
+  const said = answer([rs("rs_1", { encrypted_content: null }), text()], { created_at: 1_700_000_000 })
+  await session.append([user("go"), said, user("and?")])
+  const kept = (1_700_000_000 + 30 * 86_400) * 1000
+  const context = await session.context()
+  const typesAt = (o: OpenAIResponsesOptions) => {
+    const { request, diagnostics } = toOpenAIResponses(context, o)
+    return [request.input.map(({ type }) => type), diagnostics.map(({ code }) => code)]
+  }
+  expect(typesAt({ now: kept - 1 })).toEqual([["message", "reasoning", "message", "message"], []])
+  expect(typesAt({ now: kept })).toEqual([["message", "message", "message"], ["expired"]])
+  expect(typesAt({ now: 0, store: false })).toEqual([["message", "message", "message"], ["thinking"]])
+  expect((await inputOf(session, { now: kept }))[1]).not.toHaveProperty("id")
+})
+
+test("another provider of this API gets texts and calls, but no reasoning and items", async () => {
+  const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "w", arguments: "{}", status: "completed" }
+  const search = { type: "web_search_call", id: "ws_1", status: "completed", action: {} }
+  const session = await newSession()
+  const said = fromOpenAIResponses({ status: "completed", output: [rs(), search, text(), call] }, { provider: "azure" })
+  await session.append([user("go"), said, ...toolCalls(said).map((one) => toolResult(one, "ok"))])
+  expect((await inputOf(session)).map((item) => item["id"] ?? item["type"])).toEqual([
+    "message",
+    "rs_1",
+    "ws_1",
+    "msg_1",
+    "fc_1",
+    "function_call_output",
+  ])
+  const { request, diagnostics } = toOpenAIResponses(await session.context(), { provider: "openai" })
+  expect(request.input.map((item) => (item as Fields)["id"] ?? item.type)).toEqual([
+    "message",
+    "message",
+    "function_call",
+    "function_call_output",
+  ])
+  expect(diagnostics.map(({ code }) => code).toSorted((a, b) => a.localeCompare(b))).toEqual(["blocks", "thinking"])
+})
+
+test("what a client adds when it parses an answer is not sent", async () => {
+  const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "w", arguments: "{}", parsed_arguments: {} }
+  const parsed = { ...text(), content: [{ type: "output_text", text: "a", annotations: [], parsed: { a: 1 } }] }
+  const session = await newSession()
+  await session.append([
+    user("go"),
+    answer([parsed, call, { type: "mcp_list_tools", id: "l", created_by: "x", tools: [] }]),
+  ])
+  expect(JSON.stringify(await inputOf(session))).not.toMatch(/parsed|created_by/)
+})
+
+test("ids that are too long are fitted for every kind of call, and its output has the same", () =>
+  fc.assert(
+    fc.asyncProperty(fc.constantFrom(...types.slice(0, 3)), fc.integer({ min: 1, max: 90 }), async (type, length) => {
+      const session = await newSession()
+      const said = answer([{ ...CALLS[type], call_id: "x".repeat(length) }])
+      await session.append([user("go"), said, toolResult(toolCalls(said)[0] as ToolCallBlock, "ok")])
+      const [, call, output] = await inputOf(session)
+      expect(call?.["call_id"]).toBe(output?.["call_id"])
+      expect(String(call?.["call_id"]).length).toBeLessThanOrEqual(64)
+    }),
+    { numRuns: runs(10) },
+  ))
+
+test("a context without messages is a request with one", () => {
+  expect(toOpenAIResponses({ messages: [] }).request.input).toMatchObject([{ role: "user" }])
+})
