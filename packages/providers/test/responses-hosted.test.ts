@@ -333,10 +333,10 @@ test("reasoning that is a reference goes back while the API keeps it, and never 
     const { request, diagnostics } = toOpenAIResponses(context, o)
     return [request.input.map(({ type }) => type), diagnostics.map(({ code }) => code)]
   }
-  expect(typesAt({ now: kept - 1 })).toEqual([["message", "reasoning", "message", "message"], []])
-  expect(typesAt({ now: kept })).toEqual([["message", "message", "message"], ["expired"]])
-  expect(typesAt({ now: 0, store: false })).toEqual([["message", "message", "message"], ["thinking"]])
-  expect((await inputOf(session, { now: kept }))[1]).not.toHaveProperty("id")
+  expect(typesAt({ store: true, now: kept - 1 })).toEqual([["message", "reasoning", "message", "message"], []])
+  expect(typesAt({ store: true, now: kept })).toEqual([["message", "message", "message"], ["expired"]])
+  expect(typesAt({ now: 0 })).toEqual([["message", "message", "message"], ["thinking"]])
+  expect((await inputOf(session))[1]).not.toHaveProperty("id")
 })
 
 test("another provider of this API gets texts and calls, but no reasoning and items", async () => {
@@ -365,13 +365,42 @@ test("another provider of this API gets texts and calls, but no reasoning and it
 
 test("what a client adds when it parses an answer is not sent", async () => {
   const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "w", arguments: "{}", parsed_arguments: {} }
+  const search = { type: "web_search_call", id: "ws_1", action: { type: "search", query: "q", sources: [] } }
   const parsed = { ...text(), content: [{ type: "output_text", text: "a", annotations: [], parsed: { a: 1 } }] }
   const session = await newSession()
   await session.append([
     user("go"),
-    answer([parsed, call, { type: "mcp_list_tools", id: "l", created_by: "x", tools: [] }]),
+    answer([parsed, call, { type: "mcp_list_tools", id: "l", created_by: "x", tools: [] }, search]),
   ])
-  expect(JSON.stringify(await inputOf(session))).not.toMatch(/parsed|created_by/)
+  expect(JSON.stringify(await inputOf(session))).not.toMatch(/parsed|created_by|sources/)
+})
+
+test("an answer that is in a log twice has the ids of its items once", async () => {
+  const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "w", arguments: "{}", status: "completed" }
+  const search = { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "q" } }
+  const said = answer([rs(), search, text(), call])
+  const session = await newSession()
+  for (let i = 0; i < 2; i++)
+    await session.append([user("go"), said, toolResult(toolCalls(said)[0] as ToolCallBlock, "ok")])
+  const input = await inputOf(session)
+  const ids = input.flatMap(({ id }) => id ?? [])
+  expect(ids).toEqual(["rs_1", "ws_1", "msg_1", "fc_1"])
+  expect(input.flatMap(({ call_id: id }) => id ?? [])).toEqual(["c1", "c1", "c1_2", "c1_2"])
+  expect(input.filter(({ type }) => type === "message")).toHaveLength(4)
+})
+
+test("of reasoning goes back to OpenAI what it takes, and to the server of an open model its text", async () => {
+  const content = [{ type: "reasoning_text", text: "hm" }]
+  const full = rs("rs_1", { status: "completed", content })
+  for (const [provider, more] of [
+    ["openai", {}],
+    ["vllm", { content }],
+  ] as const) {
+    const session = await newSession()
+    const said = fromOpenAIResponses({ status: "completed", output: [full, text()] }, { provider })
+    await session.append([user("go"), said, user("and?")])
+    expect((await inputOf(session))[1]).toEqual({ ...rs(), ...more })
+  }
 })
 
 test("ids that are too long are fitted for every kind of call, and its output has the same", () =>

@@ -1,5 +1,12 @@
 /** A context as `messages` of the Chat Completions API. */
-import type { AssistantMessage, ContextMessage, ImageBlock, ModelMessage } from "@sessions/core"
+import type {
+  AssistantMessage,
+  ContentBlock,
+  ContextMessage,
+  ImageBlock,
+  ModelMessage,
+  ToolCallBlock,
+} from "@sessions/core"
 import { chatMessageOf } from "@sessions/formats/messages/openai-chat"
 import { dataUrlOf } from "@sessions/formats/messages/values"
 import type { Lost } from "../shared/lost.ts"
@@ -27,11 +34,14 @@ export interface OpenAIChatOptions extends RequestOptions {
   readonly now?: number
 }
 
+type Item = ContextMessage<ModelMessage>
+
 export function toOpenAIChat(context: Context, o: OpenAIChatOptions = {}): ProviderRequest<ChatRequest> {
   const rules = chatRules(o.dialect)
   const prepared = prepare(context, o, rules)
   const { lost } = prepared
-  const { prompt, messages } = rules.systemFirst ? oneSystem(prepared) : prepared
+  const { prompt, messages: whole } = rules.systemFirst ? oneSystem(prepared) : prepared
+  const messages = withinLimit(whole, rules, lost)
   const role = o.systemRole ?? "system"
   const turns = new Turns<ChatMessage>(rules, lost, {
     roleOf: (record) => record.role,
@@ -47,8 +57,8 @@ export function toOpenAIChat(context: Context, o: OpenAIChatOptions = {}): Provi
   }
   /** Images of the results that were just written: the messages of tools have texts only. */
   let images: (ChatText | ChatImage)[] = []
-  let result: ContextMessage<ModelMessage> | undefined
-  const add = (record: ChatMessage, item: ContextMessage<ModelMessage>) => {
+  let result: Item | undefined
+  const add = (record: ChatMessage, item: Item) => {
     if (record.role !== "tool" && record.role !== "assistant" && result !== undefined && rules.answersResults) {
       lost.add("repaired", item.entryId, 1, `${rules.receiver} wants an answer behind results; "${ANSWER}" was added`)
       turns.add({ role: "assistant", content: ANSWER }, { ...result, message: { role: "assistant", content: [] } })
@@ -77,7 +87,7 @@ export function toOpenAIChat(context: Context, o: OpenAIChatOptions = {}): Provi
 /** What the assistant says where the receiver wants it to say something, and it has said nothing. */
 const ANSWER = "(No answer was given.)"
 
-function asUser(item: ContextMessage<ModelMessage>): ContextMessage<ModelMessage> {
+function asUser(item: Item): ContextMessage<ModelMessage> {
   return { ...item, message: { role: "user", content: [] } }
 }
 
@@ -86,7 +96,35 @@ function oneSystem(prepared: ReturnType<typeof prepare>): Pick<ReturnType<typeof
   return { prompt: systemText(system), messages }
 }
 
-function lastProvider(messages: readonly ContextMessage<ModelMessage>[]): string | undefined {
+/** An answer of more calls than the receiver takes as several, each before the results of its calls. */
+function withinLimit(messages: readonly Item[], { maxCalls, receiver }: ChatRules, lost: Lost): readonly Item[] {
+  const list: Item[] = []
+  if (!messages.some(({ message }) => message.content.length > maxCalls)) return messages
+  let left: readonly Item[] = messages
+  for (let item = left[0]; item !== undefined; item = left[0]) {
+    const { message, entryId } = item
+    const calls = message.content.filter(({ type }) => type === "toolCall")
+    const isOver = calls.length > maxCalls
+    if (isOver)
+      lost.add("repaired", entryId, 1, `${receiver} takes ${maxCalls} calls in an answer; the others follow in another`)
+    const results = isOver ? left.slice(1, 1 + calls.length) : []
+    left = left.slice(1 + results.length)
+    list.push(...(isOver ? parts(item, calls, results, maxCalls) : [item]))
+  }
+  return list
+}
+
+function parts(item: Item, calls: readonly ContentBlock[], results: readonly Item[], size: number): readonly Item[] {
+  const others = item.message.content.filter(({ type }) => type !== "toolCall")
+  return Array.from({ length: Math.ceil(calls.length / size) }, (_, n) => {
+    const some = calls.slice(n * size, (n + 1) * size)
+    const ids = new Set(some.map((call) => (call as ToolCallBlock).id))
+    const message = { ...item.message, content: n === 0 ? [...others, ...some] : some } as ModelMessage
+    return [{ ...item, message }, ...results.filter((one) => ids.has(String(one.message["toolCallId"])))]
+  }).flat()
+}
+
+function lastProvider(messages: readonly Item[]): string | undefined {
   const last = messages.findLast(({ message }) => message.role === "assistant")?.message as AssistantMessage | undefined
   return last?.provider
 }
@@ -103,7 +141,7 @@ function imagesOf(message: ModelMessage, entryId: string, lost: Lost): readonly 
 }
 
 /** Undefined if nothing is left of it. The result of a tool may be empty. */
-function recordOf(item: ContextMessage<ModelMessage>, to: Receiver): ChatMessage | undefined {
+function recordOf(item: Item, to: Receiver): ChatMessage | undefined {
   const { message, entryId } = item
   if (message.role === "assistant") return assistantRecord(item as ContextMessage<AssistantMessage>, to)
   const isResult = message.role === "toolResult"

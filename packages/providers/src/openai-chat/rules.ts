@@ -13,6 +13,8 @@ export interface ChatRules extends Rules {
   readonly callFields: readonly string[]
   /** Fields of the first call of a message that has none of `callFields`, as those of other providers. */
   readonly foreignCall?: Readonly<Record<string, unknown>>
+  /** Of an answer. */
+  readonly maxCalls: number
   /** Answers have `reasoning_content`: those with calls, or all. `empty` is sent if an answer has none, as those of other providers. */
   readonly reasoning?: { readonly of: "calls" | "all"; readonly empty: string }
   /** Thinking goes back as parts of the content. */
@@ -62,6 +64,13 @@ const CALL_NAME: Form = {
   says: "letters, digits, `_` and `-`, 64 at most",
 }
 
+/** "function name is invalid, must start with a letter": github.com/MoonshotAI/kimi-cli/issues/1773 (2026-11-28). */
+const KIMI_CALL_NAME: Form = {
+  ...CALL_NAME,
+  first: /^[a-zA-Z]/,
+  says: "letters, digits, `_` and `-`, a letter first, 64 at most",
+}
+
 /** platform.openai.com/docs/guides/images-vision (2026-11-28). */
 const IMAGES: Images = { types: ["image/png", "image/jpeg", "image/webp", "image/gif"] }
 
@@ -94,6 +103,8 @@ const ANY: ChatRules = {
   images: IMAGES,
   fields: KNOWN_FIELDS,
   callFields: ["extra_content"],
+  // "Invalid 'messages[2].tool_calls': array too long": github.com/github/copilot-cli/issues/669 (2026-11-28).
+  maxCalls: 128,
   thinkingParts: false,
   isOpenAI: true,
   systemFirst: false,
@@ -156,6 +167,7 @@ export const CHAT_DIALECTS: Readonly<Record<ChatDialect, ChatRules>> = {
     ...COMPATIBLE,
     receiver: "Kimi",
     provider: "kimi",
+    callName: KIMI_CALL_NAME,
     fields: ["reasoning_content"],
     callFields: [],
     reasoning: { of: "calls", empty: " " },

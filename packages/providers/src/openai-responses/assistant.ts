@@ -6,8 +6,8 @@ import type { Lost } from "../shared/lost.ts"
 import { isEqual, isNative, nativeOf } from "../shared/native.ts"
 import { PART } from "./answer.ts"
 import { hostedOutput, isOutputOf, ITEM } from "./hosted.ts"
-import { linked, type Sent } from "./reasoning.ts"
-import { ANSWER_ONLY, HALVES, HOSTED_CALLS } from "./rules.ts"
+import { linked, type Sent, withoutId } from "./reasoning.ts"
+import { ANSWER_ONLY, HALVES, HOSTED_CALLS, ID_OPTIONAL, REASONING_ANSWER_ONLY } from "./rules.ts"
 
 const API = "openai-responses"
 
@@ -17,6 +17,8 @@ export interface Receiver {
   readonly isStored: boolean
   /** In milliseconds since 1970. */
   readonly now: number
+  /** The ids of the items so far. */
+  readonly ids: Set<unknown>
   readonly lost: Lost
 }
 
@@ -40,7 +42,8 @@ export function answerItems(
     const items = itemsOfRun(run, item, isOwn, to)
     for (const one of items) sent.push({ item: withoutAnswerOnly(one), block })
   }
-  const paired = sent.filter((one) => isWhole(one, sent, results, entryId, lost))
+  const once = sent.flatMap((one) => withOwnId(one, to, entryId))
+  const paired = once.filter((one) => isWhole(one, once, results, entryId, lost))
   return linked(paired, entryId, lost).map((one) => one.item)
 }
 
@@ -101,27 +104,46 @@ function ownText(run: readonly ContentBlock[]): Fields {
   return { type: "message", role: "assistant", ...textItem(run[0] as ContentBlock), content }
 }
 
-function reasoning(block: ContentBlock, entryId: string, { isStored, now, lost }: Receiver): readonly Fields[] {
+/** An answer that was appended twice, or imported, has the ids of another one. */
+function withOwnId(one: Sent, { ids, lost }: Receiver, entryId: string): readonly Sent[] {
+  const { type, id } = one.item
+  if (id === undefined || !ids.has(id)) {
+    ids.add(id)
+    return [one]
+  }
+  if (ID_OPTIONAL.has(type)) return [{ ...one, item: withoutId(one.item) }]
+  lost.add(type === "reasoning" ? "thinking" : "hosted_calls", entryId, 1, "its id is that of an item before it")
+  return []
+}
+
+function reasoning(block: ContentBlock, entryId: string, to: Receiver): readonly Fields[] {
+  const { provider, isStored, now, lost } = to
   const fields = nativeOf(block, API)
-  const { until } = fieldsOf((block as Fields)["native"])
-  const isReference = (fields["encrypted_content"] ?? null) === null
-  if (isReference && !isStored) {
-    lost.add(
-      "thinking",
-      entryId,
-      1,
-      "it is not encrypted, and the API stores nothing. Ask for `reasoning.encrypted_content`",
-    )
-    return []
+  const given = Object.entries(fields).filter(([key, value]) => value !== null && isSentOfReasoning(key, provider))
+  const { encrypted_content: encrypted, content } = Object.fromEntries(given)
+  if (encrypted === undefined && content === undefined) {
+    // A reference into the API's store.
+    const { until } = fieldsOf((block as Fields)["native"])
+    if (!isStored) {
+      lost.add("thinking", entryId, 1, NOT_STORED)
+      return []
+    }
+    if ((numberOf(until) ?? Number.POSITIVE_INFINITY) * 1000 <= now) {
+      lost.add("expired", entryId)
+      return []
+    }
   }
-  if (isReference && (numberOf(until) ?? Number.POSITIVE_INFINITY) * 1000 <= now) {
-    lost.add("expired", entryId)
-    return []
-  }
-  const given = Object.entries(fields).filter(([, value]) => value !== null)
   const text = (block as Fields)["thinking"]
   const summary = text === "" ? [] : [{ type: "summary_text", text }]
   return [{ type: "reasoning", summary, ...Object.fromEntries(given) }]
+}
+
+const NOT_STORED =
+  'it is not encrypted. Ask for it with `include: ["reasoning.encrypted_content"]`, or give the option `store: true` if the API stores your answers'
+
+/** Servers of open models give the text itself, which is all that they can read again. */
+function isSentOfReasoning(key: string, provider: string | undefined): boolean {
+  return !REASONING_ANSWER_ONLY.has(key) || (key === "content" && provider !== "openai")
 }
 
 /** A call with what its provider gave, but the id and name that it has in this request. */
@@ -162,8 +184,13 @@ function isWhole(
 }
 
 function withoutAnswerOnly(item: Fields): Fields {
-  if (!Object.keys(item).some((key) => ANSWER_ONLY.has(key))) return item
-  return Object.fromEntries(Object.entries(item).filter(([key]) => !ANSWER_ONLY.has(key)))
+  const { action } = item
+  const isPlain = !Object.keys(item).some((key) => ANSWER_ONLY.has(key))
+  if (isPlain && !Object.keys(fieldsOf(action)).some((key) => ANSWER_ONLY.has(key))) return item
+  const kept = Object.entries(item).filter(([key]) => !ANSWER_ONLY.has(key))
+  return Object.fromEntries(
+    kept.map(([key, value]) => [key, key === "action" ? withoutAnswerOnly(fieldsOf(value)) : value]),
+  )
 }
 
 /** Without what only the provider that gave it knows. */

@@ -68,7 +68,7 @@ function originalKey({ item, block }: Sent): string | undefined {
   return keyOf({ id: fieldsOf(text)["id"] ?? id, call_id: callId }) ?? keyOf(item)
 }
 
-function withoutId(item: Fields): Fields {
+export function withoutId(item: Fields): Fields {
   const { id: _, ...rest } = item
   if (item["type"] !== "message") return rest
   // A message without an id is one of the program's, which has no status.

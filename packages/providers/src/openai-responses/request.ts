@@ -16,8 +16,8 @@ export interface OpenAIResponsesOptions extends RequestOptions {
   /** Who receives the request, as `fromOpenAIResponses` was told. Default: who gave the last answer of this API. Another one gets no reasoning. */
   readonly provider?: string
   /**
-   * As the request's own `store`. False: the API keeps no answers, so that reasoning without its encrypted content is left out. Default true, as it is the
-   * API's.
+   * Whether the API stores the answers, as your requests say with their own `store`. True: reasoning without its encrypted content is sent, which the API
+   * finds in its store for 30 days. Default false: it is left out, with a diagnostic.
    */
   readonly store?: boolean
   /** Of references that end, such as stored reasoning, those are sent that are valid at this time: milliseconds since 1970. Default: now. */
@@ -29,8 +29,9 @@ export function toOpenAIResponses(context: Context, o: OpenAIResponsesOptions = 
   const { prompt, messages, lost } = prepare(withHostedCalls(context), o, RULES)
   const to: Receiver = {
     provider: o.provider ?? lastProvider(messages),
-    isStored: o.store ?? true,
+    isStored: o.store ?? false,
     now: o.now ?? Date.now(),
+    ids: new Set(),
     lost,
   }
   const input: Fields[] = []

@@ -3,8 +3,16 @@ import type { Rules } from "../shared/rules.ts"
 
 export const RULES: Rules = {
   receiver: "OpenAI",
-  // "Invalid 'input[2].call_id': string too long. Expected a string with maximum length 64": github.com/openclaw/openclaw/issues/4718 (2026-11-28).
-  callId: { refused: /[^\x20-\x7e]/g, filler: "_", once: false, min: 1, max: 64, says: "ids of 64 characters at most" },
+  // "Invalid 'input[2].call_id': string too long. Expected a string with maximum length 64": github.com/openclaw/openclaw/issues/4718. "Duplicate
+  // 'call_id'": github.com/earendil-works/pi/issues/9057 (2026-11-28).
+  callId: {
+    refused: /[^\x20-\x7e]/g,
+    filler: "_",
+    once: true,
+    min: 1,
+    max: 64,
+    says: "ids of 64 characters at most, each once",
+  },
   // platform.openai.com/docs/api-reference/responses/create, `name` of a function (2026-11-28).
   callName: {
     refused: /[^a-zA-Z0-9_-]/g,
@@ -60,7 +68,8 @@ export const HALVES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Types whose items may be sent without their `id`. With it, an item is refused without the reasoning that it followed: "Item 'fc_…' of type
+ * Types whose items may be sent without their `id`. An id is in a request once, "Duplicate item found with id": github.com/vercel/ai/issues/13307,
+ * github.com/earendil-works/pi/issues/5147. With it, an item is refused without the reasoning that it followed: "Item 'fc_…' of type
  * 'function_call' was provided without its required 'reasoning' item", github.com/cline/cline/issues/12242 (2026-11-28).
  */
 export const ID_OPTIONAL: ReadonlySet<unknown> = new Set([
@@ -73,10 +82,17 @@ export const ID_OPTIONAL: ReadonlySet<unknown> = new Set([
 ])
 
 /**
- * Fields of an answer that the items of a request do not have: who made an item, and what `client.responses.parse` adds. `ResponseInputItem` and
- * `ParsedResponse` of the client `openai` 7.57 (2026-11-28).
+ * Fields of an answer that the items of a request do not have: who made an item, what `client.responses.parse` adds (`ResponseInputItem` and
+ * `ParsedResponse` of the client `openai` 7.57), and the sources of a search, "Unknown parameter: 'input[1].action.sources'": github.com/pydantic/pydantic-ai
+ * (2026-11-28).
  */
-export const ANSWER_ONLY: ReadonlySet<string> = new Set(["created_by", "parsed_arguments", "parsed"])
+export const ANSWER_ONLY: ReadonlySet<string> = new Set(["created_by", "parsed_arguments", "parsed", "sources"])
+
+/**
+ * The same of reasoning. "Unknown parameter: 'input[1].status'": github.com/1jehuang/jcode/issues/1028; "Invalid 'input[1].content': array too long. Expected
+ * an array with maximum length 0": github.com/querymt/querymt/issues/976 (2026-11-28).
+ */
+export const REASONING_ANSWER_ONLY: ReadonlySet<string> = new Set(["status", "content"])
 
 /**
  * Reasoning without its encrypted content is a reference into the API's store, which keeps it for 30 days, and only if the request was stored: "Item with

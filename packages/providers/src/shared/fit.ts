@@ -52,18 +52,21 @@ function candidate(id: string, n: number, form: Form): string {
   return `${clean.slice(0, Math.max(0, form.max - digest.length))}${digest}`.slice(-form.max)
 }
 
-/** The form that every API takes. Gemini wants a letter or `_` first, OpenAI takes 64 characters and neither `.` nor `:`. */
+/**
+ * The form that every API takes. Kimi wants a letter first, "function name is invalid, must start with a letter": github.com/MoonshotAI/kimi-cli/issues/1773
+ * (2026-11-28). OpenAI takes 64 characters and neither `.` nor `:`.
+ */
 const TOOL_NAME: Form = {
   refused: /[^a-zA-Z0-9_-]/g,
   filler: "_",
   min: 1,
   max: 64,
-  first: /^[a-zA-Z_]/,
-  says: "letters, digits, `_` and `-`, a letter or `_` first, 64 at most",
+  first: /^[a-zA-Z]/,
+  says: "letters, digits, `_` and `-`, a letter first, 64 at most",
 }
 
 /**
- * The name under which a tool can be declared to every provider: letters, digits, `_` and `-`, a letter or `_` first, 64 characters at most. A name of
+ * The name under which a tool can be declared to every provider: letters, digits, `_` and `-`, a letter first, 64 characters at most. A name of
  * this form stays. Another one, such as a name of MCP with dots, is changed and gets a digest of 64 bits at its end, so that different names stay
  * different. The same name gives the same one in every process, and requests have calls of such names under it. Calls come with the declared name:
  *
@@ -80,7 +83,7 @@ export function toolName(name: string): string {
   if (fits(name, TOOL_NAME)) return name
   const clean = name.replaceAll(TOOL_NAME.refused, TOOL_NAME.filler) || "unnamed"
   const digest = `_${digestOf(name)}`
-  const begin = /^[a-zA-Z_]/.test(clean) ? clean : `_${clean}`
+  const begin = /^[a-zA-Z]/.test(clean) ? clean : `t_${clean}`
   return `${begin.slice(0, TOOL_NAME.max - digest.length)}${digest}`
 }
 
