@@ -102,7 +102,12 @@ test.each(GIVEN)(
 
 test.each(GIVEN)("what %s adds to an answer goes to no other provider", async (provider, _, fields) => {
   const session = await answered({ ...fields, tool_calls: [call()] }, provider)
-  for (const o of [{ provider: "groq" }, { dialect: "openai" }, { dialect: "mistral" }] as const)
+  for (const o of [
+    { provider: "groq" },
+    { provider: "openai" },
+    { dialect: "openai" },
+    { dialect: "mistral" },
+  ] as const)
     expect(Object.keys(await sentTo(session, o)).filter((key) => key in fields)).toEqual([])
   const context = await session.context()
   for (const { request } of [toAnthropic(context), toOpenAIResponses(context), toGemini(context)])

@@ -273,6 +273,22 @@ test("a shell that the API runs itself is none of the program's, and goes back w
   }
 })
 
+test("what the API has run itself goes without its ids if the reasoning before it is gone, and both halves go together", async () => {
+  const run = { ...CALLS["shell_call"], environment: { type: "container_reference", container_id: "cntr_1" } }
+  const output = { type: "shell_call_output", id: "sho_1", call_id: "call_1", output: [] }
+  const program = { type: "program", id: "pr_1", call_id: "call_2", code: "1", fingerprint: "f" }
+  const ran = { type: "program_output", id: "pro_1", call_id: "call_2", result: "1", status: "completed" }
+  const session = await newSession()
+  const said = answer([rs("rs_1", { encrypted_content: null }), run, output, program, ran, text()])
+  await session.append([user("go"), said, user("and?")])
+  const input = (await inputOf(session)).slice(1, -1)
+  expect(input.map(({ type, id }) => [type, id])).toEqual([
+    ["shell_call", undefined],
+    ["shell_call_output", undefined],
+    ["message", undefined],
+  ])
+})
+
 test("calls that a log has as items are calls, too", async () => {
   const session = await newSession()
   const content = [{ type: "openai:item" as const, item: CALLS["local_shell_call"] }]

@@ -37,7 +37,7 @@ export interface OpenAIChatOptions extends RequestOptions {
 type Item = ContextMessage<ModelMessage>
 
 export function toOpenAIChat(context: Context, o: OpenAIChatOptions = {}): ProviderRequest<ChatRequest> {
-  const rules = chatRules(o.dialect)
+  const rules = chatRules(o.dialect, o.provider)
   const prepared = prepare(context, o, rules)
   const { lost } = prepared
   const { prompt, messages: whole } = rules.systemFirst ? oneSystem(prepared) : prepared

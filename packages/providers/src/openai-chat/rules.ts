@@ -183,7 +183,7 @@ export const CHAT_DIALECTS: Readonly<Record<ChatDialect, ChatRules>> = {
     provider: "openrouter",
     callId: CALL_ID,
     fields: ["reasoning_details", "reasoning"],
-    callFields: ["extra_content"],
+    callFields: [],
   },
 
   /**
@@ -211,7 +211,12 @@ export const CHAT_DIALECTS: Readonly<Record<ChatDialect, ChatRules>> = {
   },
 }
 
-export function chatRules(dialect: ChatDialect | Partial<ChatRules> | undefined): ChatRules {
+export function chatRules(
+  dialect: ChatDialect | Partial<ChatRules> | undefined,
+  provider: string | undefined,
+): ChatRules {
   if (typeof dialect === "string") return CHAT_DIALECTS[dialect]
+  // Who says that OpenAI receives the request has no fields of others for it.
+  if (dialect === undefined && provider === "openai") return CHAT_DIALECTS.openai
   return dialect === undefined ? ANY : { ...ANY, ...dialect }
 }

@@ -42,9 +42,18 @@ export function answerItems(
     const items = itemsOfRun(run, item, isOwn, to)
     for (const one of items) sent.push({ item: withoutAnswerOnly(one), block })
   }
-  const once = sent.flatMap((one) => withOwnId(one, to, entryId))
-  const paired = once.filter((one) => isWhole(one, once, results, entryId, lost))
-  return linked(paired, entryId, lost).map((one) => one.item)
+  let list: readonly Sent[] = sent.flatMap((one) => withOwnId(one, to, entryId))
+  // What is left out may leave its other half alone, or the reasoning before it.
+  for (let length = Number.POSITIVE_INFINITY; list.length < length; ) {
+    length = list.length
+    const all = list
+    list = linked(
+      all.filter((one) => isWhole(one, all, results, entryId, lost)),
+      entryId,
+      lost,
+    )
+  }
+  return list.map((one) => one.item)
 }
 
 /** The parts of one text item, and texts of other providers that follow each other; each other block alone. */
@@ -111,7 +120,7 @@ function withOwnId(one: Sent, { ids, lost }: Receiver, entryId: string): readonl
     ids.add(id)
     return [one]
   }
-  if (ID_OPTIONAL.has(type)) return [{ ...one, item: withoutId(one.item) }]
+  if (one.block.type !== ITEM && ID_OPTIONAL.has(type)) return [{ ...one, item: withoutId(one.item) }]
   lost.add(type === "reasoning" ? "thinking" : "hosted_calls", entryId, 1, "its id is that of an item before it")
   return []
 }

@@ -79,6 +79,10 @@ export const ID_OPTIONAL: ReadonlySet<unknown> = new Set([
   "shell_call",
   "apply_patch_call",
   "tool_search_call",
+  "shell_call_output",
+  "apply_patch_call_output",
+  "computer_call_output",
+  "tool_search_output",
 ])
 
 /**
