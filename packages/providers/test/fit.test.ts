@@ -11,7 +11,6 @@ import { toGemini } from "../src/gemini/index.ts"
 import { RULES as GEMINI } from "../src/gemini/rules.ts"
 import { toolCalls, toolName, toolResult } from "../src/index.ts"
 import { CallIds, fits, sentName } from "../src/shared/fit.ts"
-import type { IdForm } from "../src/shared/rules.ts"
 import { newSession } from "./answers.ts"
 
 const FORMS = { anthropic: ANTHROPIC, gemini: GEMINI, "ai-sdk": rulesOf(), "ai-sdk/mistral": rulesOf("mistral.chat") }
@@ -47,9 +46,9 @@ describe.each(Object.entries(FORMS))("%s", (_, { callId, callName }) => {
         const sent = given.map((id) => ids.ofCall(id))
         for (const [i, id] of sent.entries()) {
           expect(fits(id, callId)).toBe(true)
-          const given_ = given[i] as string
-          if (fits(given_, callId) && !sent.slice(0, i).includes(given_)) expect(id).toBe(given_)
-          for (let j = 0; j < i; j++) if (sent[j] === id) expect([callId.once, given[j]]).toEqual([false, given_])
+          const wanted = given[i] as string
+          if (fits(wanted, callId) && !sent.slice(0, i).includes(wanted)) expect(id).toBe(wanted)
+          for (let j = 0; j < i; j++) if (sent[j] === id) expect([callId.once, given[j]]).toEqual([false, wanted])
         }
         if (callId.once) expect(new Set(sent).size).toBe(sent.length)
       }),
@@ -82,7 +81,7 @@ test("many calls with one id are sent in linear time, each with an id of its own
 })
 
 test("an id of 9 characters is made where the receiver wants exactly these", () => {
-  const ids = new CallIds(rulesOf("mistral.chat").callId as IdForm)
+  const ids = new CallIds(rulesOf("mistral.chat").callId)
   expect(ids.ofCall("D681PevKs")).toBe("D681PevKs")
   for (const id of ["call_1", "call_2", "", "D681PevKs"]) expect(ids.ofCall(id)).toMatch(/^[a-zA-Z0-9]{9}$/)
 })

@@ -1,22 +1,23 @@
 /** What the first bytes of an image say: its type, and its sides. Providers look there, and refuse an image that is not what it is called. */
 
-/** In base64: PNG, JPEG and GIF by their first bytes, WebP by the form type behind `RIFF` and the length. */
+/** In base64: PNG, JPEG and GIF by their first bytes, WebP by the form type behind `RIFF` and the length, HEIC by the brands of its file type box. */
 const BEGINNINGS: readonly (readonly [RegExp, string])[] = [
   [/^iVBORw0KGgo/, "image/png"],
   [/^\/9j\//, "image/jpeg"],
   [/^R0lGOD[dl]h/, "image/gif"],
   [/^UklGR.{6}XRUJQ/, "image/webp"],
+  [/^AAAA.GZ0eXB(?:oZ[WX]|taWYx)/, "image/heic"],
 ]
 
-/** Undefined if it is none of PNG, JPEG, GIF and WebP. */
+/** Undefined if it is none of PNG, JPEG, GIF, WebP and HEIC. */
 export function typeOf(base64: string): string | undefined {
   return BEGINNINGS.find(([beginning]) => beginning.test(base64))?.[1]
 }
 
-/** Width and height in pixels; undefined if the data does not say. */
-export function sidesOf(mimeType: string, base64: string): readonly [number, number] | undefined {
+/** Width and height in pixels of a PNG, JPEG, GIF or WebP; undefined if the data does not say. */
+export function sidesOf(base64: string): readonly [number, number] | undefined {
   try {
-    return SIDES[mimeType]?.(base64)
+    return SIDES[typeOf(base64) ?? ""]?.(base64)
   } catch {
     // No base64.
     return undefined

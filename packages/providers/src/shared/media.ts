@@ -26,7 +26,7 @@ function refusalOf({ mimeType, data }: ImageBlock, images: Images, count: number
   const isMany = many !== undefined && count > many.count
   const most = isMany ? many.maxSide : maxSide
   if (most === undefined) return undefined
-  const sides = sidesOf(mimeType, data)
+  const sides = sidesOf(data)
   if (sides === undefined || sides.every((side) => side <= most)) return undefined
   return `${most} pixels a side at most${isMany ? ` in a request of more than ${many.count} images` : ""}`
 }
