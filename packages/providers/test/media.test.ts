@@ -182,7 +182,7 @@ test("Gemini takes photos of phones and no GIF; the AI SDK takes what the provid
   const heic = (await contextOf(image("image/heic"))).context
   const huge = (await contextOf(image("image/png", HUGE))).context
   const codes = ({ diagnostics }: ReturnType<typeof toAiSdk>) => diagnostics.map(({ code }) => code)
-  expect(toGemini(heic, { imagesInResults: true }).diagnostics).toEqual([])
+  expect(toGemini(heic).diagnostics.map(({ code }) => code)).toEqual(["images_moved"])
   expect(toGemini((await contextOf(image("image/gif"))).context).diagnostics).toMatchObject([{ code: "images" }])
   expect(
     [undefined, "google.generative-ai", "anthropic.messages", "openai.responses"].map((provider) =>
@@ -193,14 +193,49 @@ test("Gemini takes photos of phones and no GIF; the AI SDK takes what the provid
   expect(codes(toAiSdk(huge, { model: { provider: "openai.responses" } }))).toEqual([])
 })
 
+test("data that is no base64 is named", async () => {
+  for (const data of ["a?b=", "AAAAA", "<svg/>"]) {
+    const { request, diagnostics } = toAnthropic((await contextOf(image("image/png", data))).context)
+    expect(JSON.stringify(request)).not.toContain(data)
+    expect(diagnostics[0]?.message).toContain("Anthropic takes base64 only")
+  }
+})
+
+test("the oldest images of a request that is too large are left out, in steps: after one the next requests begin as the one before", async () => {
+  const data = "A".repeat(3_000_000)
+  const sent: number[][] = []
+  for (let count = 1; count <= 12; count++) {
+    const { context } = await contextOf(
+      ...Array.from({ length: count }, (_, i) => image("image/png", String.fromCharCode(65 + i).repeat(4) + data)),
+    )
+    const { request, diagnostics } = toAnthropic(context)
+    const letters = [...JSON.stringify(request).matchAll(/"data":"(.)/g)].map(
+      ([, letter]) => (letter ?? "").charCodeAt(0) - 65,
+    )
+    sent.push(letters)
+    expect(letters.length + (diagnostics[0]?.count ?? 0)).toBe(count)
+    expect(letters.length * (data.length + 4)).toBeLessThanOrEqual(28_000_000)
+  }
+  expect(sent.map(([first]) => first)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 6, 6])
+  expect(sent.at(-1)).toEqual([6, 7, 8, 9, 10, 11])
+})
+
 describe("images of results for Gemini", () => {
-  test("are behind all responses, and named; with `imagesInResults` they are in them", async () => {
+  test("are behind all responses, and named; from Gemini 3 on they are in them, but for those that it does not take there", async () => {
     const { context, ids } = await contextOf(image("image/png"), image("image/webp"))
     const { request, diagnostics } = toGemini(context)
     const kinds = request.contents.at(-1)?.parts.map((part) => Object.keys(part)[0])
     expect(kinds).toEqual(["functionResponse", "functionResponse", "text", "inlineData", "text", "inlineData"])
     expect(diagnostics).toMatchObject([{ code: "images_moved", count: 2, entryId: ids[2] }])
-    const newer = toGemini(context, { imagesInResults: true })
+    expect(toGemini(context, { model: "gemini-2.5-flash" })).toEqual({ request, diagnostics })
+    const newer = toGemini(context, { model: "models/gemini-3-pro-preview" })
+    expect(JSON.stringify(toGemini(context, { imagesInResults: true }).request)).toContain('"parts":[{"inlineData"')
+    const heic = toGemini((await contextOf(image("image/heic"))).context, { model: "gemini-3-flash" })
+    expect(heic.request.contents.at(-1)?.parts.map((part) => Object.keys(part)[0])).toEqual([
+      "functionResponse",
+      "text",
+      "inlineData",
+    ])
     expect(newer.request.contents.at(-1)?.parts.map(({ functionResponse }) => functionResponse?.parts?.length)).toEqual(
       [1, 1],
     )

@@ -42,9 +42,10 @@ export class Hosted {
     this.container = stringOf(id)
   }
 
-  /** Whether the API has paused the answer, so that a request may end with it. */
+  /** Whether the API has paused the answer at a hosted call, so that a request may end with it and the next answer goes on. */
   isPaused({ stopReason, content }: ModelMessage): boolean {
-    return stopReason === "pause_turn" && content.some((block) => halfOf(block) !== undefined)
+    const last = content.at(-1)
+    return stopReason === "pause_turn" && last !== undefined && halfOf(last) !== undefined
   }
 
   /** The blocks of an answer without those whose other half is missing. */

@@ -26,11 +26,12 @@ export const RULES: Rules = {
   // all models since 4.6: https://platform.claude.com/docs/en/about-claude/models/migration-guide,
   // https://github.com/strands-agents/sdk-python/issues/1694
   order: { begins: "user", ends: "user", joined: ["user"] },
-  // https://platform.claude.com/docs/en/build-with-claude/vision. The 5 MB are those of the base64 text:
+  // https://platform.claude.com/docs/en/build-with-claude/vision: 32 MB a request, of which 4 are left for texts. The 5 MB are those of the base64 text:
   // https://github.com/lobehub/lobehub/pull/14711
   images: {
     types: ["image/jpeg", "image/png", "image/gif", "image/webp"],
     maxLength: 5 * 1024 * 1024,
+    maxTotal: 28 * 1000 * 1000,
     maxSide: 8000,
     many: { count: 20, maxSide: 2000 },
   },

@@ -17,21 +17,23 @@ import { Turns } from "../shared/order.ts"
 import { prepare, systemApart, systemText } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
 import { PART } from "./answer.ts"
-import { HOSTED, RULES } from "./rules.ts"
+import { FOREIGN_SIGNATURE, HOSTED, IN_RESPONSES, RULES, versionOf } from "./rules.ts"
 import type { GeminiContent, GeminiPart, GeminiRequest } from "./types.ts"
 
 export interface GeminiOptions extends RequestOptions {
   /** False: calls and responses have no ids, for versions of the API that refuse them. Their order pairs them. Default true. */
   readonly ids?: boolean
   /**
+   * The model, such as `"gemini-3-pro-preview"`. From Gemini 3 on calls need signatures, and responses may have images: the defaults of the next two
+   * options follow from it. Without it the request is one that Gemini 2.5 takes.
+   */
+  readonly model?: string
+  /**
    * Sent as the signature of the first call of each answer in which that call has none: another provider made it, or an older model of Google's. Gemini 3
-   * refuses it then; Google documents `"skip_thought_signature_validator"` for this. Default: none.
+   * refuses it then. Default: `"skip_thought_signature_validator"`, which Google documents for this, from Gemini 3 on; none before.
    */
   readonly foreignSignature?: string
-  /**
-   * True: images of results are in the `parts` of the response, which Gemini 3 and later take, and older models refuse. Default false: they follow the
-   * responses, which all take.
-   */
+  /** Whether images of results are in the `parts` of the response; otherwise they follow the responses. Default: from Gemini 3 on. */
   readonly imagesInResults?: boolean
 }
 
@@ -50,7 +52,7 @@ export function toGemini(context: Context, o: GeminiOptions = {}): ProviderReque
         : parts
     },
   })
-  const sender = new Sender(messages, lost, o)
+  const sender = new Sender(lost, o)
   for (const item of messages) {
     const parts = sender.partsOf(item) as unknown as GeminiPart[]
     const role = item.message.role === "assistant" ? "model" : "user"
@@ -71,23 +73,23 @@ type Item = ContextMessage<Exclude<ModelMessage, SystemMessage>>
 class Sender {
   readonly #lost: Lost
   readonly #options: GeminiOptions
-  readonly #paired: ReadonlySet<string>
   /** The last call with each id. */
   readonly #calls = new Map<string, ToolCallBlock>()
 
-  constructor(items: readonly Item[], lost: Lost, o: GeminiOptions) {
+  constructor(lost: Lost, o: GeminiOptions) {
+    const isNew = versionOf(o.model) >= 3
     this.#lost = lost
-    this.#options = o
-    this.#paired = pairedIds(items, halfOf)
+    this.#options = { imagesInResults: isNew, ...(isNew ? { foreignSignature: FOREIGN_SIGNATURE } : {}), ...o }
   }
 
-  partsOf({ message, entryId }: Item): readonly Fields[] {
+  partsOf(item: Item): readonly Fields[] {
+    const { message, entryId } = item
     this.#lost.add("attachments", entryId, message.attachments?.length ?? 0)
     if (message.role === "toolResult") return this.#resultParts(message, entryId)
     if (message.role === "user") return this.#blockParts(message.content, entryId)
     const isGoogle = message.provider === "google"
     let unsigned = this.#options.foreignSignature
-    const parts = this.#whole(message, entryId).flatMap((block): readonly Fields[] => {
+    const parts = this.#whole({ ...item, message }).flatMap((block): readonly Fields[] => {
       if (block.type === "thinking") return thoughtOf(block, isGoogle, entryId, this.#lost)
       const native = nativeOf(block, "gemini")
       if (block.type !== "toolCall") return this.#blockParts([block], entryId).map((part) => ({ ...part, ...native }))
@@ -100,10 +102,14 @@ class Sender {
   }
 
   /** Without halves of hosted calls, as an answer that was cut off has them. */
-  #whole({ content, stopReason }: AssistantMessage, entryId: string): readonly ContentBlock[] {
-    if (stopReason === "STOP") return content
-    const whole = content.filter((block) => this.#paired.has(halfOf(block)?.id ?? "") || halfOf(block) === undefined)
-    this.#lost.add("hosted_calls", entryId, content.length - whole.length)
+  #whole(item: ContextMessage<AssistantMessage>): readonly ContentBlock[] {
+    const { content } = item.message
+    const paired = pairedIds([item], halfOf)
+    const whole = content.filter((block) => {
+      const half = halfOf(block)
+      return half === undefined || paired.has(half.id)
+    })
+    this.#lost.add("hosted_calls", item.entryId, content.length - whole.length)
     return whole
   }
 
@@ -120,7 +126,9 @@ class Sender {
     const { ids = true, imagesInResults = false } = this.#options
     const call = this.#calls.get(message.toolCallId)
     const name = message.toolName ?? "unknown"
-    const images = imagesInResults ? [] : message.content.filter(({ type }) => type === "image")
+    const images = message.content.filter(
+      (block) => block.type === "image" && !(imagesInResults && IN_RESPONSES.has(block.mimeType)),
+    )
     const content = message.content.filter((block) => !images.includes(block))
     const { functionResponse } = this.#lost.mapped(entryId, (losses) =>
       functionResponseOf({ ...message, content }, name, losses),
@@ -128,7 +136,8 @@ class Sender {
     const { id, ...rest } = fieldsOf(functionResponse)
     const response = { functionResponse: ids && call?.["generatedId"] !== true ? { id, ...rest } : rest }
     if (images.length === 0) return [response]
-    const rule = "Gemini takes none in results before version 3, and since then with `imagesInResults`"
+    const rule =
+      "Gemini takes none in results before version 3, which the option `model` tells, and since then PNG, JPEG and WebP"
     this.#lost.add("images_moved", entryId, images.length, rule)
     return [response, { text: `Images of the result of ${name}:` }, ...this.#blockParts(images, entryId)]
   }

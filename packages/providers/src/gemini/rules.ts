@@ -26,12 +26,30 @@ export const RULES: Rules = {
   // https://github.com/google-gemini/gemini-cli/issues/11814, https://github.com/google-gemini/gemini-cli/issues/26956. "Please ensure that multiturn
   // requests end with a user turn": https://github.com/continuedev/continue/issues/11164
   order: { begins: "user", ends: "user", joined: ["user", "model"] },
-  // https://ai.google.dev/gemini-api/docs/image-understanding, "Supported image formats"
-  images: { types: ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"] },
+  // https://ai.google.dev/gemini-api/docs/image-understanding, "Supported image formats". 20 MB a request, of which 4 are left for texts:
+  // https://ai.google.dev/gemini-api/docs/file-input-methods
+  images: {
+    types: ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"],
+    maxTotal: 16 * 1000 * 1000,
+  },
 }
 
 /**
- * Parts whose other half is a part of an answer, too, by their ids: calls that Google's own tools have got and answered.
+ * Parts whose other half is a part of the same answer, by their ids: calls that Google's own tools have got and answered.
  * https://ai.google.dev/gemini-api/docs/tool-combination
  */
 export const HOSTED = { call: "toolCall", result: "toolResponse" } as const
+
+/**
+ * Images that may be in the `parts` of a response, which models before Gemini 3 refuse: https://ai.google.dev/gemini-api/docs/function-calling,
+ * https://github.com/google-gemini/gemini-cli/issues/19436, https://github.com/google-gemini/gemini-cli/issues/16995
+ */
+export const IN_RESPONSES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/webp"])
+
+/** For calls of other models: https://ai.google.dev/gemini-api/docs/thought-signatures */
+export const FOREIGN_SIGNATURE = "skip_thought_signature_validator"
+
+/** The version of a model such as `gemini-3-pro-preview`; 0 for another name. */
+export function versionOf(model = ""): number {
+  return Number(/gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1] ?? 0)
+}

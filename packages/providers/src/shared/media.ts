@@ -3,25 +3,50 @@ import type { ContentBlock, ImageBlock } from "@sessions/core"
 import { sidesOf, typeOf } from "./image-header.ts"
 import type { Images, Rules } from "./rules.ts"
 
+/** An image as it is sent. */
 export interface FittedImage {
   readonly block: ContentBlock
   /** Why the image is a text now: the receiver's rule. */
   readonly refused?: string
 }
 
-/** `count`: of the images in the request. */
-export function fittedImage(image: ImageBlock, { images, receiver }: Rules, count: number): FittedImage {
-  const block = readable(image)
-  const refused = refusalOf(block, images, count)
-  if (refused === undefined) return { block }
-  const text = `[An image of the type ${block.mimeType} that cannot be shown here.]`
-  return { block: { type: "text", text }, refused: `${receiver} takes ${refused}` }
+/** The images of a request, in their order. */
+export function fittedImages(given: readonly ImageBlock[], { images, receiver }: Rules): readonly FittedImage[] {
+  const readables = given.map(readable)
+  const refusals = readables.map((image) => refusalOf(image, images, given.length))
+  leaveOutOldest(readables, refusals, images.maxTotal)
+  return readables.map((block, i) => {
+    const refused = refusals[i]
+    if (refused === undefined) return { block }
+    const text = `[An image of the type ${block.mimeType} that cannot be shown here.]`
+    return { block: { type: "text", text }, refused: `${receiver} takes ${refused}` }
+  })
+}
+
+/** In steps down to the half, so that requests go on to begin as the ones before them until the next step. */
+function leaveOutOldest(
+  images: readonly ImageBlock[],
+  refusals: (string | undefined)[],
+  maxTotal = Number.POSITIVE_INFINITY,
+): void {
+  let [total, oldest] = [0, 0]
+  for (const [i, { data }] of images.entries()) {
+    if (refusals[i] !== undefined) continue
+    total += data.length
+    const most = total > maxTotal ? maxTotal / 2 : maxTotal
+    for (; total > most && oldest < i; oldest++) {
+      if (refusals[oldest] !== undefined) continue
+      refusals[oldest] = `${maxTotal} characters of base64 at most in all images of a request; newer ones are sent`
+      total -= images[oldest]?.data.length ?? 0
+    }
+  }
 }
 
 function refusalOf({ mimeType, data }: ImageBlock, images: Images, count: number): string | undefined {
-  const { types, maxLength, maxSide, many } = images
+  const { types, maxTotal, maxLength = maxTotal, maxSide, many } = images
   if (types.length === 0) return "no images"
   if (!types.includes(mimeType)) return `${types.join(", ")} only`
+  if (!BASE64.test(data) || data.length % 4 === 1) return "base64 only"
   if (maxLength !== undefined && data.length > maxLength) return `${maxLength} characters of base64 at most`
   const isMany = many !== undefined && count > many.count
   const most = isMany ? many.maxSide : maxSide
@@ -39,13 +64,16 @@ function readable(image: ImageBlock): ImageBlock {
     data = data.slice(url[0].length)
     mimeType = url[1] || mimeType
   }
-  // Whoever breaks lines, or writes base64 for URLs, does it from the beginning.
-  if (/[^a-zA-Z0-9+/=]/.test(data.slice(0, 4096)))
-    data = data.replaceAll(/\s/g, "").replaceAll("-", "+").replaceAll("_", "/")
+  // Lines, base64 for URLs, and a missing end.
+  if (!BASE64.test(data)) data = data.replaceAll(/\s/g, "").replaceAll("-", "+").replaceAll("_", "/")
+  if (data.length % 4 > 1) data = data.padEnd(Math.ceil(data.length / 4) * 4, "=")
   const named = mimeType.toLowerCase().split(";")[0]?.trim() ?? ""
   mimeType = typeOf(data) ?? ALIASES[named] ?? named
   return data === image.data && mimeType === image.mimeType ? image : { ...image, data, mimeType }
 }
+
+/** 3 ms for an image of 5 MB. */
+const BASE64 = /^[a-zA-Z0-9+/]*={0,2}$/
 
 /** Names that programs write and that no registry has. */
 const ALIASES: Readonly<Record<string, string>> = {

@@ -35,8 +35,8 @@ export class Turns<T> {
 
   /** `isOpen`: an answer that goes on in the next one, such as one that waits for a tool of the provider. Gives the message that has it. */
   add(record: T, item: ContextMessage, isOpen = false): T {
-    const { order } = this.#rules
     const { role: of } = item.message
+    const goesOn = of === "assistant" && this.#answer?.isOpen === true
     if (of === "assistant") {
       if (!this.#hasBegun) this.#begin(item.entryId)
       this.leaveOut(item)
@@ -45,7 +45,8 @@ export class Turns<T> {
     this.#hasBegun ||= of !== "system"
     const last = this.#list.at(-1)
     const role = this.#writer.roleOf(record)
-    if (last === undefined || this.#writer.roleOf(last) !== role || !order.joined.includes(role)) {
+    const isJoined = goesOn || this.#rules.order.joined.includes(role)
+    if (last === undefined || this.#writer.roleOf(last) !== role || !isJoined) {
       this.#list.push(record)
       return record
     }

@@ -14,7 +14,7 @@ import { repairMessages } from "@sessions/core/context"
 import { Lost } from "./lost.ts"
 import { PARTIAL_CALL } from "./answer.ts"
 import { CallIds, sentName } from "./fit.ts"
-import { fittedImage } from "./media.ts"
+import { type FittedImage, fittedImages } from "./media.ts"
 import type { Rules } from "./rules.ts"
 import { wellFormed } from "./well-formed.ts"
 import type { Context, RequestOptions } from "./types.ts"
@@ -46,13 +46,14 @@ type Item = ContextMessage<ModelMessage>
 
 function withImages(items: readonly Item[], rules: Rules, lost: Lost): readonly Item[] {
   const isImage = (block: ContentBlock): block is ImageBlock => block.type === "image"
-  const count = items.reduce((sum, { message }) => sum + message.content.filter(isImage).length, 0)
-  if (count === 0) return items
+  const given = items.flatMap(({ message }) => message.content.filter(isImage))
+  if (given.length === 0) return items
+  const fitted = fittedImages(given, rules).values()
   return items.map((item) => {
     if (!item.message.content.some(isImage)) return item
-    const content = item.message.content.map((one) => {
+    const content = item.message.content.map((one): ContentBlock => {
       if (!isImage(one)) return one
-      const { block, refused } = fittedImage(one, rules, count)
+      const { block, refused } = fitted.next().value as FittedImage
       if (refused !== undefined) lost.add("images", item.entryId, 1, refused)
       return block
     })

@@ -40,6 +40,8 @@ export interface Images {
   readonly maxLength?: number
   /** Pixels of width and of height. */
   readonly maxSide?: number
+  /** Characters of base64 of all images of a request: most of what a request may have in bytes. */
+  readonly maxTotal?: number
   /** A smaller `maxSide` for requests of more than `count` images. */
   readonly many?: { readonly count: number; readonly maxSide: number }
 }
