@@ -16,7 +16,18 @@ import { newSession } from "./answers.ts"
 
 type Fields = Record<string, unknown>
 const dialects = Object.keys(CHAT_DIALECTS) as ChatDialect[]
-const strict = ["mistral", "gemini", "alternating"] as const
+const strict: readonly ChatDialect[] = ["mistral", "gemini", "alternating"]
+const userLast: readonly ChatDialect[] = [...strict, "deepseek"]
+const answersResults: readonly ChatDialect[] = ["mistral", "alternating"]
+const ids: Readonly<Record<ChatDialect, RegExp>> = {
+  openai: /^[ -~]{1,40}$/,
+  mistral: /^[a-zA-Z0-9]{9}$/,
+  deepseek: /^[ -~]+$/,
+  kimi: /^[ -~]+$/,
+  openrouter: /^[ -~]{1,40}$/,
+  gemini: /^[ -~]+$/,
+  alternating: /^[ -~]+$/,
+}
 const PNG = { type: "image", mimeType: "image/png", data: "AAAA" } as const
 
 /** What is appended at once: all kinds of what may follow each other in a log. */
@@ -69,7 +80,6 @@ test.each(dialects)("%s: each history is a request with roles, ids and names tha
       for (const [i, one] of steps.entries()) await append(session, one, i)
       const messages = sent(await session.context(), { dialect, ...(hasSystem ? { system: "S" } : {}) })
       expect(messages.length).toBeGreaterThan(0)
-      const { callId, order, systemFirst, answersResults } = CHAT_DIALECTS[dialect]
       let open: unknown[] = []
       for (const [i, message] of messages.entries()) {
         const { role } = message
@@ -80,20 +90,20 @@ test.each(dialects)("%s: each history is a request with roles, ids and names tha
           continue
         }
         expect(open).toEqual([])
-        if (systemFirst && role === "system") expect(i).toBe(0)
-        if (answersResults && before === "tool") expect(role).toBe("assistant")
-        if (order.joined.includes(String(role))) expect(before).not.toBe(role)
+        if (strict.includes(dialect) && role === "system") expect(i).toBe(0)
+        if (answersResults.includes(dialect) && before === "tool") expect(role).toBe("assistant")
+        if (strict.includes(dialect)) expect(before).not.toBe(role)
         for (const { id, function: called } of (message["tool_calls"] ?? []) as { id: string; function: Fields }[]) {
           open.push(id)
-          expect(id.length >= callId.min && id.length <= callId.max && id.search(callId.refused) < 0).toBe(true)
+          expect(id).toMatch(ids[dialect])
           expect(called["name"]).toMatch(dialect === "kimi" ? /^[a-zA-Z][a-zA-Z0-9_-]{0,63}$/ : /^[a-zA-Z0-9_-]{1,64}$/)
         }
         expect(new Set(open).size).toBe(open.length)
       }
       expect(open).toEqual([])
       const first = messages.find(({ role }) => role !== "system")
-      if (order.begins === "user" && first !== undefined) expect(first["role"]).toBe("user")
-      if (order.ends === "user") expect(["user", "tool", "system"]).toContain(messages.at(-1)?.["role"])
+      if (strict.includes(dialect)) expect(first?.["role"]).toBe("user")
+      if (userLast.includes(dialect)) expect(["user", "tool", "system"]).toContain(messages.at(-1)?.["role"])
     }),
     { numRuns: runs(30) },
   ),

@@ -279,7 +279,7 @@ test("what the API has run itself goes without its ids if the reasoning before i
   const program = { type: "program", id: "pr_1", call_id: "call_2", code: "1", fingerprint: "f" }
   const ran = { type: "program_output", id: "pro_1", call_id: "call_2", result: "1", status: "completed" }
   const session = await newSession()
-  const said = answer([rs("rs_1", { encrypted_content: null }), run, output, program, ran, text()])
+  const said = answer([rs("rs_1", { encrypted_content: null }), run, output, program, rs("rs_2"), ran, text()])
   await session.append([user("go"), said, user("and?")])
   const input = (await inputOf(session)).slice(1, -1)
   expect(input.map(({ type, id }) => [type, id])).toEqual([
