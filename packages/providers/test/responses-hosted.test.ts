@@ -262,6 +262,7 @@ test("a shell that the API runs itself is none of the program's, and goes back w
     ],
     [[run, text()], [text()]],
     [[output, text()], [text()]],
+    [[output, run, text()], [text()]],
   ] as const) {
     const said = answer(items)
     expect(toolCalls(said)).toEqual([])

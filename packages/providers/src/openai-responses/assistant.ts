@@ -187,7 +187,9 @@ function isWhole(
   const isCall = HALVES[type] !== undefined
   const isOutput = Object.values(HALVES).includes(type)
   if (!isCall && !isOutput) return true
-  const isPaired = sent.some(({ item: other }) => (isCall ? isOutputOf(other, item) : isOutputOf(item, other)))
+  const at = sent.findIndex((one) => one.item === item)
+  const others = isCall ? sent.slice(at + 1) : sent.slice(0, at)
+  const isPaired = others.some(({ item: other }) => (isCall ? isOutputOf(other, item) : isOutputOf(item, other)))
   if (!isPaired) lost.add("hosted_calls", entryId)
   return isPaired
 }
