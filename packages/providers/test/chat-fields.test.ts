@@ -177,6 +177,19 @@ test("Mistral: thinking among the parts of a content comes back to it, whole and
   }
 })
 
+test("parts of an answer that OpenAI does not have go back to their provider, and to no other one", async () => {
+  const parts = [
+    { type: "text", text: "yes" },
+    { type: "reference", reference_ids: [1] },
+  ]
+  const session = await answered({ content: parts }, "mistral")
+  for (const o of [{}, { dialect: "mistral" }] as const) expect((await sentTo(session, o))["content"]).toEqual(parts)
+  for (const o of [{ dialect: "openai" }, { dialect: "alternating" }, { provider: "groq" }] as const) {
+    expect((await sentTo(session, o))["content"]).toBe("yes")
+    expect(toOpenAIChat(await session.context(), o).diagnostics.map(({ code }) => code)).toContain("blocks")
+  }
+})
+
 test("OpenRouter: details that come in pieces of any length are those of a whole answer, in their order", () =>
   fc.assert(
     fc.asyncProperty(

@@ -406,12 +406,30 @@ test("an answer that is in a log twice has the ids of its items once", async () 
   expect(input.filter(({ type }) => type === "message")).toHaveLength(4)
 })
 
+test("items with ids and fields that OpenAI does not have go without them, or not at all; another server has them back", async () => {
+  const call = { type: "function_call", id: "item_2", call_id: "c1", name: "w", arguments: "{}", metadata: { a: 1 } }
+  const said = { ...text("msg_1|x"), metadata: { a: 1 } }
+  const search = { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "other" } }
+  const output = [rs("item_1"), said, rs(`rs_${"x".repeat(90)}`), { ...search, id: undefined }, search, call]
+  for (const [provider, ids] of [
+    ["openai", ["message", "message", "function_call", "function_call_output"]],
+    ["proxy", [...output.map((item) => item.id ?? item.type), "function_call_output"]],
+  ] as const) {
+    const session = await newSession()
+    const entry = fromOpenAIResponses({ status: "completed", output }, { provider })
+    await session.append([user("go"), entry, toolResult({ id: "c1", name: "w" }, "ok")])
+    const input = await inputOf(session)
+    expect(input.map((item) => item["id"] ?? item["type"])).toEqual(provider === "openai" ? ids : ["message", ...ids])
+    expect(JSON.stringify(input).includes("metadata")).toBe(provider !== "openai")
+  }
+})
+
 test("of reasoning goes back to OpenAI what it takes, and to the server of an open model its text", async () => {
   const content = [{ type: "reasoning_text", text: "hm" }]
   const full = rs("rs_1", { status: "completed", content })
   for (const [provider, more] of [
     ["openai", {}],
-    ["vllm", { content }],
+    ["vllm", { content, status: "completed" }],
   ] as const) {
     const session = await newSession()
     const said = fromOpenAIResponses({ status: "completed", output: [full, text()] }, { provider })

@@ -28,7 +28,7 @@ export function assistantRecord(item: ContextMessage<AssistantMessage>, to: Rece
   const apart: Fields = Object.assign({}, ...message.content.map((block) => apartOf(block, isOwn, entryId, to)))
   for (const block of message.content) {
     if (block.type === "thinking" || isApart(block, apart)) continue
-    if (block.type === PART && !isOwn) lost.add("blocks", entryId)
+    if (block.type === PART && !(isOwn && rules.otherParts)) lost.add("blocks", entryId)
     else content.push(block)
   }
   const record = lost.mapped(entryId, (losses) => chatMessageOf({ ...message, content }, losses))

@@ -19,6 +19,8 @@ export interface ChatRules extends Rules {
   readonly reasoning?: { readonly of: "calls" | "all"; readonly empty: string }
   /** Thinking goes back as parts of the content. */
   readonly thinkingParts: boolean
+  /** Parts of an answer's content that OpenAI does not have go back to the provider that gave them. */
+  readonly otherParts: boolean
   /** Custom tools, refusals and audio have places of their own. Elsewhere they are functions and texts. */
   readonly isOpenAI: boolean
   /** The system prompt and all system messages are one message at the beginning. */
@@ -106,6 +108,7 @@ const ANY: ChatRules = {
   // "Invalid 'messages[2].tool_calls': array too long": github.com/github/copilot-cli/issues/669 (2026-11-28).
   maxCalls: 128,
   thinkingParts: false,
+  otherParts: true,
   isOpenAI: true,
   systemFirst: false,
   joinsTexts: false,
@@ -113,7 +116,13 @@ const ANY: ChatRules = {
 }
 
 /** What most compatible providers have in common: no custom tools, refusals and audio, and texts instead of parts. */
-const COMPATIBLE: ChatRules = { ...ANY, callId: LONG_CALL_ID, isOpenAI: false, joinsTexts: true }
+const COMPATIBLE: ChatRules = {
+  ...ANY,
+  callId: LONG_CALL_ID,
+  otherParts: false,
+  isOpenAI: false,
+  joinsTexts: true,
+}
 
 /** The providers of which the differences are known. */
 export type ChatDialect = "openai" | "mistral" | "deepseek" | "kimi" | "openrouter" | "gemini" | "alternating"
@@ -121,7 +130,7 @@ export type ChatDialect = "openai" | "mistral" | "deepseek" | "kimi" | "openrout
 /** The rules of each. A server with differences of its own is an object of rules: `{ ...CHAT_DIALECTS.alternating, provider: "my-server" }`. */
 export const CHAT_DIALECTS: Readonly<Record<ChatDialect, ChatRules>> = {
   /** OpenAI itself: no fields of other providers. */
-  openai: { ...ANY, receiver: "OpenAI", provider: "openai", fields: [], callFields: [] },
+  openai: { ...ANY, receiver: "OpenAI", provider: "openai", fields: [], callFields: [], otherParts: false },
 
   /**
    * Its answers may have their thinking in parts of the content. Other fields are refused with 422, "Extra inputs are not permitted":
@@ -137,6 +146,7 @@ export const CHAT_DIALECTS: Readonly<Record<ChatDialect, ChatRules>> = {
     fields: [],
     callFields: [],
     thinkingParts: true,
+    otherParts: true,
     systemFirst: true,
     answersResults: true,
   },

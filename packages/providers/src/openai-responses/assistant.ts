@@ -6,29 +6,25 @@ import type { Lost } from "../shared/lost.ts"
 import { isEqual, isNative, nativeOf } from "../shared/native.ts"
 import { PART } from "./answer.ts"
 import { hostedOutput, isOutputOf, ITEM } from "./hosted.ts"
-import { linked, type Sent, withoutId } from "./reasoning.ts"
-import { ANSWER_ONLY, HALVES, HOSTED_CALLS, ID_OPTIONAL, REASONING_ANSWER_ONLY } from "./rules.ts"
+import { type ItemReceiver, sentItem, sentPart } from "./fields.ts"
+import { linked, type Sent } from "./reasoning.ts"
+import { HALVES, HOSTED_CALLS } from "./rules.ts"
 
 const API = "openai-responses"
 
-export interface Receiver {
-  /** The name of the provider in the log. */
-  readonly provider: string | undefined
+export interface Receiver extends ItemReceiver {
   readonly isStored: boolean
   /** In milliseconds since 1970. */
   readonly now: number
-  /** The ids of the items so far. */
-  readonly ids: Set<unknown>
-  readonly lost: Lost
 }
 
 /** `results`: those of its calls, by the ids of the calls. */
 export function answerItems(
-  item: ContextMessage<AssistantMessage>,
+  context: ContextMessage<AssistantMessage>,
   results: ReadonlyMap<string, ToolResultMessage>,
   to: Receiver,
 ): readonly Fields[] {
-  const { message, entryId } = item
+  const { message, entryId } = context
   const { lost } = to
   const isOwn = message.provider === undefined || message.provider === to.provider
   lost.add("attachments", entryId, message.attachments?.length ?? 0)
@@ -39,10 +35,14 @@ export function answerItems(
   for (const run of runsOf(isOwn ? content : content.map(foreign))) {
     const [block] = run
     if (block === undefined) continue
-    const items = itemsOfRun(run, item, isOwn, to)
-    for (const one of items) sent.push({ item: withoutAnswerOnly(one), block })
+    const items = itemsOfRun(run, context, isOwn, to)
+    for (const one of items) {
+      // An item of the API's own tools has halves that name each other.
+      const item = isOwn ? sentItem(one, block.type !== ITEM, entryId, to) : one
+      if (item !== undefined) sent.push({ item, block })
+    }
   }
-  let list: readonly Sent[] = sent.flatMap((one) => withOwnId(one, to, entryId))
+  let list: readonly Sent[] = sent
   // What is left out may leave its other half alone, or the reasoning before it.
   for (let length = Number.POSITIVE_INFINITY; list.length < length; ) {
     length = list.length
@@ -91,7 +91,7 @@ function itemsOfRun(
     const one = { role: "assistant", content: run.map(plain), provider } as ModelMessage
     return lost.mapped(entryId, (losses) => itemsOf({ id: entryId, timestamp: "", message: one }, losses))
   }
-  if (isText(first)) return isNative(first, API) ? [ownText(run)] : mapped()
+  if (isText(first)) return isNative(first, API) ? [ownText(run, to)] : mapped()
   if (first.type === ITEM) {
     if (isOwn) return [fieldsOf((first as Fields)["item"])]
     lost.add("blocks", entryId)
@@ -101,11 +101,11 @@ function itemsOfRun(
   return mapped().map((one) => ofCall(one, first))
 }
 
-function ownText(run: readonly ContentBlock[]): Fields {
+function ownText(run: readonly ContentBlock[], { provider }: Receiver): Fields {
   const content = run.map((block) => {
-    if (block.type === PART) return withoutAnswerOnly(fieldsOf((block as Fields)["part"]))
+    if (block.type === PART) return sentPart(fieldsOf((block as Fields)["part"]), provider)
     const { text, refusal } = block as Fields
-    const more = withoutAnswerOnly(fieldsOf(nativeOf(block, API)["part"]))
+    const more = sentPart(fieldsOf(nativeOf(block, API)["part"]), provider)
     return refusal === true
       ? { type: "refusal", refusal: text, ...more }
       : { type: "output_text", text, annotations: [], ...more }
@@ -113,25 +113,15 @@ function ownText(run: readonly ContentBlock[]): Fields {
   return { type: "message", role: "assistant", ...textItem(run[0] as ContentBlock), content }
 }
 
-/** An answer that was appended twice, or imported, has the ids of another one. */
-function withOwnId(one: Sent, { ids, lost }: Receiver, entryId: string): readonly Sent[] {
-  const { type, id } = one.item
-  if (id === undefined || !ids.has(id)) {
-    ids.add(id)
-    return [one]
-  }
-  if (one.block.type !== ITEM && ID_OPTIONAL.has(type)) return [{ ...one, item: withoutId(one.item) }]
-  lost.add(type === "reasoning" ? "thinking" : "hosted_calls", entryId, 1, "its id is that of an item before it")
-  return []
-}
-
 function reasoning(block: ContentBlock, entryId: string, to: Receiver): readonly Fields[] {
   const { provider, isStored, now, lost } = to
   const fields = nativeOf(block, API)
-  const given = Object.entries(fields).filter(([key, value]) => value !== null && isSentOfReasoning(key, provider))
+  const given = Object.entries(fields).filter(
+    ([key, value]) => value !== null && (key !== "content" || provider !== "openai"),
+  )
   const { encrypted_content: encrypted, content } = Object.fromEntries(given)
+  // Servers of open models give the text itself. Without it and what is encrypted it is a reference into the API's store.
   if (encrypted === undefined && content === undefined) {
-    // A reference into the API's store.
     const { until } = fieldsOf((block as Fields)["native"])
     if (!isStored) {
       lost.add("thinking", entryId, 1, NOT_STORED)
@@ -149,11 +139,6 @@ function reasoning(block: ContentBlock, entryId: string, to: Receiver): readonly
 
 const NOT_STORED =
   'it is not encrypted. Ask for it with `include: ["reasoning.encrypted_content"]`, or give the option `store: true` if the API stores your answers'
-
-/** Servers of open models give the text itself, which is all that they can read again. */
-function isSentOfReasoning(key: string, provider: string | undefined): boolean {
-  return !REASONING_ANSWER_ONLY.has(key) || (key === "content" && provider !== "openai")
-}
 
 /** A call with what its provider gave, but the id and name that it has in this request. */
 function ofCall(item: Fields, block: ContentBlock): Fields {
@@ -192,16 +177,6 @@ function isWhole(
   const isPaired = others.some(({ item: other }) => (isCall ? isOutputOf(other, item) : isOutputOf(item, other)))
   if (!isPaired) lost.add("hosted_calls", entryId)
   return isPaired
-}
-
-function withoutAnswerOnly(item: Fields): Fields {
-  const { action } = item
-  const isPlain = !Object.keys(item).some((key) => ANSWER_ONLY.has(key))
-  if (isPlain && !Object.keys(fieldsOf(action)).some((key) => ANSWER_ONLY.has(key))) return item
-  const kept = Object.entries(item).filter(([key]) => !ANSWER_ONLY.has(key))
-  return Object.fromEntries(
-    kept.map(([key, value]) => [key, key === "action" ? withoutAnswerOnly(fieldsOf(value)) : value]),
-  )
 }
 
 /** Without what only the provider that gave it knows. */

@@ -5,6 +5,7 @@
 import type { ContentBlock } from "@sessions/core"
 import { type Fields, fieldsOf, stringOf } from "@sessions/formats/messages/values"
 import type { Lost } from "../shared/lost.ts"
+import { withoutId } from "./fields.ts"
 import { ID_OPTIONAL } from "./rules.ts"
 
 interface Links {
@@ -66,12 +67,4 @@ function originalKey({ item, block }: Sent): string | undefined {
   const { fields } = fieldsOf((block as Fields)["native"])
   const { item: text, id, call_id: callId } = fieldsOf(fields)
   return keyOf({ id: fieldsOf(text)["id"] ?? id, call_id: callId }) ?? keyOf(item)
-}
-
-export function withoutId(item: Fields): Fields {
-  const { id: _, ...rest } = item
-  if (item["type"] !== "message") return rest
-  // A message without an id is one of the program's, which has no status.
-  const { status: __, ...message } = rest
-  return message
 }

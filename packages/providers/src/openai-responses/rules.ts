@@ -92,11 +92,39 @@ export const ID_OPTIONAL: ReadonlySet<unknown> = new Set([
  */
 export const ANSWER_ONLY: ReadonlySet<string> = new Set(["created_by", "parsed_arguments", "parsed", "sources"])
 
+/** OpenAI's own items, of which it takes nothing else: servers that have its API, and proxies, give other ids and fields under its name. */
+export interface ItemForm {
+  /** "Invalid 'input[1].id': 'item_1'. Expected an ID that begins with 'rs'": github.com/openai/codex/issues/33176 (2026-11-28). */
+  readonly prefix: string
+  readonly fields: readonly string[]
+}
+
 /**
- * The same of reasoning. "Unknown parameter: 'input[1].status'": github.com/1jehuang/jcode/issues/1028; "Invalid 'input[1].content': array too long. Expected
- * an array with maximum length 0": github.com/querymt/querymt/issues/976 (2026-11-28).
+ * Fields as in `ResponseInputItem` of the client `openai` 7.57. Of reasoning neither `status` nor `content` is taken: "Unknown parameter:
+ * 'input[1].status'", github.com/1jehuang/jcode/issues/1028; "Invalid 'input[1].content': array too long. Expected an array with maximum length 0",
+ * github.com/querymt/querymt/issues/976 (2026-11-28).
  */
-export const REASONING_ANSWER_ONLY: ReadonlySet<string> = new Set(["status", "content"])
+export const ITEM_FORMS: Readonly<Record<string, ItemForm>> = {
+  message: { prefix: "msg", fields: ["type", "id", "role", "status", "phase", "content"] },
+  reasoning: { prefix: "rs", fields: ["type", "id", "summary", "encrypted_content"] },
+  function_call: {
+    prefix: "fc",
+    fields: ["type", "id", "call_id", "name", "arguments", "status", "namespace", "caller", "async"],
+  },
+  custom_tool_call: {
+    prefix: "ctc",
+    fields: ["type", "id", "call_id", "name", "input", "namespace", "caller", "async"],
+  },
+}
+
+/** The same of the parts of a text. */
+export const PART_FIELDS: readonly string[] = ["type", "text", "refusal", "annotations", "logprobs"]
+
+/** "string too long. Expected a string with maximum length 64": github.com/can1357/oh-my-pi/issues/284, github.com/langchain-ai/langchainjs/issues/11044. */
+export const ITEM_ID: RegExp = /^[a-zA-Z0-9_-]{1,64}$/
+
+/** What a search does. "Invalid value: 'other'": github.com/openai/codex/issues/6945 (2026-11-28). */
+export const SEARCH_ACTIONS: ReadonlySet<unknown> = new Set(["search", "open_page", "find_in_page"])
 
 /**
  * Reasoning without its encrypted content is a reference into the API's store, which keeps it for 30 days, and only if the request was stored: "Item with
