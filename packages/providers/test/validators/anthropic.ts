@@ -47,7 +47,6 @@ const SOURCES: Sources = {
   role_of_block: docs("api/messages/create"),
   hosted_without_result: docs("build-with-claude/handling-stop-reasons"),
   hosted_without_call: claudeCode(64383, "2026-06-01"),
-  thinking_first: claudeCode(20691, "2026-01-25"),
   thinking_changed: docs("build-with-claude/extended-thinking"),
   failed_without_content: docs("agents-and-tools/tool-use/implement-tool-use"),
   cache_marks: github("tghamm/Anthropic.SDK/issues/50", "2024-09-26"),
@@ -299,13 +298,6 @@ function checkAnswer(messages: readonly Fields[], at: number, report: Report, { 
       )
   }
   if (!isAnswer) return
-  const isThinking = ({ type }: Fields) => type === "thinking" || type === "redacted_thinking"
-  const [first] = blocks
-  if (first !== undefined && !isThinking(first) && blocks.some(isThinking))
-    report.refuse(
-      "thinking_first",
-      `messages.${at}.content.0: If an assistant message contains any thinking blocks, the first block must be \`thinking\` or \`redacted_thinking\`. Found \`${String(first["type"])}\`.`,
-    )
   for (const [j, { type, thinking, signature }] of blocks.entries())
     if (type === "thinking" && signed !== undefined && signed.get(String(signature)) !== thinking)
       report.refuse("thinking_changed", `messages.${at}.content.${j}: Invalid \`signature\` in \`thinking\` block`)

@@ -365,14 +365,6 @@ export const BAD_ANTHROPIC: readonly BadRequest[] = [
     says(thinking({ signature: "" }), text()),
     user(),
   ),
-  bad(
-    "thinking behind a text",
-    "thinking_first",
-    claudeCode(20691, "2026-01-25"),
-    user(),
-    says(text(), thinking(), text()),
-    user(),
-  ),
   bad("thinking of the user", "role_of_block", MESSAGES, user(thinking())),
   bad(
     "a mark on thinking",
