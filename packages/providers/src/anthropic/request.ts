@@ -8,7 +8,7 @@ import { Turns } from "../shared/order.ts"
 import { prepare, systemApart } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
 import { PREFIX } from "./answer.ts"
-import { apiOf, Hosted } from "./hosted.ts"
+import { Hosted } from "./hosted.ts"
 import { THINKING, RULES } from "./rules.ts"
 import type { AnthropicBlock, AnthropicMessage, AnthropicRequest, AnthropicText, CacheControl } from "./types.ts"
 
@@ -51,8 +51,11 @@ export function toAnthropic(context: Context, o: AnthropicOptions = {}): Provide
       timestamp: "",
       message: { ...message, content: content.map(sentBlock) } as ModelMessage,
     }
-    for (const record of lost.mapped(entryId, (losses) => anthropicMessagesOf([entry], losses)))
-      add(turns, record as unknown as AnthropicMessage, item, hosted.isPaused(message))
+    for (const found of lost.mapped(entryId, (losses) => anthropicMessagesOf([entry], losses))) {
+      const record = found as unknown as AnthropicMessage
+      if (message.role === "assistant") record.content = withoutLastThinking(blocksOf(record), entryId, lost)
+      add(turns, record, item, hosted.isPaused(message))
+    }
   }
   const written = turns.end()
   const request: AnthropicRequest = { messages: written.map(({ record }) => record) }
@@ -65,28 +68,21 @@ export function toAnthropic(context: Context, o: AnthropicOptions = {}): Provide
   return { request, diagnostics: lost.diagnostics() }
 }
 
-/** What may be sent of an answer: no images, which only the user's messages may have; no half of a hosted call; thinking as the API takes it. */
+/** What may be sent of an answer: no half of a hosted call, no images, which only the user's messages may have, and no unsigned thinking. */
 function answerBlocks(message: AssistantMessage, entryId: string, hosted: Hosted, lost: Lost): readonly ContentBlock[] {
-  const kept = hosted.kept(message, entryId, lost)
-  const withoutImages = kept.filter(({ type }) => type !== "image")
-  lost.add("images", entryId, kept.length - withoutImages.length)
-  const sent = withThinking(withoutImages)
-  lost.add("thinking", entryId, withoutImages.length - sent.length)
-  return sent
+  return hosted.kept(message, entryId, lost).filter((block) => {
+    if (block.type === "image") lost.add("images", entryId)
+    else if (isUnsigned(block)) lost.add("thinking", entryId)
+    else return true
+    return false
+  })
 }
 
-/** Signed thinking that something follows. If the first is unsigned, the others go with it: a message with thinking has to begin with it. */
-function withThinking(content: readonly ContentBlock[]): readonly ContentBlock[] {
-  const signed = content.filter((block) => !isUnsigned(block))
-  const begins = signed.length === content.length || isThinking(signed[0])
-  const sent = begins ? signed : signed.filter((block) => !isThinking(block))
-  let end = sent.length
-  while (isThinking(sent[end - 1])) end--
+/** Thinking stays where something follows it. */
+function withoutLastThinking(sent: AnthropicBlock[], entryId: string, lost: Lost): AnthropicBlock[] {
+  const end = sent.findLastIndex(({ type }) => !THINKING.has(type)) + 1
+  lost.add("thinking", entryId, sent.length - end)
   return sent.slice(0, end)
-}
-
-function isThinking(block: ContentBlock | undefined): boolean {
-  return block !== undefined && THINKING.has(String(apiOf(block)["type"]))
 }
 
 /** The signature of thinking that was cut off is missing, or an empty text in the logs of other programs. */

@@ -39,21 +39,13 @@ export const RULES: Rules = {
 
 /**
  * Blocks whose result is a block of an answer, too: https://platform.claude.com/docs/en/agents-and-tools/tool-use/server-tools and
- * https://platform.claude.com/docs/en/agents-and-tools/mcp-connector
+ * https://platform.claude.com/docs/en/agents-and-tools/mcp-connector. After `pause_turn` the API makes the missing results when it gets the answer back,
+ * after `tool_use` when it gets the results of the program's tools: https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
  */
 export const HOSTED_CALLS: ReadonlySet<string> = new Set(["server_tool_use", "mcp_tool_use"])
 
 /** `web_search_tool_result`, `mcp_tool_result` and the others. `tool_result` is that of the program's tools. */
 export const HOSTED_RESULT: RegExp = /_tool_result$/
 
-/**
- * After these the API makes the results of hosted calls that have none yet, when it gets the answer back, or the results of the program's tools:
- * https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
- */
-export const GOES_ON: ReadonlySet<string> = new Set(["pause_turn", "tool_use"])
-
-/**
- * "The final block in an assistant message cannot be `thinking`": https://github.com/tailcallhq/forgecode/issues/2107. "If an assistant message contains any
- * thinking blocks, the first block must be `thinking` or `redacted_thinking`": https://github.com/anthropics/claude-code/issues/20705
- */
+/** "The final block in an assistant message cannot be `thinking`": https://github.com/tailcallhq/forgecode/issues/2107 */
 export const THINKING: ReadonlySet<string> = new Set(["thinking", "redacted_thinking"])

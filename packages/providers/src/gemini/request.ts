@@ -10,14 +10,13 @@ import type {
 } from "@sessions/core"
 import { functionResponseOf, partsOfBlocks } from "@sessions/formats/messages/gemini"
 import { type Fields, fieldsOf } from "@sessions/formats/messages/values"
-import { type Half, pairedIds } from "../shared/halves.ts"
 import type { Lost } from "../shared/lost.ts"
 import { nativeOf } from "../shared/native.ts"
 import { Turns } from "../shared/order.ts"
 import { prepare, systemApart, systemText } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
 import { PART } from "./answer.ts"
-import { FOREIGN_SIGNATURE, HOSTED, IN_RESPONSES, RULES, versionOf } from "./rules.ts"
+import { FOREIGN_SIGNATURE, HOSTED, IN_RESPONSES, RESPONSES, RULES, versionOf } from "./rules.ts"
 import type { GeminiContent, GeminiPart, GeminiRequest } from "./types.ts"
 
 export interface GeminiOptions extends RequestOptions {
@@ -42,29 +41,41 @@ export function toGemini(context: Context, o: GeminiOptions = {}): ProviderReque
   const { lost } = prepared
   const { system, messages } = systemApart(prepared)
   const turns = new Turns<GeminiContent>(RULES, lost, {
-    roleOf: ({ role }) => role,
+    // The responses of all calls of a content are one content.
+    roleOf: ({ role, parts }) => (parts[0]?.functionResponse === undefined ? role : RESPONSES),
     user: (text) => ({ role: "user", parts: [{ text }] }),
-    // The responses of all calls of a content are one content. Images and what the user says next follow them.
-    join: (last, next) => {
-      const parts = [...last.parts, ...next.parts]
-      last.parts = next.parts.some(isResponse)
-        ? [...parts.filter(isResponse), ...parts.filter((part) => !isResponse(part))]
-        : parts
-    },
+    join: (last, next) => last.parts.push(...next.parts),
   })
   const sender = new Sender(lost, o)
-  for (const item of messages) {
-    const parts = sender.partsOf(item) as unknown as GeminiPart[]
-    const role = item.message.role === "assistant" ? "model" : "user"
+  const add = (found: readonly Fields[], item: Item) => {
+    const parts = [...found] as unknown as GeminiPart[]
     if (parts.length === 0) turns.leaveOut(item)
-    else turns.add({ role, parts }, item)
+    else turns.add({ role: item.message.role === "assistant" ? "model" : "user", parts }, item)
   }
+  /** Images of the results that were just written. */
+  let behind: readonly { readonly item: Item; readonly parts: readonly Fields[] }[] = []
+  const flush = () => {
+    for (const { item, parts } of behind) add(parts, item)
+    behind = []
+  }
+  for (const item of messages) {
+    if (item.message.role !== "toolResult") {
+      flush()
+      add(sender.partsOf(item), item)
+    } else {
+      const [response, ...images] = sender.partsOf(item)
+      add(response === undefined ? [] : [response], item)
+      if (images.length > 0) behind = [...behind, { item, parts: images }]
+    }
+  }
+  flush()
   const prompt = systemText(system)
   const config = prompt === undefined ? {} : { systemInstruction: prompt }
   return { request: { contents: [...turns.end()], config }, diagnostics: lost.diagnostics() }
 }
-function isResponse({ functionResponse }: GeminiPart): boolean {
-  return functionResponse !== undefined
+/** An empty text is sent if it has a signature. */
+function hasData(part: Fields): boolean {
+  return part["text"] !== "" || Object.keys(part).some((key) => key !== "text" && key !== "thought")
 }
 
 type Item = ContextMessage<Exclude<ModelMessage, SystemMessage>>
@@ -82,14 +93,13 @@ class Sender {
     this.#options = { imagesInResults: isNew, ...(isNew ? { foreignSignature: FOREIGN_SIGNATURE } : {}), ...o }
   }
 
-  partsOf(item: Item): readonly Fields[] {
-    const { message, entryId } = item
+  partsOf({ message, entryId }: Item): readonly Fields[] {
     this.#lost.add("attachments", entryId, message.attachments?.length ?? 0)
     if (message.role === "toolResult") return this.#resultParts(message, entryId)
     if (message.role === "user") return this.#blockParts(message.content, entryId)
     const isGoogle = message.provider === "google"
     let unsigned = this.#options.foreignSignature
-    const parts = this.#whole({ ...item, message }).flatMap((block): readonly Fields[] => {
+    const parts = this.#whole(message, entryId).flatMap((block): readonly Fields[] => {
       if (block.type === "thinking") return thoughtOf(block, isGoogle, entryId, this.#lost)
       const native = nativeOf(block, "gemini")
       if (block.type !== "toolCall") return this.#blockParts([block], entryId).map((part) => ({ ...part, ...native }))
@@ -102,14 +112,13 @@ class Sender {
   }
 
   /** Without halves of hosted calls, as an answer that was cut off has them. */
-  #whole(item: ContextMessage<AssistantMessage>): readonly ContentBlock[] {
-    const { content } = item.message
-    const paired = pairedIds([item], halfOf)
-    const whole = content.filter((block) => {
-      const half = halfOf(block)
-      return half === undefined || paired.has(half.id)
-    })
-    this.#lost.add("hosted_calls", item.entryId, content.length - whole.length)
+  #whole({ content }: AssistantMessage, entryId: string): readonly ContentBlock[] {
+    const [calls, results] = [idsOf(content, HOSTED.call), idsOf(content, HOSTED.result)]
+    const isWhole = (block: ContentBlock) =>
+      idsOf([block], HOSTED.call).every((id) => results.includes(id)) &&
+      idsOf([block], HOSTED.result).every((id) => calls.includes(id))
+    const whole = content.filter(isWhole)
+    this.#lost.add("hosted_calls", entryId, content.length - whole.length)
     return whole
   }
 
@@ -143,20 +152,16 @@ class Sender {
   }
 
   #blockParts(content: readonly ContentBlock[], entryId: string): readonly Fields[] {
-    const parts = this.#lost.mapped(entryId, (losses) => partsOfBlocks(content, losses))
-    return parts.filter(
-      (part) => part["text"] !== "" || Object.keys(part).some((key) => key !== "text" && key !== "thought"),
-    )
+    return this.#lost.mapped(entryId, (losses) => partsOfBlocks(content, losses)).filter(hasData)
   }
 }
 
-/** A part of a call to Google's own tools, or of its response. */
-function halfOf(block: ContentBlock): Half | undefined {
-  if (block.type !== PART) return undefined
-  const part = fieldsOf((block as Fields)["part"])
-  const [call, result] = [part[HOSTED.call], part[HOSTED.result]]
-  if (call === undefined && result === undefined) return undefined
-  return { of: call === undefined ? "result" : "call", id: String(fieldsOf(call ?? result)["id"]) }
+/** The ids of calls of Google's own tools, or of their responses. */
+function idsOf(content: readonly ContentBlock[], key: string): readonly string[] {
+  return content.flatMap((block) => {
+    const half = block.type === PART ? fieldsOf((block as Fields)["part"])[key] : undefined
+    return half === undefined ? [] : [String(fieldsOf(half)["id"])]
+  })
 }
 
 function callOf(block: ToolCallBlock, ids = true): Fields {
@@ -177,6 +182,6 @@ function thoughtOf(block: ContentBlock, isGoogle: boolean, entryId: string, lost
     return []
   }
   const { thinking: text, signature } = block as Fields
-  const signed = typeof signature === "string" ? { thoughtSignature: signature } : {}
-  return [{ text, thought: true, ...signed, ...nativeOf(block, "gemini") }]
+  const signed = typeof signature === "string" && signature !== "" ? { thoughtSignature: signature } : {}
+  return [{ text, thought: true, ...signed, ...nativeOf(block, "gemini") }].filter(hasData)
 }

@@ -1,6 +1,9 @@
 /** What the Gemini API takes. All sources were read on 2026-11-28. */
 import type { Rules } from "../shared/rules.ts"
 
+/** The role, in `order`, of contents that have responses. */
+export const RESPONSES = "responses"
+
 export const RULES: Rules = {
   receiver: "Gemini",
   // No form is documented: https://ai.google.dev/api/caching#FunctionCall
@@ -24,8 +27,9 @@ export const RULES: Rules = {
   },
   // "Please ensure that function call turn comes immediately after a user turn or after a function response turn":
   // https://github.com/google-gemini/gemini-cli/issues/11814, https://github.com/google-gemini/gemini-cli/issues/26956. "Please ensure that multiturn
-  // requests end with a user turn": https://github.com/continuedev/continue/issues/11164
-  order: { begins: "user", ends: "user", joined: ["user", "model"] },
+  // requests end with a user turn": https://github.com/continuedev/continue/issues/11164. A content with responses has nothing else:
+  // https://github.com/sst/opencode/pull/43479
+  order: { begins: "user", ends: "user", joined: ["user", "model", RESPONSES] },
   // https://ai.google.dev/gemini-api/docs/image-understanding, "Supported image formats". 20 MB a request, of which 4 are left for texts:
   // https://ai.google.dev/gemini-api/docs/file-input-methods
   images: {

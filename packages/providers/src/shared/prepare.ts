@@ -92,10 +92,16 @@ const FAILED = "The tool has failed without a message."
 function withSoundResult(item: Item): Item {
   const { message } = item
   if (message.role !== "toolResult") return item
-  const shown = message.content.filter((block) => block.type !== "text" || block.text.trim() !== "")
-  const isEmpty = shown.length === 0
-  if (isEmpty ? !message.isError : shown.length === message.content.length) return item
-  const content = isEmpty ? [{ type: "text" as const, text: FAILED }] : shown
+  const isBlank = (block: ContentBlock) => block.type === "text" && block.text.trim() === ""
+  const shown = message.content.filter((block) => !isBlank(block))
+  // A line break alone is what a tool has said.
+  const isSound =
+    shown.length > 0 ? shown.length === message.content.length : !message.isError && message.content.length < 2
+  if (isSound) return item
+  const text = message.isError
+    ? FAILED
+    : message.content.map((block) => (block.type === "text" ? block.text : "")).join("")
+  const content = shown.length > 0 ? shown : [{ type: "text" as const, text }]
   return { ...item, message: { ...message, content } }
 }
 
