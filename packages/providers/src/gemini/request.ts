@@ -135,20 +135,25 @@ class Sender {
     const { ids = true, imagesInResults = false } = this.#options
     const call = this.#calls.get(message.toolCallId)
     const name = message.toolName ?? "unknown"
-    const images = message.content.filter(
-      (block) => block.type === "image" && !(imagesInResults && IN_RESPONSES.has(block.mimeType)),
+    const parts = this.#blockParts(message.content, entryId)
+    const texts = parts.flatMap(({ text }) => (typeof text === "string" ? [{ type: "text" as const, text }] : []))
+    const media = parts.filter(({ inlineData }) => inlineData !== undefined)
+    const inside = media.filter(
+      ({ inlineData }) => imagesInResults && IN_RESPONSES.has(String(fieldsOf(inlineData)["mimeType"])),
     )
-    const content = message.content.filter((block) => !images.includes(block))
+    const behind = media.filter((part) => !inside.includes(part))
+    this.#lost.add("blocks", entryId, parts.length - texts.length - media.length)
     const { functionResponse } = this.#lost.mapped(entryId, (losses) =>
-      functionResponseOf({ ...message, content }, name, losses),
+      functionResponseOf({ ...message, content: texts }, name, losses),
     )
     const { id, ...rest } = fieldsOf(functionResponse)
-    const response = { functionResponse: ids && call?.["generatedId"] !== true ? { id, ...rest } : rest }
-    if (images.length === 0) return [response]
+    const fields = inside.length === 0 ? rest : { ...rest, parts: inside }
+    const response = { functionResponse: ids && call?.["generatedId"] !== true ? { id, ...fields } : fields }
+    if (behind.length === 0) return [response]
     const rule =
       "Gemini takes none in results before version 3, which the option `model` tells, and since then PNG, JPEG and WebP"
-    this.#lost.add("images_moved", entryId, images.length, rule)
-    return [response, { text: `Images of the result of ${name}:` }, ...this.#blockParts(images, entryId)]
+    this.#lost.add("images_moved", entryId, behind.length, rule)
+    return [response, { text: `Images of the result of ${name}:` }, ...behind]
   }
 
   #blockParts(content: readonly ContentBlock[], entryId: string): readonly Fields[] {
