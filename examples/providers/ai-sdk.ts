@@ -17,7 +17,7 @@ const sessions = createSessions({ storage: createFileStorage({ root: "./.session
 const session = await sessions.openOrCreate("with-ai-sdk")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })
-  const { request, diagnostics } = toAiSdk(await turn.context(), { system: "Be brief." })
+  const { request, diagnostics } = toAiSdk(await turn.context(), { system: "Be brief.", model })
   for (const { message } of diagnostics) console.warn(message)
   const { stream } = streamText({ model, tools: { weather }, stopWhen: stepCountIs(10), ...request })
   await appendAiSdkStream(turn, stream, {

@@ -6,6 +6,7 @@ import { toolCalls, toolResult } from "@sessions/providers"
 import { appendGeminiStream, toGemini } from "@sessions/providers/gemini"
 
 const client = new GoogleGenAI({}) // reads GEMINI_API_KEY
+const model = "gemini-2.5-flash"
 const tools: Tool[] = [
   {
     functionDeclarations: [
@@ -24,10 +25,10 @@ const session = await sessions.openOrCreate("with-gemini")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })
   for (;;) {
-    const { request, diagnostics } = toGemini(await turn.context(), { system: "Be brief." })
+    const { request, diagnostics } = toGemini(await turn.context(), { system: "Be brief.", model })
     for (const { message } of diagnostics) console.warn(message)
     const stream = client.models.generateContentStream({
-      model: "gemini-2.5-flash",
+      model,
       contents: request.contents,
       config: { ...request.config, tools },
     })

@@ -4,6 +4,7 @@
  */
 import { RULES as ANTHROPIC } from "../anthropic/rules.ts"
 import { RULES as GEMINI } from "../gemini/rules.ts"
+import { TOOL_NAME } from "../shared/fit.ts"
 import type { IdForm, Images, Rules } from "../shared/rules.ts"
 
 /** The shortest is that of Chat Completions: https://github.com/vercel/ai/issues/5171 */
@@ -35,15 +36,7 @@ export function rulesOf(provider = ""): Rules {
   return {
     receiver: provider === "" ? "A provider of the AI SDK" : provider,
     callId: provider.startsWith("mistral") ? MISTRAL_ID : CALL_ID,
-    // With the first character that Gemini wants, and the length that OpenAI takes.
-    callName: {
-      refused: ANTHROPIC.callName.refused,
-      filler: "_",
-      min: 1,
-      max: 64,
-      first: /^[a-zA-Z_]/,
-      says: "names of letters, digits, `_` and `-`, a letter or `_` first, 64 at most",
-    },
+    callName: TOOL_NAME,
     // Gemini wants a user's turn before a call, Anthropic's newer models one at the end.
     order: { begins: "user", ends: "user", joined: ["assistant", "tool"] },
     images: isGoogle ? GEMINI.images : provider.includes("anthropic") ? ANTHROPIC.images : IMAGES,

@@ -56,13 +56,13 @@ function candidate(id: string, n: number, form: Form): string {
  * The form that every API takes. Kimi wants a letter first, "function name is invalid, must start with a letter": github.com/MoonshotAI/kimi-cli/issues/1773
  * (2026-11-28). OpenAI takes 64 characters and neither `.` nor `:`.
  */
-const TOOL_NAME: Form = {
+export const TOOL_NAME: Form = {
   refused: /[^a-zA-Z0-9_-]/g,
   filler: "_",
   min: 1,
   max: 64,
   first: /^[a-zA-Z]/,
-  says: "letters, digits, `_` and `-`, a letter first, 64 at most",
+  says: "names of letters, digits, `_` and `-`, a letter first, 64 at most",
 }
 
 /**

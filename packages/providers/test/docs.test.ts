@@ -1,0 +1,51 @@
+/** What docs/providers.md says of the receivers is what the code keeps. */
+import { readFileSync } from "node:fs"
+import { expect, test } from "vitest"
+import { rulesOf } from "../src/ai-sdk/rules.ts"
+import { RULES as ANTHROPIC } from "../src/anthropic/rules.ts"
+import { RULES as GEMINI } from "../src/gemini/rules.ts"
+import { BEGINNING, CONTINUE } from "../src/shared/order.ts"
+import type { Images } from "../src/shared/rules.ts"
+
+const page = readFileSync(new URL("../../../docs/providers.md", import.meta.url), "utf8")
+const section = page.split("## What each receiver takes")[1]?.split("\n## ")[0] ?? ""
+/** The cells of a receiver, by the beginnings of their rows. */
+const cell = (row: string, column: number) =>
+  section
+    .split("\n")
+    .find((line) => line.startsWith(`| ${row} |`))
+    ?.split(" | ")[column] ?? ""
+
+const NAMES = { jpeg: "JPEG", png: "PNG", gif: "GIF", webp: "WebP", heic: "HEIC", heif: "HEIF" } as const
+const inWords = ({ types, maxLength, maxSide, maxTotal, many }: Images) => [
+  types.map((type) => NAMES[type.slice("image/".length) as keyof typeof NAMES]).join(", "),
+  ...[maxLength, maxSide, maxTotal, many?.maxSide, many?.count].flatMap((n) =>
+    n === undefined ? [] : [n.toLocaleString("en")],
+  ),
+]
+
+test.each([
+  ["Anthropic", 1, ANTHROPIC],
+  ["Gemini", 2, GEMINI],
+  ["AI SDK", 3, rulesOf()],
+] as const)("of %s", (_, column, { callId, callName, order, images }) => {
+  expect(cell("calls have", column)).toContain(callId.says)
+  expect(cell("calls have", column)).toContain(callName.says)
+  expect([order.begins, order.ends]).toEqual(["user", "user"])
+  expect(cell("a request begins and ends with", column)).toContain("the user")
+  for (const words of inWords(images)) expect(cell("images", column)).toContain(words)
+})
+
+test("of Mistral's ids, and the messages that are added", () => {
+  expect(cell("calls have", 3)).toContain(rulesOf("mistral.chat").callId.says)
+  for (const text of [BEGINNING, CONTINUE]) expect(section).toContain(`"${text}"`)
+})
+
+test("each section has the command that installs what its program imports", () => {
+  const programs = [...page.matchAll(/^```sh\nnpm install (.*)\n```\n\n```ts\n([^]*?)^```$/gm)]
+  expect(programs).toHaveLength(5)
+  for (const [, command = "", code = ""] of programs) {
+    const imported = [...code.matchAll(/from "((?:@[^/"]+\/)?[^/"]+)/g)].map(([, name]) => name)
+    expect(command.split(" ").toSorted()).toEqual([...new Set(imported)].toSorted())
+  }
+})
