@@ -177,8 +177,9 @@ test("halves of surrogate pairs are in no request, and are reported", async () =
 
 test("a failed result without content says that it failed, and a text of white space is beside no other block", async () => {
   const session = await newSession()
-  const answer = fromOpenAIChat(callsOf(call("a", "n", "{}"), call("b", "n", "{}"), call("c", "n", "{}")))
-  const [a, b, c] = toolCalls(answer) as [ToolCallBlock, ToolCallBlock, ToolCallBlock]
+  const answer = fromOpenAIChat(callsOf(...["a", "b", "c", "d"].map((id) => call(id, "n", "{}"))))
+  const [a, b, c, d] = toolCalls(answer) as [ToolCallBlock, ToolCallBlock, ToolCallBlock, ToolCallBlock]
+  const blank = ["\n", " "].map((value) => ({ type: "text", text: value }))
   const image = { type: "image", mimeType: "image/png", data: "AAAA" }
   await session.append([
     user("?"),
@@ -186,12 +187,14 @@ test("a failed result without content says that it failed, and a text of white s
     toolResult(a, new Error(""), { isError: true }),
     toolResult(b, [{ type: "text", text: "\n" }, image]),
     toolResult(c, "\n"),
+    toolResult(d, blank),
   ])
   const { messages } = toAnthropic(await session.context()).request
   expect(messages.at(-1)?.content).toMatchObject([
     { tool_use_id: "a", content: "The tool has failed without a message.", is_error: true },
     { tool_use_id: "b", content: [{ type: "image" }] },
     { tool_use_id: "c", content: "\n" },
+    { tool_use_id: "d", content: "\n " },
   ])
   expect(JSON.stringify(toAiSdk(await session.context()).request)).toContain("failed without a message")
 })
