@@ -290,6 +290,20 @@ test("what the API has run itself goes without its ids if the reasoning before i
   ])
 })
 
+test("a call that the API has run itself has an id of its own among those of the program's", async () => {
+  const run = { ...CALLS["shell_call"], environment: { type: "container_reference", container_id: "cntr_1" } }
+  const output = { type: "shell_call_output", id: "sho_1", call_id: "call_1", output: [] }
+  const call = (n: number) => ({ type: "function_call", id: `fc_${n}`, call_id: "call_1", name: "w", arguments: "{}" })
+  const session = await newSession()
+  const [before, between, after] = [answer([call(1)]), answer([run, output, text()]), answer([call(2)])]
+  const done = toolResult({ id: "call_1", name: "w" }, "ok")
+  await session.append([user("go"), before, done, between, after, done])
+  const calls = (await inputOf(session)).flatMap(({ type, call_id: id }) => (id === undefined ? [] : [[type, id]]))
+  expect(new Set(calls.map(([, id]) => id)).size).toBe(3)
+  for (let i = 0; i < calls.length; i += 2)
+    expect(calls[i + 1]).toEqual([`${calls[i]?.[0] as string}_output`, calls[i]?.[1]])
+})
+
 test("calls that a log has as items are calls, too", async () => {
   const session = await newSession()
   const content = [{ type: "openai:item" as const, item: CALLS["local_shell_call"] }]

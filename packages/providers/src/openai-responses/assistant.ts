@@ -8,12 +8,14 @@ import { PART } from "./answer.ts"
 import { hostedOutput, isOutputOf, ITEM } from "./hosted.ts"
 import { type ItemReceiver, sentItem, sentPart } from "./fields.ts"
 import { linked, type Sent } from "./reasoning.ts"
-import { HALVES, HOSTED_CALLS } from "./rules.ts"
+import { HALVES, HOSTED_CALLS, RULES } from "./rules.ts"
 
 const API = "openai-responses"
 
 export interface Receiver extends ItemReceiver {
   readonly isStored: boolean
+  /** The ids of the calls so far. */
+  readonly callIds: Set<string>
   /** In milliseconds since 1970. */
   readonly now: number
 }
@@ -23,7 +25,7 @@ export function answerItems(
   context: ContextMessage<AssistantMessage>,
   results: ReadonlyMap<string, ToolResultMessage>,
   to: Receiver,
-): readonly Fields[] {
+): readonly Sent[] {
   const { message, entryId } = context
   const { lost } = to
   const isOwn = message.provider === undefined || message.provider === to.provider
@@ -53,7 +55,26 @@ export function answerItems(
       lost,
     )
   }
-  return list.map((one) => one.item)
+  return withOwnCallIds(list, entryId, to)
+}
+
+/** Calls that the API has run itself are not among those of which `prepare` knows the ids. */
+function withOwnCallIds(list: readonly Sent[], entryId: string, { callIds, lost }: Receiver): readonly Sent[] {
+  /** Of the API's own, whose outputs follow. */
+  const renamed = new Map<string, string>()
+  return list.map((one) => {
+    const { type, call_id: id } = one.item
+    if (typeof id !== "string") return one
+    const isOutput = Object.values(HALVES).includes(String(type))
+    let own = isOutput ? (renamed.get(id) ?? id) : id
+    if (!isOutput) {
+      for (let n = 2; callIds.has(own); n++) own = `${id.slice(0, 60)}_${n}`
+      callIds.add(own)
+      if (one.block.type === ITEM) renamed.set(id, own)
+      if (own !== id) lost.add("ids", entryId, 1, `${RULES.receiver} takes ${RULES.callId.says}`)
+    }
+    return own === id ? one : { ...one, item: { ...one.item, call_id: own } }
+  })
 }
 
 /** The parts of one text item, and texts of other providers that follow each other; each other block alone. */

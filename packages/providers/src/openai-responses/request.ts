@@ -32,6 +32,7 @@ export function toOpenAIResponses(context: Context, o: OpenAIResponsesOptions = 
     isStored: o.store ?? false,
     now: o.now ?? Date.now(),
     ids: new Set(),
+    callIds: new Set(),
     lost,
   }
   const input: Fields[] = []
@@ -41,8 +42,8 @@ export function toOpenAIResponses(context: Context, o: OpenAIResponsesOptions = 
     const { message } = item
     if (message.role === "assistant") {
       const items = answerItems(item as ContextMessage<AssistantMessage>, resultsBehind(messages, i), to)
-      calls = callsOf(items)
-      input.push(...items)
+      calls = new Map(items.flatMap(({ item: call, block }) => (block.type === "toolCall" ? [[block.id, call]] : [])))
+      input.push(...items.map((one) => one.item))
     } else if (message.role === "toolResult") {
       const call = calls.get(message.toolCallId)
       if (call !== undefined) input.push(...outputItems(item, message, call, lost))
@@ -75,15 +76,6 @@ function resultsBehind(
   return found
 }
 
-function callsOf(items: readonly Fields[]): ReadonlyMap<string, Fields> {
-  return new Map(
-    items.flatMap((item) => {
-      const id = item["type"] === "mcp_approval_request" ? item["id"] : item["call_id"]
-      return typeof id === "string" ? [[id, item] as const] : []
-    }),
-  )
-}
-
 function outputItems(
   { entryId }: ContextMessage<ModelMessage>,
   message: ToolResultMessage,
@@ -95,9 +87,8 @@ function outputItems(
     return output === undefined ? [] : [output]
   }
   const items = mapped({ ...message, content: message.content.map(plain) }, entryId, lost)
-  return call["type"] === "custom_tool_call"
-    ? items.map((item) => ({ ...item, type: "custom_tool_call_output" }))
-    : items
+  const type = call["type"] === "custom_tool_call" ? "custom_tool_call_output" : "function_call_output"
+  return items.map((item) => ({ ...item, type, call_id: call["call_id"] }))
 }
 
 function otherItems({ message, entryId }: ContextMessage<ModelMessage>, lost: Lost): readonly Fields[] {
