@@ -370,6 +370,21 @@ test("reasoning that is a reference goes back while the API keeps it, and never 
   expect((await inputOf(session))[1]).not.toHaveProperty("id")
 })
 
+test("reasoning that another program has stored goes back under ids of its own, and not without what is encrypted", async () => {
+  const think = (signature: string) => ({ type: "thinking" as const, thinking: "hm", signature })
+  const say = (...content: object[]): NewEntry =>
+    ({ type: "message", message: { role: "assistant", provider: "openai", content } }) as unknown as NewEntry
+  const session = await newSession()
+  const yes = { type: "text", text: "yes" }
+  await session.append([user("go"), { ...say(think("E1"), think("E2"), yes), id: "a b/ü" }, say(think(""), yes)])
+  const { request, diagnostics } = toOpenAIResponses(await session.context())
+  const reasoning = request.input.filter(({ type }) => type === "reasoning") as readonly Fields[]
+  expect(reasoning.map(({ encrypted_content: encrypted }) => encrypted)).toEqual(["E1", "E2"])
+  expect(new Set(reasoning.map(({ id }) => id)).size).toBe(2)
+  for (const { id } of reasoning) expect(id).toMatch(/^rs_[a-zA-Z0-9_-]{1,61}$/)
+  expect(diagnostics.map(({ code }) => code)).toEqual(["thinking"])
+})
+
 test("another provider of this API gets texts and calls, but no reasoning and items", async () => {
   const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "w", arguments: "{}", status: "completed" }
   const search = { type: "web_search_call", id: "ws_1", status: "completed", action: {} }

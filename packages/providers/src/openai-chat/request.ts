@@ -98,18 +98,21 @@ function oneSystem(prepared: ReturnType<typeof prepare>): Pick<ReturnType<typeof
 
 /** An answer of more calls than the receiver takes as several, each before the results of its calls. */
 function withinLimit(messages: readonly Item[], { maxCalls, receiver }: ChatRules, lost: Lost): readonly Item[] {
-  const list: Item[] = []
   if (!messages.some(({ message }) => message.content.length > maxCalls)) return messages
-  let left: readonly Item[] = messages
-  for (let item = left[0]; item !== undefined; item = left[0]) {
+  const list: Item[] = []
+  /** Of an answer in several parts, which have them already. */
+  let results = 0
+  for (const [i, item] of messages.entries()) {
+    if (results-- > 0) continue
     const { message, entryId } = item
     const calls = message.content.filter(({ type }) => type === "toolCall")
-    const isOver = calls.length > maxCalls
-    if (isOver)
-      lost.add("repaired", entryId, 1, `${receiver} takes ${maxCalls} calls in an answer; the others follow in another`)
-    const results = isOver ? left.slice(1, 1 + calls.length) : []
-    left = left.slice(1 + results.length)
-    list.push(...(isOver ? parts(item, calls, results, maxCalls) : [item]))
+    results = calls.length > maxCalls ? calls.length : 0
+    if (results === 0) {
+      list.push(item)
+      continue
+    }
+    lost.add("repaired", entryId, 1, `${receiver} takes ${maxCalls} calls in an answer; the others follow in another`)
+    list.push(...parts(item, calls, messages.slice(i + 1, i + 1 + results), maxCalls))
   }
   return list
 }

@@ -118,7 +118,8 @@ function itemsOfRun(
     lost.add("blocks", entryId)
     return []
   }
-  if (first.type === "thinking" && isNative(first, API)) return reasoning(first, entryId, to)
+  if (first.type === "thinking")
+    return isNative(first, API) ? reasoning(first, entryId, to) : otherReasoning(mapped(), entryId, to)
   return mapped().map((one) => ofCall(one, first))
 }
 
@@ -140,9 +141,9 @@ function reasoning(block: ContentBlock, entryId: string, to: Receiver): readonly
   const given = Object.entries(fields).filter(
     ([key, value]) => value !== null && (key !== "content" || provider !== "openai"),
   )
-  const { encrypted_content: encrypted, content } = Object.fromEntries(given)
+  const { encrypted_content: encrypted = "", content } = Object.fromEntries(given)
   // Servers of open models give the text itself. Without it and what is encrypted it is a reference into the API's store.
-  if (encrypted === undefined && content === undefined) {
+  if (encrypted === "" && content === undefined) {
     const { until } = fieldsOf((block as Fields)["native"])
     if (!isStored) {
       lost.add("thinking", entryId, 1, NOT_STORED)
@@ -156,6 +157,22 @@ function reasoning(block: ContentBlock, entryId: string, to: Receiver): readonly
   const text = (block as Fields)["thinking"]
   const summary = text === "" ? [] : [{ type: "summary_text", text }]
   return [{ type: "reasoning", summary, ...Object.fromEntries(given) }]
+}
+
+/** Reasoning that another program has stored: encrypted, under an id that the mapping makes up of the entry's. */
+function otherReasoning(items: readonly Fields[], entryId: string, { ids, lost }: Receiver): readonly Fields[] {
+  return items.flatMap((item) => {
+    if (item["encrypted_content"] === "") {
+      lost.add("thinking", entryId, 1, NOT_STORED)
+      return []
+    }
+    const id = String(item["id"])
+      .replaceAll(/[^a-zA-Z0-9_-]/g, "_")
+      .slice(0, 60)
+    let own = id
+    for (let n = 2; ids.has(own); n++) own = `${id}_${n}`
+    return [{ ...item, id: own }]
+  })
 }
 
 const NOT_STORED =

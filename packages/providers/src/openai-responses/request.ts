@@ -69,10 +69,8 @@ function resultsBehind(
   at: number,
 ): ReadonlyMap<string, ToolResultMessage> {
   const found = new Map<string, ToolResultMessage>()
-  for (const { message } of messages.slice(at + 1)) {
-    if (message.role !== "toolResult") break
+  for (let i = at + 1, message = messages[i]?.message; message?.role === "toolResult"; message = messages[++i]?.message)
     found.set(message.toolCallId, message)
-  }
   return found
 }
 
