@@ -439,7 +439,7 @@ test("items with ids and fields that OpenAI does not have go without them, or no
   const call = { type: "function_call", id: "item_2", call_id: "c1", name: "w", arguments: "{}", metadata: { a: 1 } }
   const said = { ...text("msg_1|x"), metadata: { a: 1 } }
   const search = { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "other" } }
-  const output = [rs("item_1"), said, rs(`rs_${"x".repeat(90)}`), { ...search, id: undefined }, search, call]
+  const output = [{ ...search, id: undefined }, search, rs("item_1"), said, rs(`rs_${"x".repeat(90)}`), call]
   for (const [provider, ids] of [
     ["openai", ["message", "message", "function_call", "function_call_output"]],
     ["proxy", [...output.map((item) => item.id ?? item.type), "function_call_output"]],
