@@ -30,6 +30,11 @@ const JUDGES = [
     files: "examples/providers/main.test.ts",
   },
   {
+    name: "providers",
+    judge: "the providers' clients and the AI SDK's providers, with validators of the APIs",
+    files: "packages/providers/test/clients",
+  },
+  {
     name: "langgraph",
     judge: "validation suite of LangGraph",
     files: "packages/langgraph/test/validation-",

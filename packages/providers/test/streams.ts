@@ -93,6 +93,16 @@ export function* responsesEvents(
       yield event("response.output_item.added", { output_index, item: { ...open, arguments: "" } })
       for (const delta of pieces(item.arguments, size))
         yield event("response.function_call_arguments.delta", { ...at, delta })
+    } else if (item.type === "reasoning") {
+      yield event("response.output_item.added", { output_index, item: { ...open, summary: [] } })
+      for (const [summary_index, part] of item.summary.entries()) {
+        const place = { ...at, summary_index }
+        yield event("response.reasoning_summary_part.added", { ...place, part: { ...part, text: "" } })
+        for (const delta of pieces(part.text, size))
+          yield event("response.reasoning_summary_text.delta", { ...place, delta })
+        yield event("response.reasoning_summary_text.done", { ...place, text: part.text })
+        yield event("response.reasoning_summary_part.done", { ...place, part })
+      }
     } else yield event("response.output_item.added", { output_index, item: open })
     yield event("response.output_item.done", { output_index, item })
   }
