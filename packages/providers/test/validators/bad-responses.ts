@@ -85,6 +85,8 @@ export const BAD_RESPONSES: readonly BadRequest[] = [
   bad("a custom call with the id of a function call", "id_prefix", github("BigPizzaV3/CodexPlusPlus/issues/1796", "2026-08-07"), asks(), of("custom_tool_call", { id: "fc_1", call_id: "call_1", name: "sh", input: "ls" }), of("custom_tool_call_output", { call_id: "call_1", output: "a" })),
   bad("an empty id", "pattern input[].id", github("langchain-ai/langchainjs/issues/11044", READ), asks(), calls("call_1", { id: "" }), outputs()),
   bad("an id with a bar", "pattern input[].id", github("langchain-ai/langchainjs/issues/11044", READ), asks(), answers(undefined, { id: "msg_1|fc_1" }), asks()),
+  bad("a reasoning with an id of 416", "long input[].id", github("can1357/oh-my-pi/issues/284", "2026-03-04"), asks(), reasons(`rs_${z(413)}`), answers()),
+  bad("an answer with an id of 66", "long input[].id", github("ranxianglei/billion-context/pull/244", "2026-08-25"), asks(), answers(undefined, { id: `msg-proxy-2-${z(54)}` }), asks()),
   bad("a search without its id", "missing input[].id", github("openai/codex/issues/6926", "2025-11-19"), asks(), { ...search(), id: undefined }, answers()),
   bad("a reasoning without its id", "missing input[].id", github("openai/codex/issues/6934", "2025-11-19"), asks(), { type: "reasoning", summary: [], encrypted_content: "x" }, answers()),
   bad("one reasoning twice", "repeated_item", github("vercel/ai/issues/7883", "2025-08-08"), asks(), reasons(), answers(), asks(), reasons(), answers(), asks()),

@@ -103,24 +103,15 @@ export function refusedByDeepSeek(value: unknown): readonly Refusal[] {
   return report.refusals
 }
 
-/** In a turn with tools each answer keeps its reasoning, in all later requests; the text may be empty, the field not missing. */
+/**
+ * With tools each answer keeps its reasoning in all later requests; the text may be empty, the field not missing. The guide asks for that of turns with
+ * calls, reports for that of all turns once there are calls.
+ */
 function checkReasoning(messages: readonly Fields[], report: Report): void {
-  let turn: Fields[] = []
-  const close = () => {
-    if (turn.some((one) => callsOf(one).length > 0))
-      for (const one of turn)
-        if (typeof one["reasoning_content"] !== "string")
-          report.refuse(
-            "reasoning_missing",
-            "The `reasoning_content` in the thinking mode must be passed back to the API.",
-          )
-    turn = []
-  }
-  for (const one of messages) {
-    if (one["role"] === "user") close()
-    if (one["role"] === "assistant") turn.push(one)
-  }
-  close()
+  if (messages.every((one) => callsOf(one).length === 0)) return
+  for (const one of messages)
+    if (one["role"] === "assistant" && typeof one["reasoning_content"] !== "string")
+      report.refuse("reasoning_missing", "The `reasoning_content` in the thinking mode must be passed back to the API.")
 }
 
 /** The model of this name alone. */

@@ -130,7 +130,7 @@ function checkMessage(message: Fields, i: number, isThinking: boolean, report: R
   const isWithout = content === undefined || content === null || (content as string | unknown[]).length === 0
   if (isWithout && calls.length === 0 && role !== "tool")
     report.refuse("empty_message", `the message at position ${i} with role '${String(role)}' must not be empty`)
-  if (isThinking && calls.length > 0 && typeof reasoning !== "string")
+  if (isThinking && calls.length > 0 && (typeof reasoning !== "string" || reasoning === ""))
     report.refuse(
       "reasoning_missing",
       `thinking is enabled but reasoning_content is missing in assistant tool call message at index ${i}`,

@@ -38,6 +38,7 @@ const SOURCES: Sources = {
   "empty input[].output": OPENAI_TYPES,
   "empty input": OPENAI_TYPES,
   "long input[].call_id": github("openai/codex/issues/14355", "2026-03-11"),
+  "long input[].id": github("can1357/oh-my-pi/issues/284", "2026-03-04"),
   "long input[].content": github("VectorlyApp/bluebox/issues/31", "2025-11-05"),
   "long input[].name": github("diegosouzapw/OmniRoute/pull/4317", "2026-06-19"),
   long_reasoning: github("querymt/querymt/issues/976", "2026-09-22"),

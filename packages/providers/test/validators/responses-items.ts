@@ -32,11 +32,12 @@ function id(prefix: string): Check {
         "pattern input[].id",
         `Invalid '${path}': '${value}'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.`,
       )
+    if (value.length > 64) report.at("long", path, { kind: "string", limit: 64, got: String(value.length) })
     if (!value.startsWith(prefix))
       report.refuse("id_prefix", `Invalid '${path}': '${value}'. Expected an ID that begins with '${prefix}'.`)
   }
 }
-const anyId = text()
+const anyId = text({ max: 64 })
 
 const summary = list(object({ type: text({ values: ["summary_text"] }), text: text() }))
 /** The text of a reasoning is not taken back. */
@@ -234,5 +235,27 @@ const hosted: Readonly<Record<string, Check>> = {
     { id: nullable(anyId), reason: nullable(text()) },
   ),
   compaction: object({ type: anything, encrypted_content: text() }, { id: nullable(anyId) }),
+  compaction_trigger: object({ type: anything }, { id: nullable(anyId) }),
+  tool_search_call: object(
+    { type: anything, arguments: anything },
+    {
+      id: nullable(anyId),
+      call_id: nullable(text()),
+      execution: text({ values: ["server", "client"] }),
+      status: STATUS,
+    },
+  ),
+  tool_search_output: object(
+    { type: anything, tools: list(anything) },
+    {
+      id: nullable(anyId),
+      call_id: nullable(text()),
+      execution: text({ values: ["server", "client"] }),
+      status: STATUS,
+    },
+  ),
+  additional_tools: object({ type: anything, role: anything, tools: list(anything) }, { id: nullable(anyId) }),
+  program: object({ type: anything, id: anyId, call_id: text(), code: text(), fingerprint: text() }),
+  program_output: object({ type: anything, id: anyId, call_id: text(), result: text(), status: STATUS }),
   item_reference: object({ type: anything, id: anyId }),
 }
