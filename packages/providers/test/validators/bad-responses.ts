@@ -131,11 +131,11 @@ export const BAD_RESPONSES: readonly BadRequest[] = [
   bad("a reference to an item", "not_persisted", github("anomalyco/opencode/issues/7724", READ), asks(), { type: "item_reference", id: "msg_1" }, asks()),
   // Contents.
   bad("an answer in the parts of a question", "value input[].content[].type", github("epam/ai-dial-adapter-openai/issues/511", "2026-07-27"), asks(), answers([{ type: "input_text", text: "Hello!" }]), asks()),
+  bad("a joke in the parts of a question", "value input[].content[].type", github("jamesrochabrun/SwiftOpenAI/issues/136", "2025-04-16"), asks([{ type: "input_text", text: "Tell me jokes." }]), answers([{ type: "input_text", text: "Sure thing!" }]), asks()),
   bad("a question in the parts of an answer", "value input[].content[].type", OPENAI_TYPES, asks([{ type: "output_text", text: "Hello!" }])),
   bad("a part of Chat Completions", "value input[].content[].type", OPENAI_TYPES, asks([{ type: "text", text: "Hello!" }])),
   bad("no content", "missing input[].content", OPENAI_TYPES, { role: "user" }),
   bad("content null", "type input[].content", OPENAI_TYPES, asks(null)),
-  bad("no parts", "empty input[].content", OPENAI_TYPES, asks([])),
   bad("a text of 62 MB", "long input[].content", github("VectorlyApp/bluebox/issues/31", "2025-11-05"), asks(z(10_485_761))),
   bad("an output that is missing", "missing input[].output", OPENAI_TYPES, asks(), calls(), { type: "function_call_output", call_id: "call_1" }),
   bad("an output that is an object", "type input[].output", OPENAI_TYPES, asks(), calls(), outputs("call_1", { temperature: 20 })),
@@ -154,6 +154,6 @@ export const BAD_RESPONSES: readonly BadRequest[] = [
   bad("a namespace of a message", "unknown input[].namespace", github("james-6-23/codex2api/issues/406", "2026-07-18"), { ...asks(), namespace: "mcp" }),
   bad("metadata of another program", "unknown input[].internal_chat_message_metadata_passthrough", github("caozhiyuan/copilot-api/issues/308", "2026-07-04"), { ...asks(), internal_chat_message_metadata_passthrough: {} }),
   bad("a mark of Anthropic's cache", "unknown input[].content[].cache_control", github("microsoft/agent-framework/issues/2203", "2025-11-13"), asks([{ type: "input_text", text: "x", cache_control: {} }])),
-  bad("no items", "empty input", OPENAI_TYPES),
+  bad("no items", "empty input", github("decolua/9router/pull/419", "2026-03-24")),
   bad("half of a surrogate pair", "unicode", github("anthropics/claude-code/issues/5934", "2025-08-16"), asks(), calls(), outputs("call_1", "cut \ud83d")),
 ]

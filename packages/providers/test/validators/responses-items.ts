@@ -77,7 +77,7 @@ export function itemsChecks(picture: Check): Check {
       },
     ),
   }
-  const input = textOr(list(tagged("type", inputParts), { min: 1 }), { max: MAX_TEXT })
+  const input = textOr(list(tagged("type", inputParts)), { max: MAX_TEXT })
   const asked = object({ role: anything, content: input }, { type: anything, status: STATUS, id: anyId })
   const message = tagged("role", {
     user: asked,
@@ -93,7 +93,7 @@ export function itemsChecks(picture: Check): Check {
       },
     ),
   })
-  const result = textOr(list(tagged("type", inputParts), { min: 1 }), { max: MAX_TEXT })
+  const result = textOr(list(tagged("type", inputParts)), { max: MAX_TEXT })
   const typed = tagged("type", {
     message,
     reasoning: object(
