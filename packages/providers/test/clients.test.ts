@@ -2,6 +2,7 @@
 import Anthropic from "@anthropic-ai/sdk"
 import { GoogleGenAI } from "@google/genai"
 import { Mistral } from "@mistralai/mistralai"
+import type { ModelMessage } from "@sessions/core"
 import OpenAI from "openai"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { appendAnthropicStream, fromAnthropic, toAnthropic } from "../src/anthropic/index.ts"
@@ -15,18 +16,23 @@ import {
   toOpenAIChat,
 } from "../src/openai-chat/index.ts"
 import { appendOpenAIResponsesStream, fromOpenAIResponses, toOpenAIResponses } from "../src/openai-responses/index.ts"
-import { type Ask, complete, converse, kept, type Mode } from "./clients/loops.ts"
+import type { ProviderRequest } from "../src/index.ts"
+import { newSession } from "./answers.ts"
+import { type Ask, complete, converse, kept, type Mode, user } from "./clients/loops.ts"
 import { type Api, type FakeProviders, startProviders } from "./clients/server.ts"
 
 const system = "Be brief."
+/** What is sent of a request with its diagnostics. */
+type Sent = <R>(made: ProviderRequest<R>) => R
+
 const schema = { type: "object" as const, properties: { city: { type: "string" } }, required: ["city"] }
 
 function chat(dialect: ChatDialect) {
-  return (url: string, mode: Mode): Ask => {
+  return (url: string, mode: Mode, sent: Sent): Ask => {
     const client = new OpenAI({ apiKey: "x", baseURL: `${url}/v1`, maxRetries: 0 })
     const tools = [{ type: "function" as const, function: { name: "weather", parameters: schema } }]
     return async (session, context) => {
-      const request = { model: "model", tools, ...complete(toOpenAIChat(context, { system, dialect })) }
+      const request = { model: "model", tools, ...sent(toOpenAIChat(context, { system, dialect })) }
       const o = { provider: dialect }
       if (mode === "whole") return kept(session, fromOpenAIChat(await client.chat.completions.create(request), o))
       return appendOpenAIChatStream(session, client.chat.completions.create({ ...request, stream: true }), o)
@@ -34,18 +40,18 @@ function chat(dialect: ChatDialect) {
   }
 }
 
-function responses(url: string, mode: Mode): Ask {
+function responses(url: string, mode: Mode, sent: Sent): Ask {
   const client = new OpenAI({ apiKey: "x", baseURL: `${url}/v1`, maxRetries: 0 })
   const tools = [{ type: "function" as const, name: "weather", parameters: schema, strict: false }]
   const stored = { store: false, include: ["reasoning.encrypted_content" as const] }
   return async (session, context) => {
-    const request = { model: "gpt-5.1", tools, ...stored, ...complete(toOpenAIResponses(context, { system })) }
+    const request = { model: "gpt-5.1", tools, ...stored, ...sent(toOpenAIResponses(context, { system })) }
     if (mode === "whole") return kept(session, fromOpenAIResponses(await client.responses.create(request)))
     return appendOpenAIResponsesStream(session, client.responses.create({ ...request, stream: true }))
   }
 }
 
-function anthropic(url: string, mode: Mode): Ask {
+function anthropic(url: string, mode: Mode, sent: Sent): Ask {
   const client = new Anthropic({ apiKey: "x", baseURL: url, maxRetries: 0 })
   const tools = [{ name: "weather", input_schema: schema }]
   return async (session, context) => {
@@ -53,18 +59,18 @@ function anthropic(url: string, mode: Mode): Ask {
       model: "claude",
       max_tokens: 99,
       tools,
-      ...complete(toAnthropic(context, { system, cache: true })),
+      ...sent(toAnthropic(context, { system, cache: true })),
     }
     if (mode === "whole") return kept(session, fromAnthropic(await client.messages.create(request)))
     return appendAnthropicStream(session, client.messages.create({ ...request, stream: true }))
   }
 }
 
-function gemini(url: string, mode: Mode): Ask {
+function gemini(url: string, mode: Mode, sent: Sent): Ask {
   const client = new GoogleGenAI({ apiKey: "x", httpOptions: { baseUrl: url } })
   const tools = [{ functionDeclarations: [{ name: "weather", parametersJsonSchema: schema }] }]
   return async (session, context) => {
-    const { contents, config } = complete(toGemini(context, { system }))
+    const { contents, config } = sent(toGemini(context, { system }))
     const request = { model: "gemini-3-pro", contents, config: { ...config, tools } }
     if (mode === "whole") return kept(session, fromGemini(await client.models.generateContent(request)))
     return appendGeminiStream(session, client.models.generateContentStream(request))
@@ -72,12 +78,12 @@ function gemini(url: string, mode: Mode): Ask {
 }
 
 /** Mistral's client has the fields of the API in camel case. */
-function mistral(url: string, mode: Mode): Ask {
+function mistral(url: string, mode: Mode, sent: Sent): Ask {
   const client = new Mistral({ apiKey: "x", serverURL: url, retryConfig: { strategy: "none" } })
   const tools = [{ type: "function" as const, function: { name: "weather", parameters: schema } }]
   const o = { provider: "mistral" }
   return async (session, context) => {
-    const { messages } = complete(toOpenAIChat(context, { system, dialect: "mistral" }))
+    const { messages } = sent(toOpenAIChat(context, { system, dialect: "mistral" }))
     const request = { model: "magistral-medium-latest", tools, messages: renamed(messages, camel) as MistralMessages }
     if (mode === "whole")
       return kept(session, fromOpenAIChat(renamed(await client.chat.complete(request), snake) as ChatAnswer, o))
@@ -102,7 +108,7 @@ function renamed(value: unknown, name: (key: string) => string): unknown {
 interface Client {
   readonly client: string
   readonly api: Api
-  readonly ask: (url: string, mode: Mode) => Ask
+  readonly ask: (url: string, mode: Mode, sent: Sent) => Ask
   /** It fills whole answers up with defaults that streams do not have, which are kept in \`native\`. */
   readonly fillsUp?: true
 }
@@ -129,7 +135,7 @@ afterAll(() => providers.close())
 describe.each(CLIENTS)("$client", ({ api, ask, fillsUp }) => {
   const talk = async (mode: Mode) => {
     const channel = providers.open(api)
-    const messages = await converse(ask(channel.url, mode))
+    const messages = await converse(ask(channel.url, mode, complete))
     expect(channel.refusals).toEqual([])
     expect(channel.taken).toHaveLength(4)
     const said = messages.map(({ message }) => message)
@@ -144,6 +150,29 @@ describe.each(CLIENTS)("$client", ({ api, ask, fillsUp }) => {
 function withoutNative(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, one: unknown) => (key === "native" ? undefined : one)))
 }
+
+describe("a conversation that another provider has begun", () => {
+  let begun: readonly { readonly client: string; readonly of: Api; readonly messages: readonly ModelMessage[] }[]
+  beforeAll(async () => {
+    begun = await Promise.all(
+      CLIENTS.map(async ({ client, api, ask }) => {
+        const items = await converse(ask(providers.open(api).url, "whole", complete))
+        return { client, of: api, messages: items.map(({ message }) => message) }
+      }),
+    )
+  })
+
+  test.each(CLIENTS)("is taken from $client", async ({ api, ask }) => {
+    for (const { client, of, messages } of begun) {
+      if (of === api) continue
+      const channel = providers.open(api)
+      const session = await newSession()
+      await session.append([...messages.map((message) => ({ type: "message" as const, message })), user("And now?")])
+      await ask(channel.url, "whole", ({ request }) => request)(session, await session.context())
+      expect(channel, client).toMatchObject({ refusals: [], taken: [{}] })
+    }
+  })
+})
 
 test("a request that the provider refuses is the client's error, with the provider's sentence", async () => {
   const channel = providers.open("openai")
