@@ -1,0 +1,47 @@
+import { execFile } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, test } from "vitest"
+import { FLAGS } from "../../.config/program.ts"
+import { type Api, startProviders } from "../../packages/providers/test/clients/server.ts"
+
+const PROGRAMS: readonly {
+  readonly name: string
+  readonly api: Api
+  readonly variable: string
+  readonly path: string
+}[] = [
+  { name: "openai-chat", api: "openai", variable: "OPENAI_BASE_URL", path: "/v1" },
+  { name: "openai-responses", api: "responses", variable: "OPENAI_BASE_URL", path: "/v1" },
+  { name: "anthropic", api: "anthropic", variable: "ANTHROPIC_BASE_URL", path: "" },
+  { name: "gemini", api: "gemini", variable: "GOOGLE_GEMINI_BASE_URL", path: "" },
+  { name: "ai-sdk", api: "anthropic", variable: "ANTHROPIC_BASE_URL", path: "/v1" },
+]
+
+test("what the programs of docs/providers.md send is taken, also when they are run again on their logs", async () => {
+  const cwd = await mkdtemp(join(tmpdir(), "providers-"))
+  const providers = await startProviders()
+  const channels = PROGRAMS.map(({ api }) => providers.open(api))
+  const code = PROGRAMS.map(({ name, variable, path }, i) => {
+    const url = JSON.stringify(`${channels[i]?.url}${path}`)
+    return `process.env.${variable} = ${url}; await import(${JSON.stringify(new URL(`${name}.ts`, import.meta.url).href)})`
+  })
+  const { NODE_OPTIONS: _, ...env } = process.env
+  const keys = { OPENAI_API_KEY: "x", ANTHROPIC_API_KEY: "x", GEMINI_API_KEY: "x", NODE_NO_WARNINGS: "1" }
+  for (const answers of [3, 4]) {
+    await new Promise<void>((resolve, reject) => {
+      const flags = [...FLAGS, "--input-type=module", "--eval", code.join("\n")]
+      execFile(process.execPath, flags, { cwd, env: { ...env, ...keys } }, (error, stdout, stderr) => {
+        if (error === null && stderr === "") resolve()
+        else reject(new Error(`${stdout}\n${stderr}`))
+      })
+    })
+    for (const [i, { refusals, taken }] of channels.entries()) {
+      expect(refusals, PROGRAMS[i]?.name).toEqual([])
+      expect(taken, PROGRAMS[i]?.name).toHaveLength(answers)
+    }
+  }
+  await providers.close()
+  await rm(cwd, { recursive: true })
+})
