@@ -73,7 +73,7 @@ describe.each(Object.entries(FORMS))("%s", (_, { callId, callName }) => {
   })
 })
 
-test("many calls with one id are sent in linear time, each with an id of its own", () => {
+test("of 20,000 calls with one id each has an id of its own, without a search from the first", () => {
   const ids = new CallIds(ANTHROPIC.callId)
   const sent = Array.from({ length: 20_000 }, () => ids.ofCall("call_0"))
   expect(new Set(sent).size).toBe(20_000)
