@@ -1,6 +1,7 @@
 /** A call of a tool that the provider runs itself is in a request with its result only, unless the provider is about to make it. */
 import type { NewEntry, Session } from "@sessions/core"
 import { describe, expect, test } from "vitest"
+import { fromAiSdk, toAiSdk } from "../src/ai-sdk/index.ts"
 import { accumulateAnthropic, fromAnthropic, toAnthropic } from "../src/anthropic/index.ts"
 import { fromGemini, type GeminiOptions, toGemini } from "../src/gemini/index.ts"
 import { toolCalls, toolResult } from "../src/index.ts"
@@ -200,5 +201,51 @@ describe("Gemini: calls without a signature", () => {
     expect(await signatures({ model: "gemini-3-pro-preview", ...o }, call("a"))).toEqual(["FOREIGN"])
     for (const model of ["gemini-2.5-flash", "gemini-flash-latest"])
       expect(await signatures({ model }, call("a"))).toEqual([undefined])
+  })
+})
+
+describe("AI SDK: a call that the provider runs", () => {
+  const call = { type: "tool-call", toolCallId: "p1", toolName: "search", input: {}, providerExecuted: true }
+  const result = { type: "tool-result", toolCallId: "p1", toolName: "search", output: { type: "json", value: 1 } }
+  const text = { type: "text", text: "I search" }
+  const ownCall = { type: "tool-call", toolCallId: "c1", toolName: "read", input: {} }
+  const step = (finishReason: string, ...content: readonly object[]) =>
+    fromAiSdk({
+      responseMessages: [{ role: "assistant", content }],
+      steps: [{ model: { provider: "anthropic.messages", modelId: "m" }, usage: {}, finishReason, response: {} }],
+    })
+  const told = async (...entries: readonly (NewEntry | readonly NewEntry[])[]) => {
+    const { request, diagnostics } = toAiSdk(await (await sessionOf(user("q"), ...entries.flat())).context())
+    const types = request.messages.map(({ content }) => content.map(({ type }) => type).join(" "))
+    return { types, codes: diagnostics.map(({ code }) => code) }
+  }
+
+  test("goes with its result, in the same step or the next one, and alone is left out", async () => {
+    expect(await told(step("stop", text, call, result), user("next"))).toEqual({
+      types: ["text", "text tool-call tool-result", "text"],
+      codes: [],
+    })
+    expect(await told(step("tool-calls", call), step("stop", result, text), user("next"))).toEqual({
+      types: ["text", "tool-call tool-result text", "text"],
+      codes: [],
+    })
+    expect(await told(step("stop", text, call), user("next"))).toEqual({
+      types: ["text", "text", "text"],
+      codes: ["hosted_calls"],
+    })
+    expect(await told(step("stop", text, result), user("next"))).toEqual({
+      types: ["text", "text", "text"],
+      codes: ["hosted_calls"],
+    })
+  })
+
+  test("stays while it waits for a tool of the program", async () => {
+    const waiting = step("tool-calls", call, ownCall)
+    const own = toolResult({ id: "c1", name: "read" }, "ok")
+    expect(await told(waiting, own)).toEqual({ types: ["text", "tool-call tool-call", "tool-result"], codes: [] })
+    expect(await told(waiting, own, user("stop"))).toEqual({
+      types: ["text", "tool-call", "tool-result", "text"],
+      codes: ["hosted_calls"],
+    })
   })
 })

@@ -1,6 +1,7 @@
 /** A context as `instructions` and `messages` of the AI SDK. */
-import type { ContentBlock, ModelMessage, ToolResultMessage } from "@sessions/core"
+import type { AssistantMessage, ContentBlock, ModelMessage, ToolResultMessage } from "@sessions/core"
 import { type Fields, fieldsOf } from "@sessions/formats/messages/values"
+import { type Half, Halves } from "../shared/halves.ts"
 import type { Lost } from "../shared/lost.ts"
 import { isEqual, isNative, nativeOf } from "../shared/native.ts"
 import { Turns } from "../shared/order.ts"
@@ -33,14 +34,15 @@ export function toAiSdk(context: Context, o: AiSdkOptions = {}): ProviderRequest
     // The results of all calls of a message are one message.
     join: ({ content }, next) => content.push(...next.content),
   })
+  const halves = new Halves(messages, { halfOf, goesOn, isAwaited })
   for (const item of messages) {
     const { message, entryId } = item
     lost.add("attachments", entryId, message.attachments?.length ?? 0)
     const content =
-      message.role === "toolResult" ? [resultPart(message, entryId, lost)] : partsOf(message, entryId, lost)
+      message.role === "toolResult" ? [resultPart(message, entryId, lost)] : partsOf(message, entryId, halves, lost)
     const role = message.role === "toolResult" ? "tool" : message.role
     if (content.length === 0) turns.leaveOut(item)
-    else turns.add({ role, content: [...content] }, item, isOpen(message))
+    else turns.add({ role, content: [...content] }, item, halves.isOpen(message))
   }
   const instructions = systemText(system)
   const request = {
@@ -50,12 +52,16 @@ export function toAiSdk(context: Context, o: AiSdkOptions = {}): ProviderRequest
   return { request, diagnostics: lost.diagnostics() }
 }
 
-/** An answer that waits for a tool which the provider runs: the next one goes on with it. */
-function isOpen({ role, content, stopReason }: ModelMessage): boolean {
-  const isHosted = (block: ContentBlock) =>
-    block.type === PART && fieldsOf((block as Fields)["part"])["type"] === "tool-call"
-  return role === "assistant" && stopReason === "tool-calls" && content.some(isHosted)
+/** A part of a call that the provider runs itself, or of its result. */
+function halfOf(block: ContentBlock): Half | undefined {
+  const { type, toolCallId } = block.type === PART ? fieldsOf((block as Fields)["part"]) : {}
+  if (type !== "tool-call" && type !== "tool-result") return undefined
+  return { of: type === "tool-call" ? "call" : "result", id: String(toolCallId) }
 }
+
+/** After such an answer the SDK calls the model again, which may give the results then: at once, or with those of the program's tools. */
+const goesOn = ({ stopReason }: AssistantMessage) => stopReason === "tool-calls"
+const isAwaited = ({ content }: AssistantMessage) => content.some(({ type }) => type === "toolCall")
 
 function resultPart(message: ToolResultMessage, entryId: string, lost: Lost): Fields {
   const { toolCallId, toolName } = message
@@ -68,8 +74,10 @@ function resultPart(message: ToolResultMessage, entryId: string, lost: Lost): Fi
 }
 
 /** Thinking comes before what it led to: of an answer that was cut off it is all, and the providers refuse it then. */
-function partsOf(message: ModelMessage, entryId: string, lost: Lost): readonly Fields[] {
-  const parts = message.content.flatMap((block): readonly Fields[] => {
+function partsOf(message: ModelMessage, entryId: string, halves: Halves, lost: Lost): readonly Fields[] {
+  const content = message.content.filter((block) => halves.isSent(block))
+  lost.add("hosted_calls", entryId, message.content.length - content.length)
+  const parts = content.flatMap((block): readonly Fields[] => {
     const part = partOf(block, message, entryId, lost)
     return part === undefined ? [] : [{ ...part, ...nativeOf(block, API) }]
   })

@@ -5,6 +5,7 @@
 import type { AssistantMessage, ContentBlock, ContextMessage, ModelMessage } from "@sessions/core"
 import { WRAPPED_VALUE } from "@sessions/formats/messages/anthropic"
 import { type Fields, fieldsOf, stringOf } from "@sessions/formats/messages/values"
+import { type Half, Halves } from "../shared/halves.ts"
 import type { Lost } from "../shared/lost.ts"
 import { PREFIX } from "./answer.ts"
 import { HOSTED_CALLS, HOSTED_RESULT, THINKING } from "./rules.ts"
@@ -16,90 +17,56 @@ export function apiOf(block: ContentBlock): Fields {
   return type.startsWith(PREFIX) ? { ...fields, type: type.slice(PREFIX.length) } : fields
 }
 
-interface Half {
-  readonly of: "call" | "result"
-  readonly id: string
-}
-
 function halfOf(block: ContentBlock): Half | undefined {
   const { type, id, tool_use_id: of } = apiOf(block)
   if (HOSTED_CALLS.has(String(type))) return { of: "call", id: String(id) }
   return HOSTED_RESULT.test(String(type)) ? { of: "result", id: String(of) } : undefined
 }
 
+/** The API goes on with an answer that it has paused at a call, and with one that waits for the program's tools. */
+function goesOn({ content, stopReason }: AssistantMessage, calls: readonly ContentBlock[]): boolean {
+  const isOwn = content.some(({ type }) => type === "toolCall")
+  // Thinking is not sent where nothing follows it.
+  const last = content.findLast((block) => !THINKING.has(String(apiOf(block)["type"])))
+  return isOwn ? stopReason === "tool_use" : stopReason === "pause_turn" && calls.some((call) => call === last)
+}
+
 export class Hosted {
-  /** The blocks that have their other half, and the calls whose results come next. */
-  readonly #sent = new Set<ContentBlock>()
-  /** Answers that the API has paused at a call, with their calls without a result: it goes on when it gets them back. */
-  readonly #paused = new Map<ModelMessage, readonly ContentBlock[]>()
+  readonly #halves: Halves
   /** Where the code runs that waits for results in this request. */
   readonly container: string | undefined
 
   /** `now`: ms since 1970. The code of an expired container is gone, and with it the calls that wait for it. */
   constructor(items: readonly ContextMessage<ModelMessage>[], now: number) {
-    /** Calls that the next answer may have the results of, by their ids. */
-    const open = new Map<string, ContentBlock>()
-    let last: ModelMessage | undefined
-    for (const { message } of items) {
-      // The results of the program's tools go to an answer that waits for them, a question to none.
-      const isPaused = last !== undefined && this.#paused.has(last)
-      if (message.role === "user" || (message.role === "toolResult" && isPaused)) open.clear()
-      if (message.role !== "assistant") continue
-      last = message
-      this.#pair(message, open)
-      const calls = [...open.values()]
-      if (message.stopReason === "pause_turn" && calls.some((call) => call === endOf(message)))
-        this.#paused.set(message, calls)
-      else if (message.stopReason !== "tool_use" || !message.content.some(({ type }) => type === "toolCall"))
-        open.clear()
-    }
-    if (open.size === 0 || last === undefined) return
-    const { api, fields } = fieldsOf(last["native"])
-    const { id, expires_at: end } = fieldsOf(api === "anthropic" ? fieldsOf(fields)["container"] : undefined)
-    if (Date.parse(String(end)) <= now) return
-    this.container = stringOf(id)
-    for (const call of open.values()) this.#sent.add(call)
-  }
-
-  #pair({ content }: AssistantMessage, open: Map<string, ContentBlock>): void {
-    for (const block of content) {
-      const half = halfOf(block)
-      if (half?.of === "call") open.set(half.id, block)
-      const call = half?.of === "result" ? open.get(half.id) : undefined
-      if (half === undefined || call === undefined) continue
-      this.#sent.add(call).add(block)
-      open.delete(half.id)
-    }
+    const isAwaited = (message: AssistantMessage) => !(Date.parse(String(containerOf(message)["expires_at"])) <= now)
+    this.#halves = new Halves(items, { halfOf, goesOn, isAwaited })
+    this.container = stringOf(containerOf(this.#halves.awaited)["id"])
   }
 
   /** Whether the next answer goes on with this one, or a request may end with it. */
   isPaused(message: ModelMessage): boolean {
-    return this.#paused.get(message)?.some((call) => this.#sent.has(call)) === true
+    return message["stopReason"] === "pause_turn" && this.#halves.isOpen(message)
   }
 
   /** The blocks of an answer without those whose other half is missing. */
   kept({ content }: AssistantMessage, entryId: string, lost: Lost): readonly ContentBlock[] {
-    const gone = new Set<string>()
-    const kept = content.filter((block) => {
-      const half = halfOf(block)
-      if (half === undefined || this.#sent.has(block)) return true
-      gone.add(half.id)
-      return false
-    })
-    lost.add("hosted_calls", entryId, content.length - kept.length)
-    return gone.size === 0 ? kept : kept.map((block) => withoutCaller(block, gone))
+    const left = content.filter((block) => !this.#halves.isSent(block))
+    lost.add("hosted_calls", entryId, left.length)
+    if (left.length === 0) return content
+    const gone = new Set(left.map((block) => halfOf(block)?.id))
+    return content.filter((block) => !left.includes(block)).map((block) => withoutCaller(block, gone))
   }
 }
 
-/** Thinking is not sent where nothing follows it. */
-function endOf({ content }: AssistantMessage): ContentBlock | undefined {
-  return content.findLast((block) => !THINKING.has(String(apiOf(block)["type"])))
+function containerOf(message: AssistantMessage | undefined): Fields {
+  const { api, fields } = fieldsOf(message?.["native"])
+  return api === "anthropic" ? fieldsOf(fieldsOf(fields)["container"]) : {}
 }
 
 /** A call of the program's tool that the code of a hosted call has made names that call. */
-function withoutCaller(block: ContentBlock, gone: ReadonlySet<string>): ContentBlock {
+function withoutCaller(block: ContentBlock, gone: ReadonlySet<unknown>): ContentBlock {
   const native = fieldsOf((block as Fields)["native"])
   const { caller, ...rest } = fieldsOf(native["fields"])
-  const isOrphan = gone.has(String(fieldsOf(caller)["tool_id"]))
+  const isOrphan = gone.has(fieldsOf(caller)["tool_id"])
   return isOrphan ? { ...block, native: { ...native, fields: rest } } : block
 }

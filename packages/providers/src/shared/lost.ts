@@ -86,7 +86,8 @@ export class Lost {
     return [...this.#found.values()].map(({ code, rule, count, entryId }) => {
       const { what, wayOut = "" } = SENTENCES[code]
       const cases = count === 1 ? "1 case" : `${count} cases`
-      const message = `${cases} of ${what}: ${rule}. The first is in entry ${entryId}.${wayOut}`
+      const where = entryId === "" ? "" : ` The first is in entry ${entryId}.`
+      const message = `${cases} of ${what}: ${rule}.${where}${wayOut}`
       return { code, message, count, entryId }
     })
   }
