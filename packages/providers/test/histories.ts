@@ -90,7 +90,7 @@ const thinking: fc.Arbitrary<ContentBlock> = fc.record(
 const PROVIDERS = [undefined, "anthropic", "openai", "google", "mistral", "deepseek", "kimi", "openrouter", "acme"]
 const STOPS = [undefined, "end_turn", "tool_use", "pause_turn", "max_tokens", "aborted", "error", "toolUse", "stop"]
 
-const given = (message: ModelMessage): NewEntry => ({ type: "message", message }) as NewEntry
+const given = (message: ModelMessage): NewEntry => ({ type: "message", message })
 
 const FILE: ContentBlock = { type: "file", path: "a.pdf", mimeType: "application/pdf" }
 /** What a user says, or a tool gives. */
