@@ -9,7 +9,7 @@ import { test } from "vitest"
 import { appendAiSdkStream, fromAiSdk, toAiSdk } from "../src/ai-sdk/index.ts"
 import { appendAnthropicStream, fromAnthropic, toAnthropic } from "../src/anthropic/index.ts"
 import { appendGeminiStream, fromGemini, toGemini } from "../src/gemini/index.ts"
-import { appendOpenAIChatStream, fromOpenAIChat, toOpenAIChat } from "../src/openai-chat/index.ts"
+import { appendOpenAIChatStream, CHAT_DIALECTS, fromOpenAIChat, toOpenAIChat } from "../src/openai-chat/index.ts"
 import { appendOpenAIResponsesStream, fromOpenAIResponses, toOpenAIResponses } from "../src/openai-responses/index.ts"
 
 // Never called: only compiled.
@@ -30,10 +30,14 @@ export async function chat(session: Session, client: OpenAI): Promise<void> {
   await appendOpenAIChatStream(session, client.chat.completions.create({ ...options, stream: true }), {
     onEvent: (chunk) => chunk.choices[0]?.delta.content,
   })
+  const own = toOpenAIChat(await session.context(), { dialect: { ...CHAT_DIALECTS.kimi, provider: "my-server" } })
+  await session.append(
+    fromOpenAIChat(await client.chat.completions.create({ model: "m", ...own.request }), { provider: "my-server" }),
+  )
 }
 
 export async function responses(session: Session, client: OpenAI): Promise<void> {
-  const { request } = toOpenAIResponses(await session.context())
+  const { request } = toOpenAIResponses(await session.context(), { store: true, provider: "azure" })
   const options = { model: "m", tools: [] as OpenAI.Responses.Tool[], store: false, ...request }
   await session.append(fromOpenAIResponses(await client.responses.create(options)))
   await appendOpenAIResponsesStream(session, client.responses.create({ ...options, stream: true }), {
