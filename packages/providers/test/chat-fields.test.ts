@@ -67,7 +67,7 @@ const DETAILS = [
 ]
 const SIGNATURE = { google: { thought_signature: "SIG" } }
 
-const GIVEN: readonly (readonly [string, ChatDialect | undefined, object, readonly object[]])[] = [
+const GIVEN: readonly (readonly [string, OpenAIChatOptions["dialect"], object, readonly object[]])[] = [
   ["deepseek", "deepseek", { reasoning_content: "why" }, [{ reasoning_content: "w" }, { reasoning_content: "hy" }]],
   ["kimi", "kimi", { reasoning_content: "why" }, [{ reasoning_content: "wh" }, { reasoning_content: "y" }]],
   [
@@ -81,7 +81,12 @@ const GIVEN: readonly (readonly [string, ChatDialect | undefined, object, readon
     ],
   ],
   ["google", "gemini", { extra_content: SIGNATURE }, [{ extra_content: SIGNATURE }]],
-  ["vllm", undefined, { reasoning: "why" }, [{ reasoning: "w" }, { reasoning: "hy" }]],
+  [
+    "vllm",
+    { fields: ["reasoning"], provider: "vllm" },
+    { reasoning: "why" },
+    [{ reasoning: "w" }, { reasoning: "hy" }],
+  ],
   ["copilot", undefined, { reasoning_opaque: "OPAQUE" }, [{ reasoning_opaque: "OPAQUE" }]],
 ]
 
@@ -92,7 +97,9 @@ test.each(GIVEN)(
       await answered({ ...fields, tool_calls: [call()] }, provider),
       await streamed(provider, ...deltas, { tool_calls: [{ index: 0, ...call() }] }),
     ])
-      for (const o of [{}, { provider }, ...(dialect === undefined ? [] : [{ dialect }])]) {
+      for (const o of typeof dialect === "object"
+        ? [{ dialect }]
+        : [{}, { provider }, ...(dialect === undefined ? [] : [{ dialect }])]) {
         expect(await sentTo(session, o)).toMatchObject({ ...fields, tool_calls: [call()] })
         const { diagnostics } = toOpenAIChat(await session.context(), o)
         expect(diagnostics.map(({ code }) => code)).not.toContain("thinking")
@@ -131,6 +138,12 @@ test("the signature of a thought at a call comes back whole and streamed", async
     expect((await sentTo(session, { dialect: "gemini" }))["tool_calls"]).toEqual([signed])
     expect((await sentTo(session, { dialect: "openai" }))["tool_calls"]).toEqual([call()])
   }
+})
+
+test("`reasoning`, which some providers refuse, goes back only to who names it", async () => {
+  const session = await answered({ reasoning: "why", tool_calls: [call()] }, "groq")
+  expect(await sentTo(session, {})).not.toHaveProperty("reasoning")
+  expect(toOpenAIChat(await session.context()).diagnostics.map(({ code }) => code)).toEqual(["thinking"])
 })
 
 test("Gemini: the first call of another provider's answer has the text that stands for a signature", async () => {

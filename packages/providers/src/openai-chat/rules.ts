@@ -85,12 +85,13 @@ const ANY_ORDER: Order = { begins: "any", ends: "any", joined: [] }
  */
 const TURNS: Order = { begins: "user", ends: "user", joined: ["user", "assistant"] }
 
-/** What providers are known to give, and to take from the one to which they gave it. */
+/**
+ * What providers are known to give, and to take from the one to which they gave it. Not `reasoning`, which nobody needs back without a dialect, and Groq
+ * refuses for some models: github.com/vercel/ai/pull/8057, github.com/karthink/gptel/issues/774 (2026-11-28).
+ */
 const KNOWN_FIELDS = [
   "reasoning_content",
   "reasoning_details",
-  "reasoning",
-  "reasoning_text",
   "reasoning_opaque",
   "thinking_blocks",
   "extra_content",
