@@ -292,6 +292,28 @@ test("DeepSeek: an image is a text that says so, and is named by entry and rule"
   expect(diagnostics[0]?.message).toContain("DeepSeek takes no images")
 })
 
+test("Gemini: results have the names of their calls, which no other receiver gets, and images are neither GIF nor addresses", async () => {
+  const session = await newSession()
+  const part = { type: "image_url", image_url: { url: "https://example.com/a.png" } }
+  const gif = { type: "image", mimeType: "image/gif", data: "R0lGODdh" }
+  const content = [{ type: "text", text: "look" }, gif, { type: "openai:part", part }]
+  const said = fromOpenAIChat(
+    whole({ content: null, tool_calls: [{ ...call(), function: { name: "1a", arguments: "{}" } }] }),
+  )
+  await session.append([{ type: "message", message: { role: "user", content } } as NewEntry, said])
+  await withResults(session)
+  const { request, diagnostics } = toOpenAIChat(await session.context(), { dialect: "gemini" })
+  const [asked, called, result] = request.messages as unknown as Fields[]
+  const name = (called?.["tool_calls"] as { function: { name: string } }[] | undefined)?.[0]?.function.name
+  expect(name).toMatch(/^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/)
+  expect(result).toMatchObject({ role: "tool", name })
+  expect(JSON.stringify(asked)).not.toMatch(/R0lGODdh|example\.com/)
+  expect(diagnostics.filter(({ code }) => code === "images")).toHaveLength(2)
+  const other = toOpenAIChat(await session.context(), { dialect: "alternating" }).request.messages
+  expect(JSON.stringify(other)).toContain("https://example.com/a.png")
+  expect(other.find(({ role }) => role === "tool")).not.toHaveProperty("name")
+})
+
 test("arguments that are no JSON object are sent as one", async () => {
   const session = await answered(
     { tool_calls: [{ ...call(), function: { name: "w", arguments: '{"city":' } }] },

@@ -1,6 +1,6 @@
 /** A message of the assistant as one of the Chat Completions API, with what its provider wants back. */
 import type { AssistantMessage, ContentBlock, ContextMessage, ToolCallBlock } from "@sessions/core"
-import { chatMessageOf } from "@sessions/formats/messages/openai-chat"
+import { CHAT_PART, chatMessageOf } from "@sessions/formats/messages/openai-chat"
 import { type Fields, fieldsOf, isObject, numberOf, stringOf, textBlock } from "@sessions/formats/messages/values"
 import type { Lost } from "../shared/lost.ts"
 import { nativeOf } from "../shared/native.ts"
@@ -28,7 +28,7 @@ export function assistantRecord(item: ContextMessage<AssistantMessage>, to: Rece
   const apart: Fields = Object.assign({}, ...message.content.map((block) => apartOf(block, isOwn, entryId, to)))
   for (const block of message.content) {
     if (block.type === "thinking" || isApart(block, apart)) continue
-    if (block.type === PART && !(isOwn && rules.otherParts)) lost.add("blocks", entryId)
+    if (block.type === CHAT_PART && !(isOwn && rules.otherParts)) lost.add("blocks", entryId)
     else content.push(block)
   }
   const record = lost.mapped(entryId, (losses) => chatMessageOf({ ...message, content }, losses))
@@ -47,9 +47,6 @@ export function assistantRecord(item: ContextMessage<AssistantMessage>, to: Rece
   if (Object.keys(thinking).length > 0) lost.add("thinking", entryId)
   return undefined
 }
-
-/** A part that our messages do not have; other providers do not have it, either. */
-const PART = "openai:part"
 
 function isFrom({ provider, content }: AssistantMessage, { provider: receiver, rules }: Receiver): boolean {
   if (provider === receiver) return true

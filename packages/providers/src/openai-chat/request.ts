@@ -7,8 +7,8 @@ import type {
   ModelMessage,
   ToolCallBlock,
 } from "@sessions/core"
-import { chatMessageOf } from "@sessions/formats/messages/openai-chat"
-import { dataUrlOf } from "@sessions/formats/messages/values"
+import { CHAT_PART, chatMessageOf } from "@sessions/formats/messages/openai-chat"
+import { dataUrlOf, type Fields, fieldsOf, textBlock } from "@sessions/formats/messages/values"
 import type { Lost } from "../shared/lost.ts"
 import { BEGINNING, Turns } from "../shared/order.ts"
 import { prepare, systemApart, systemText } from "../shared/prepare.ts"
@@ -148,12 +148,25 @@ function recordOf(item: Item, to: Receiver): ChatMessage | undefined {
   const { message, entryId } = item
   if (message.role === "assistant") return assistantRecord(item as ContextMessage<AssistantMessage>, to)
   const isResult = message.role === "toolResult"
-  const content = isResult ? message.content.filter(({ type }) => type !== "image") : message.content
+  const { rules, lost } = to
+  const shown = isResult ? message.content.filter(({ type }) => type !== "image") : message.content
+  const content = rules.imageAddresses ? shown : shown.map((block) => withoutAddress(block, entryId, to))
   const sent = { ...message, content } as ModelMessage
-  const record = to.lost.mapped(entryId, (losses) => chatMessageOf(sent, losses))
-  const written = to.rules.joinsTexts ? { ...record, content: joinedTexts(record["content"]) } : record
+  const record = lost.mapped(entryId, (losses) => chatMessageOf(sent, losses))
+  const written = {
+    ...record,
+    ...(isResult && rules.namesResults ? { name: message.toolName } : {}),
+    ...(rules.joinsTexts ? { content: joinedTexts(record["content"]) } : {}),
+  } as Fields
   const { length } = written["content"] as string | unknown[]
   return length === 0 && !isResult ? undefined : (written as unknown as ChatMessage)
+}
+
+/** An image that is an address, in a message that was imported, as a text that says so. */
+function withoutAddress(block: ContentBlock, entryId: string, { rules, lost }: Receiver): ContentBlock {
+  if (block.type !== CHAT_PART || fieldsOf(block["part"])["type"] !== "image_url") return block
+  lost.add("images", entryId, 1, `${rules.receiver} takes no addresses of images`)
+  return textBlock("[An image by its address that cannot be shown here.]")
 }
 
 /** Two messages of one role as one: all of both, in their order. */

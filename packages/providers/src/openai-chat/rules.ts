@@ -27,6 +27,10 @@ export interface ChatRules extends Rules {
   readonly systemFirst: boolean
   /** A content of texts is one text, and an answer of calls has the content "". */
   readonly joinsTexts: boolean
+  /** Results have the name of their call. */
+  readonly namesResults: boolean
+  /** Images may be addresses, as imported messages have them. */
+  readonly imageAddresses: boolean
   /** An answer stands between the results of tools and what the user says next. */
   readonly answersResults: boolean
 }
@@ -73,6 +77,13 @@ const KIMI_CALL_NAME: Form = {
   says: "letters, digits, `_` and `-`, a letter first, 64 at most",
 }
 
+/** A letter or `_` first: github.com/kaitranntt/ccs/issues/25 (2026-11-28). */
+const GEMINI_CALL_NAME: Form = {
+  ...CALL_NAME,
+  first: /^[a-zA-Z_]/,
+  says: "letters, digits, `_` and `-`, a letter or `_` first, 64 at most",
+}
+
 /** platform.openai.com/docs/guides/images-vision (2026-11-28). */
 const IMAGES: Images = { types: ["image/png", "image/jpeg", "image/webp", "image/gif"] }
 
@@ -113,6 +124,8 @@ const ANY: ChatRules = {
   isOpenAI: true,
   systemFirst: false,
   joinsTexts: false,
+  namesResults: false,
+  imageAddresses: true,
   answersResults: false,
 }
 
@@ -199,13 +212,19 @@ export const CHAT_DIALECTS: Readonly<Record<ChatDialect, ChatRules>> = {
 
   /**
    * Google's endpoint of this API: the signature of a thought is in `extra_content.google.thought_signature` of the first call of an answer, and current
-   * models refuse calls without one; the text stands for it in calls of other providers: ai.google.dev/gemini-api/docs/thought-signatures (2026-11-28).
+   * models refuse calls without one; the text stands for it in calls of other providers: ai.google.dev/gemini-api/docs/thought-signatures. Results
+   * have a name, "function_response.name: Name cannot be empty": github.com/inference-gateway/inference-gateway/issues/181, which other servers refuse.
+   * Images: no GIF, github.com/su-kaka/gcli2api/issues/297, and no addresses, github.com/BoundaryML/baml/issues/1548 (2026-11-28).
    */
   gemini: {
     ...COMPATIBLE,
     receiver: "Gemini",
     provider: "google",
+    callName: GEMINI_CALL_NAME,
     order: TURNS,
+    images: { types: ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"] },
+    imageAddresses: false,
+    namesResults: true,
     fields: ["extra_content"],
     callFields: ["extra_content"],
     foreignCall: { extra_content: { google: { thought_signature: "skip_thought_signature_validator" } } },
