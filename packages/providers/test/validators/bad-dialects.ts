@@ -208,3 +208,47 @@ export const BAD_STRICT: readonly BadRequest[] = [
   strict("a result without a call", "orphan", github("miurla/morphic/issues/136", "2024-05-11"), user(), result()),
   strict("half of a surrogate pair", "unicode", surrogates, user("cut \ud83d")),
 ]
+
+const google = maker("gemini-3-pro-preview")
+const G = (page: string) => at(`https://ai.google.dev/gemini-api/docs/${page}`)
+const extra = (signature: unknown) => ({ extra_content: { google: { thought_signature: signature } } })
+const sealed = (id?: unknown, name?: unknown, args?: unknown) => ({ ...callOf(id, name, args), ...extra("SIG") })
+const named = (id?: unknown, name: unknown = "weather", content?: unknown) => ({ ...result(id, content), name })
+
+// biome-ignore format: a table, with a request in each line
+export const BAD_GOOGLE: readonly BadRequest[] = [
+  google("a result without a name", "missing messages[].name", github("inference-gateway/inference-gateway/issues/181", "2025-09-08"), user(), called(sealed()), result()),
+  google("a result without a name, behind others", "missing messages[].name", github("NousResearch/hermes-agent/issues/16478", "2026-04-27"), user(), called(sealed("call_1"), callOf("call_2")), named(), result("call_2")),
+  google("a result without a name, in a later turn", "missing messages[].name", github("vectorize-io/hindsight/pull/187", "2026-01-22"), user(), called(sealed()), result(), says(), user()),
+  google("a result with an empty name", "empty messages[].name", github("FoundationAgents/OpenManus/issues/824", "2025-03-18"), user(), called(sealed()), named("call_1", "")),
+  google("a result with the name of another function", "result_name", G("function-calling"), user(), called(sealed()), named("call_1", "time")),
+  google("a call without a signature", "signature", github("openai/openai-python/issues/2758", "2025-11-21"), user(), called(callOf()), named()),
+  google("a call without a signature behind a system message", "signature", github("langroid/langroid/pull/969", "2026-02-06"), system(), user(), called(callOf()), named()),
+  google("two calls without a signature", "signature", github("theopenco/llmgateway/issues/1267", "2025-11-29"), user(), called(callOf(), callOf("call_2")), named(), named("call_2")),
+  google("a second step without a signature", "signature", github("niki914/zafiro/issues/100", "2026-08-02"), user(), called(sealed()), named(), called(callOf("call_2")), named("call_2")),
+  google("a signature at the second call", "signature", G("thought-signatures"), user(), called(callOf(), sealed("call_2")), named(), named("call_2")),
+  google("a signature beside `extra_content`", "signature", github("manthanabc/paws/issues/103", "2026-02-19"), user(), called({ ...callOf(), thought_signature: "SIG" }), named()),
+  google("a signature of null", "signature", G("thought-signatures"), user(), called({ ...callOf(), ...extra(null) }), named()),
+  google("a call without a result", "unanswered", github("microsoft/vscode/issues/299295", "2026-03-04"), user(), called(sealed()), user()),
+  google("one result of two calls", "unanswered", github("google-gemini/gemini-cli/issues/6418", "2025-08-17"), user(), called(sealed(), callOf("call_2")), named()),
+  google("a result without a call", "orphan", github("lobehub/lobehub/issues/7298", "2025-04-05"), user(), named()),
+  google("a result behind a user", "orphan", github("lobehub/lobehub/issues/7298", "2025-04-05"), user(), called(sealed()), named(), user(), named("call_2")),
+  google("two results of one call", "repeated_result", github("google-gemini/gemini-cli/issues/26956", "2026-05-12"), user(), called(sealed()), named(), named()),
+  google("two calls with one id", "repeated_call", G("function-calling"), user(), called(sealed(), callOf()), named(), named()),
+  google("a call first", "call_turn", github("google-gemini/gemini-cli/issues/11814", "2025-10-23"), system(), called(sealed()), named()),
+  google("a call behind an answer", "call_turn", github("lobehub/lobehub/issues/10049", "2025-11-04"), user(), says(), called(sealed()), named()),
+  google("an answer first", "begins", github("hariiprasad/interviewcopilot/issues/1", "2025-08-23"), says(), user()),
+  google("an answer at the end", "ends", github("crewAIInc/crewAI/pull/6973", "2026-08-12"), user(), says()),
+  google("no messages", "empty messages", github("ikechan8370/chatgpt-plugin/issues/733", "2024-12-22")),
+  google("a system message alone", "empty messages", github("Mai-with-u/MaiBot/pull/1915", "2026-07-17"), system()),
+  google("an answer without content", "empty_message", github("QuantumNous/new-api/issues/1060", "2025-05-12"), user(), says(null), user()),
+  google("an answer without parts", "empty_message", github("CherryHQ/cherry-studio/pull/16196", "2026-06-18"), user(), says([]), user()),
+  google("an image by its address", "image_url messages[].content[].image_url.url", github("BoundaryML/baml/issues/1548", "2025-03-02"), user([image("https://example.com/a.jpg")])),
+  google("an image without its bytes", "image_url messages[].content[].image_url.url", github("musistudio/claude-code-router/issues/845", "2025-09-28"), user([image("data:image/png;base64")])),
+  google("an image in GIF", "image_format messages[].content[].image_url.url", github("su-kaka/gcli2api/issues/297", "2026-01-21"), user([image("data:image/gif;base64,R0lGODlh")])),
+  google("an image in JPG", "image_format messages[].content[].image_url.url", github("ogkalu2/comic-translate/pull/399", "2026-01-28"), user([image("data:image/jpg;base64,AAAA")])),
+  google("a name that begins with a digit", "pattern messages[].tool_calls[].function.name", github("kaitranntt/ccs/issues/25", "2025-11-30"), user(), called(sealed("call_1", "1a")), named("call_1", "1a")),
+  google("a name of 65", "pattern messages[].tool_calls[].function.name", github("router-for-me/CLIProxyAPI/issues/218", "2025-11-06"), user(), called(sealed("call_1", z(65))), named("call_1", z(65))),
+  google("arguments that are a list", "arguments", github("symfony/ai/pull/2040", "2026-05-06"), user(), called(sealed("call_1", "weather", "[]")), named()),
+  google("half of a surrogate pair", "unicode", surrogates, user("cut \ud83d")),
+]

@@ -116,3 +116,17 @@ export const GOOD_STRICT: readonly GoodRequest[] = [
   strict("a turn with tools, and the next question", user(), called(callOf()), result(), called(callOf("call_2")), result("call_2"), says(), user()),
   strict("a text beside a call", user(), { ...called(callOf()), content: "I look." }, result(), says(), user()),
 ]
+
+const google = maker("gemini-3-pro-preview")
+const extra = (signature: string) => ({ extra_content: { google: { thought_signature: signature } } })
+const sky = (id = "call_1") => ({ ...result(id), name: "weather" })
+// biome-ignore format: a table, with a request in each line
+export const GOOD_GOOGLE: readonly GoodRequest[] = [
+  google("a conversation", system, user(), says(), user()),
+  google("a call with its signature", user(), called({ ...callOf(), ...extra("SIG") }), sky()),
+  google("calls in parallel, of which the first has a signature", user(), called({ ...callOf(), ...extra("SIG") }, callOf("call_2")), sky(), sky("call_2")),
+  google("two steps", user(), called({ ...callOf(), ...extra("A") }), sky(), called({ ...callOf("call_2"), ...extra("B") }), sky("call_2")),
+  google("calls of an earlier turn without signatures", user(), called(callOf()), sky(), says(), user()),
+  google("a call of another model", user(), called({ ...callOf(), ...extra("skip_thought_signature_validator") }), sky()),
+  google("an image and audio", user([{ type: "text", text: "What is this?" }, image(PNG), { type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }])),
+]
