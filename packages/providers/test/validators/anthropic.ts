@@ -301,7 +301,17 @@ function checkAnswer(messages: readonly Fields[], at: number, report: Report, { 
   for (const [j, { type, thinking, signature }] of blocks.entries())
     if (type === "thinking" && signed !== undefined && signed.get(String(signature)) !== thinking)
       report.refuse("thinking_changed", `messages.${at}.content.${j}: Invalid \`signature\` in \`thinking\` block`)
-  checkHosted(blocks, at, at === messages.length - 1 && isHostedCall(blocks.at(-1)), report)
+  checkHosted(blocks, at, at === messages.length - 1 && isHostedCall(blocks.at(-1)), waiting(messages, at), report)
+}
+
+/**
+ * Calls of the API's own tools that stood beside those of the program, whose results alone are between: "A server tool call still missing its result block
+ * completes in a later response", https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons (2026-11-28).
+ */
+function waiting(messages: readonly Fields[], at: number): ReadonlySet<string> {
+  const [results, before] = [blocksOf(messages[at - 1] ?? {}), blocksOf(messages[at - 2] ?? {})]
+  const isOnly = results.length > 0 && results.every(({ type }) => type === "tool_result")
+  return new Set(isOnly ? before.filter(isHostedCall).map(({ id }) => String(id)) : [])
 }
 
 const isHostedCall = (block: Fields | undefined) =>
@@ -311,7 +321,13 @@ const isHostedCall = (block: Fields | undefined) =>
  * Calls of the API's own tools have their results behind them, in the same answer. It runs those that have none yet if the answer is the last
  * message, or if it waits for results of the program's tools as well.
  */
-function checkHosted(blocks: readonly Fields[], at: number, goesOn: boolean, report: Report): void {
+function checkHosted(
+  blocks: readonly Fields[],
+  at: number,
+  goesOn: boolean,
+  waiting: ReadonlySet<string>,
+  report: Report,
+): void {
   const calls = new Map(
     blocks.flatMap((block, j) =>
       isHostedCall(block) ? [[String(block["id"]), { j, name: String(block["name"]) }] as const] : [],
@@ -322,7 +338,7 @@ function checkHosted(blocks: readonly Fields[], at: number, goesOn: boolean, rep
     if (typeof type !== "string" || !type.endsWith("_tool_result")) continue
     const call = calls.get(String(result))
     answered.add(String(result))
-    if (call === undefined || call.j > j)
+    if ((call === undefined && !waiting.has(String(result))) || (call !== undefined && call.j > j))
       report.refuse(
         "hosted_without_call",
         `messages.${at}.content.${j}: unexpected \`tool_use_id\` found in \`${type}\` blocks: ${String(result)}. Each \`${type}\` block must have a corresponding \`${type === "mcp_tool_result" ? "mcp_tool_use" : "server_tool_use"}\` block before it.`,
