@@ -202,6 +202,23 @@ describe("Gemini: calls without a signature", () => {
     for (const model of ["gemini-2.5-flash", "gemini-flash-latest"])
       expect(await signatures({ model }, call("a"))).toEqual([undefined])
   })
+
+  test.each(["claude#c2ln", "c2lnbmVk=c2ln", "c2lnb", "", "sig nature"])(
+    "lose one that is no base64, as other parts do: %j",
+    async (bad) => {
+      const more = { thoughtSignature: bad }
+      const parts = [{ text: "hm", thought: true, ...more }, { text: "", ...more }, call("a", more), call("b", more)]
+      const content = fromGemini({ responseId: "r", candidates: [{ finishReason: "STOP", content: { parts } }] })
+      const session = await sessionOf(user("q"), content, ...toolCalls(content).map((one) => toolResult(one, "ok")))
+      const { request, diagnostics } = toGemini(await session.context(), { model: "gemini-3-pro-preview" })
+      const [thought, first, second] = request.contents[1]?.parts ?? []
+      expect(request.contents[1]?.parts.length).toBe(3)
+      expect(thought).toEqual({ text: "hm", thought: true })
+      expect(first?.thoughtSignature).toBe("skip_thought_signature_validator")
+      expect(second).not.toHaveProperty("thoughtSignature")
+      expect(diagnostics).toMatchObject([{ code: "signatures", message: expect.stringContaining("base64 only") }])
+    },
+  )
 })
 
 describe("AI SDK: a call that the provider runs", () => {

@@ -2,7 +2,7 @@
 import type { ContentBlock, ImageBlock } from "@sessions/core"
 import { describe, expect, test } from "vitest"
 import { toAiSdk } from "../src/ai-sdk/index.ts"
-import { toAnthropic } from "../src/anthropic/index.ts"
+import { type AnthropicOptions, toAnthropic } from "../src/anthropic/index.ts"
 import { toGemini } from "../src/gemini/index.ts"
 import { type Context, toolResult } from "../src/index.ts"
 import { sidesOf, typeOf } from "../src/shared/image-header.ts"
@@ -218,6 +218,22 @@ test("the oldest images of a request that is too large are left out, in steps: a
   }
   expect(sent.map(([first]) => first)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 6, 6])
   expect(sent.at(-1)).toEqual([6, 7, 8, 9, 10, 11])
+})
+
+test("the oldest images of a request of too many are left out, in steps", async () => {
+  const png = (i: number) => image("image/png", `iVBORw0KGgo${String.fromCharCode(65 + i)}`)
+  const counts = async (count: number, o: AnthropicOptions = {}) => {
+    const { context } = await contextOf(...Array.from({ length: count }, (_, i) => png(i % 26)))
+    const { request, diagnostics } = toAnthropic(context, o)
+    return [JSON.stringify(request).split('"base64"').length - 1, diagnostics[0]?.count, diagnostics[0]?.message]
+  }
+  const says = expect.stringContaining(
+    "Anthropic takes 100 images at most of a request; newer ones are sent",
+  ) as unknown
+  expect(await counts(100)).toEqual([100, undefined, undefined])
+  expect(await counts(101)).toEqual([50, 51, says])
+  expect(await counts(150)).toEqual([99, 51, says])
+  expect(await counts(600, { maxImages: 600 })).toEqual([600, undefined, undefined])
 })
 
 describe("images of results for Gemini", () => {

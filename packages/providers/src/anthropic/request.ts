@@ -18,6 +18,11 @@ export interface AnthropicOptions extends RequestOptions {
    * results are one). Default: none.
    */
   readonly cache?: boolean | { readonly ttl: "5m" | "1h" }
+  /**
+   * Images of a request. When there are more, the oldest are left out, down to half of this. Default 100, which models with a window of 200,000 tokens
+   * take; those with a larger one take 600.
+   */
+  readonly maxImages?: number
   /** In ms since 1970: calls in a container of the API that has expired by then are left out. Default `Date.now()`. */
   readonly now?: number
 }
@@ -29,7 +34,8 @@ interface Written {
 }
 
 export function toAnthropic(context: Context, o: AnthropicOptions = {}): ProviderRequest<AnthropicRequest> {
-  const prepared = prepare(context, o, RULES)
+  const images = o.maxImages === undefined ? RULES.images : { ...RULES.images, maxCount: o.maxImages }
+  const prepared = prepare(context, o, { ...RULES, images })
   const { lost } = prepared
   const { system, messages } = systemApart(prepared)
   const hosted = new Hosted(messages, o.now ?? Date.now())

@@ -27,11 +27,13 @@ export const RULES: Rules = {
   // https://github.com/strands-agents/sdk-python/issues/1694
   order: { begins: "user", ends: "user", joined: ["user"] },
   // https://platform.claude.com/docs/en/build-with-claude/vision: 32 MB a request, of which 4 are left for texts. The 5 MB are those of the base64 text:
-  // https://github.com/lobehub/lobehub/pull/14711
+  // https://github.com/lobehub/lobehub/pull/14711. 100 images with models that have a window of 200,000 tokens, 600 with the others: "too many images and
+  // documents: 104 + 1 > 100", https://github.com/anthropics/claude-code/issues/23392
   images: {
     types: ["image/jpeg", "image/png", "image/gif", "image/webp"],
     maxLength: 5 * 1024 * 1024,
     maxTotal: 28 * 1000 * 1000,
+    maxCount: 100,
     maxSide: 8000,
     many: { count: 20, maxSide: 2000 },
   },

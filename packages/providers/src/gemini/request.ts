@@ -16,7 +16,7 @@ import { Turns } from "../shared/order.ts"
 import { prepare, systemApart, systemText } from "../shared/prepare.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
 import { PART } from "./answer.ts"
-import { FOREIGN_SIGNATURE, HOSTED, IN_RESPONSES, RESPONSES, RULES, versionOf } from "./rules.ts"
+import { FOREIGN_SIGNATURE, HOSTED, IN_RESPONSES, RESPONSES, RULES, SIGNATURE, versionOf } from "./rules.ts"
 import type { GeminiContent, GeminiPart, GeminiRequest } from "./types.ts"
 
 export interface GeminiOptions extends RequestOptions {
@@ -100,15 +100,25 @@ class Sender {
     const isGoogle = message.provider === "google"
     let unsigned = this.#options.foreignSignature
     const parts = this.#whole(message, entryId).flatMap((block): readonly Fields[] => {
-      if (block.type === "thinking") return thoughtOf(block, isGoogle, entryId, this.#lost)
-      const native = nativeOf(block, "gemini")
-      if (block.type !== "toolCall") return this.#blockParts([block], entryId).map((part) => ({ ...part, ...native }))
+      if (block.type === "thinking")
+        return thoughtOf(block, isGoogle, entryId, this.#lost).map((part) => this.#signed(part, entryId))
+      const native = this.#signed(nativeOf(block, "gemini"), entryId)
+      if (block.type !== "toolCall")
+        return this.#blockParts([block], entryId).map((part) => ({ ...this.#signed(part, entryId), ...native }))
       this.#calls.set(block.id, block)
       const signature = unsigned === undefined ? {} : { thoughtSignature: unsigned }
       unsigned = undefined
       return [{ functionCall: callOf(block, this.#options.ids), ...signature, ...withoutCall(native) }]
     })
-    return this.#withThoughts(parts, entryId)
+    return this.#withThoughts(parts.filter(hasData), entryId)
+  }
+
+  /** Without a signature that is not of Google, as gateways to several providers write them. */
+  #signed(fields: Fields, entryId: string): Fields {
+    const { thoughtSignature: signature, ...rest } = fields
+    if (signature === undefined || (signature !== "" && SIGNATURE.test(String(signature)))) return fields
+    this.#lost.add("signatures", entryId, 1, "Gemini takes signatures in base64 only")
+    return rest
   }
 
   /** Without halves of hosted calls, as an answer that was cut off has them. */

@@ -50,6 +50,9 @@ export const HOSTED = { call: "toolCall", result: "toolResponse" } as const
  */
 export const IN_RESPONSES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/webp"])
 
+/** Both alphabets of base64: https://github.com/google-gemini/gemini-cli/issues/14368 */
+export const SIGNATURE: RegExp = /^(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-]{2,3}={0,2})?$/
+
 /** For calls of other models: https://ai.google.dev/gemini-api/docs/thought-signatures */
 export const FOREIGN_SIGNATURE = "skip_thought_signature_validator"
 

@@ -14,7 +14,7 @@ export interface FittedImage {
 export function fittedImages(given: readonly ImageBlock[], { images, receiver }: Rules): readonly FittedImage[] {
   const readables = given.map(readable)
   const refusals = readables.map((image) => refusalOf(image, images, given.length))
-  leaveOutOldest(readables, refusals, images.maxTotal)
+  leaveOutOldest(readables, refusals, images)
   return readables.map((block, i) => {
     const refused = refusals[i]
     if (refused === undefined) return { block }
@@ -27,17 +27,22 @@ export function fittedImages(given: readonly ImageBlock[], { images, receiver }:
 function leaveOutOldest(
   images: readonly ImageBlock[],
   refusals: (string | undefined)[],
-  maxTotal = Number.POSITIVE_INFINITY,
+  { maxTotal = Number.POSITIVE_INFINITY, maxCount = Number.POSITIVE_INFINITY }: Images,
 ): void {
-  let [total, oldest] = [0, 0]
+  let [total, count, oldest] = [0, 0, 0]
   for (const [i, { data }] of images.entries()) {
     if (refusals[i] !== undefined) continue
     total += data.length
+    count++
     const most = total > maxTotal ? maxTotal / 2 : maxTotal
-    for (; total > most && oldest < i; oldest++) {
+    const mostImages = count > maxCount ? maxCount / 2 : maxCount
+    for (; (total > most || count > mostImages) && oldest < i; oldest++) {
       if (refusals[oldest] !== undefined) continue
-      refusals[oldest] = `${maxTotal} characters of base64 at most in all images of a request; newer ones are sent`
+      const limit =
+        total > most ? `${maxTotal} characters of base64 at most in all images` : `${maxCount} images at most`
+      refusals[oldest] = `${limit} of a request; newer ones are sent`
       total -= images[oldest]?.data.length ?? 0
+      count--
     }
   }
 }

@@ -42,6 +42,8 @@ export interface Images {
   readonly maxSide?: number
   /** Characters of base64 of all images of a request: most of what a request may have in bytes. */
   readonly maxTotal?: number
+  /** Images of a request. */
+  readonly maxCount?: number
   /** A smaller `maxSide` for requests of more than `count` images. */
   readonly many?: { readonly count: number; readonly maxSide: number }
 }
