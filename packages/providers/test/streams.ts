@@ -22,13 +22,15 @@ export function* anthropicEvents(answer: Anthropic.Message, size: number): Gener
       delta: value,
     })
     if (block.type === "text") {
-      yield { type: "content_block_start", index, content_block: { ...block, text: "" } }
+      const citations = block.citations === null ? null : []
+      yield { type: "content_block_start", index, content_block: { ...block, text: "", citations } }
       for (const text of pieces(block.text, size)) yield delta({ type: "text_delta", text })
+      for (const citation of block.citations ?? []) yield delta({ type: "citations_delta", citation })
     } else if (block.type === "thinking") {
       yield { type: "content_block_start", index, content_block: { ...block, thinking: "", signature: "" } }
       for (const thinking of pieces(block.thinking, size)) yield delta({ type: "thinking_delta", thinking })
       yield delta({ type: "signature_delta", signature: block.signature })
-    } else if (block.type === "tool_use") {
+    } else if (block.type === "tool_use" || block.type === "server_tool_use") {
       yield { type: "content_block_start", index, content_block: { ...block, input: {} } }
       yield delta({ type: "input_json_delta", partial_json: "" })
       for (const partial_json of pieces(JSON.stringify(block.input), size))
