@@ -123,6 +123,7 @@ class Sender {
 
   /** Without halves of hosted calls, as an answer that was cut off has them. */
   #whole({ content }: AssistantMessage, entryId: string): readonly ContentBlock[] {
+    if (!content.some(({ type }) => type === PART)) return content
     const [calls, results] = [idsOf(content, HOSTED.call), idsOf(content, HOSTED.result)]
     const isWhole = (block: ContentBlock) =>
       idsOf([block], HOSTED.call).every((id) => results.includes(id)) &&

@@ -82,6 +82,7 @@ function withCalls(items: readonly Item[], { callId, callName, receiver }: Rules
     if (message.role !== "toolResult") return item
     const toolCallId = ids.ofResult(message.toolCallId)
     const toolName = names.get(message.toolCallId) ?? sentName(message.toolName ?? "", callName)
+    if (toolCallId === message.toolCallId && toolName === message.toolName) return item
     return { ...item, message: { ...message, toolCallId, toolName } }
   })
 }
