@@ -120,6 +120,7 @@ const CLIENTS: readonly Client[] = [
   { client: "openai, to DeepSeek", api: "deepseek", ask: chat("deepseek") },
   { client: "openai, to Kimi", api: "kimi", ask: chat("kimi") },
   { client: "openai, to OpenRouter", api: "openrouter", ask: chat("openrouter") },
+  { client: "openai, to Google", api: "google", ask: chat("gemini") },
   { client: "openai, to a strict template", api: "strict", ask: chat("alternating") },
   { client: "@mistralai/mistralai", api: "mistral", ask: mistral, fillsUp: true },
   { client: "@anthropic-ai/sdk", api: "anthropic", ask: anthropic },

@@ -31,7 +31,7 @@ const argumentsOf = (city: string) => JSON.stringify({ city })
 /** Each call of the conversation has a number of its own. */
 const numberOf = (n: number, i: number) => n * 2 + i + 1
 
-export type ChatFlavour = "openai" | "mistral" | "deepseek" | "kimi" | "openrouter" | "strict"
+export type ChatFlavour = "openai" | "mistral" | "deepseek" | "kimi" | "openrouter" | "google" | "strict"
 
 /** Ids as each provider makes them. */
 const CALL_IDS: Readonly<Record<ChatFlavour, (k: number) => string>> = {
@@ -40,6 +40,7 @@ const CALL_IDS: Readonly<Record<ChatFlavour, (k: number) => string>> = {
   deepseek: (k) => `call_00_abcdefghijklmnopqrstuvw${k}`,
   kimi: (k) => `weather:${k}`,
   openrouter: (k) => `tool_0_weather_${k}`,
+  google: (k) => `function-call-${k}`,
   strict: (k) => `call${k}`,
 }
 
@@ -74,11 +75,16 @@ function extrasOf(flavour: ChatFlavour, { thinking, text, cities }: Step, n: num
   }
 }
 
+/** Google signs the first call of an answer. */
+const signed = (flavour: ChatFlavour, n: number, i: number) =>
+  flavour === "google" && i === 0 ? { extra_content: { google: { thought_signature: `signature ${n}` } } } : {}
+
 export function chatAnswer(flavour: ChatFlavour, step: Step, n: number): object {
   const calls = step.cities.map((city, i) => ({
     id: CALL_IDS[flavour](numberOf(n, i)),
     type: "function",
     function: { name: "weather", arguments: argumentsOf(city) },
+    ...signed(flavour, n, i),
   }))
   const message = {
     role: "assistant",
@@ -116,10 +122,12 @@ export function* chatEvents(flavour: ChatFlavour, step: Step, n: number): Genera
   }
   for (const content of pieces(step.text)) yield chunk({ content })
   for (const [index, city] of step.cities.entries()) {
-    const call = { index, id: CALL_IDS[flavour](numberOf(n, index)), type: "function" }
-    // Mistral's calls come whole.
-    const args = flavour === "mistral" ? [] : [...pieces(argumentsOf(city))]
-    const first = { name: "weather", arguments: flavour === "mistral" ? argumentsOf(city) : "" }
+    const id = CALL_IDS[flavour](numberOf(n, index))
+    const call = { index, id, type: "function", ...signed(flavour, n, index) }
+    // Calls of Mistral and Google come whole.
+    const isWhole = flavour === "mistral" || flavour === "google"
+    const args = isWhole ? [] : [...pieces(argumentsOf(city))]
+    const first = { name: "weather", arguments: isWhole ? argumentsOf(city) : "" }
     yield chunk({ tool_calls: [{ ...call, function: first }] })
     for (const piece of args) yield chunk({ tool_calls: [{ index, function: { arguments: piece } }] })
   }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { refusedByAnthropic } from "../validators/anthropic.ts"
 import { refusedByDeepSeek } from "../validators/deepseek.ts"
 import { refusedByGemini } from "../validators/gemini.ts"
+import { refusedByGoogleChat } from "../validators/google-chat.ts"
 import { refusedByKimi } from "../validators/kimi.ts"
 import { refusedByMistral } from "../validators/mistral.ts"
 import { refusedByOpenAIChat } from "../validators/openai-chat.ts"
@@ -57,6 +58,9 @@ const PROVIDERS: Readonly<Record<Api, Provider>> = {
   kimi: chat("kimi", refusedByKimi),
   openrouter: chat("openrouter", (body, n) =>
     refusedByOpenRouter(body, { given: given(n, messageOf), needsDetails: true }),
+  ),
+  google: chat("google", (body, n) =>
+    refusedByGoogleChat(body, { given: new Set(given(n, (_, i) => `signature ${i}`)) }),
   ),
   strict: chat("strict", refusedByStrictTemplate),
   responses: {
