@@ -46,7 +46,10 @@ const IMAGES: readonly ContentBlock[] = [
   { type: "image", mimeType: "application/pdf", data: "AAAA" },
   { type: "image", mimeType: "", data: "AAAA" },
   { type: "image", mimeType: "image/png", data: HUGE },
+  { type: "image", mimeType: "image/jpeg", data: PNG },
+  { type: "image", mimeType: "image/png", data: "/9j/4AAQSkZJRg==" },
   { type: "image", mimeType: "image/png", data: "AA AA" },
+  { type: "image", mimeType: "image/png", data: "AAAA=" },
   { type: "image", mimeType: "image/png", data: "not base64!" },
 ]
 /** Blocks of the providers that ours do not have, whole, and halves of which the other one is missing. */
@@ -84,7 +87,11 @@ const call: fc.Arbitrary<ContentBlock> = fc.record({
   arguments: anyOf([{}, { path: "a" }, { "half \ud83d": "\ud83d" }]),
 })
 const thinking: fc.Arbitrary<ContentBlock> = fc.record(
-  { type: fc.constant("thinking" as const), thinking: anyOf(TEXTS), signature: anyOf(["", "c2ln"]) },
+  {
+    type: fc.constant("thinking" as const),
+    thinking: anyOf(TEXTS),
+    signature: anyOf(["", "c2ln", "c2ln", "claude#c2ln"]),
+  },
   { requiredKeys: ["type", "thinking"] },
 )
 const PROVIDERS = [undefined, "anthropic", "openai", "google", "mistral", "deepseek", "kimi", "openrouter", "acme"]

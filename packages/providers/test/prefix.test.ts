@@ -67,7 +67,7 @@ function readOf(request: object): string {
 
 const GO_ON = "Continue."
 const isText = ({ type, text, ...more }: Fields) =>
-  typeof text === "string" && (type === undefined || /text$/.test(String(type))) && Object.keys(more).length === 0
+  typeof text === "string" && (type === undefined || String(type).endsWith("text")) && Object.keys(more).length === 0
 
 const CACHED = RECEIVERS.map((receiver) =>
   // Marks of the cache move with the end.

@@ -20,6 +20,15 @@ test("takes an answer last from a model before Claude 4.6", () => {
   expect(refusedByAnthropic({ messages }, { prefill: true })).toEqual([])
 })
 
+test("refuses 101 images to a model with a window of 200,000 tokens", () => {
+  const source = { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" }
+  const images = Array.from({ length: 101 }, () => ({ type: "image", source }))
+  expect(refusedByAnthropic({ messages: [user(...images)] })).toEqual([])
+  expect(refusedByAnthropic({ messages: [user(...images)] }, { media: 100 }).map(({ rule }) => rule)).toEqual([
+    "image_count",
+  ])
+})
+
 test("refuses thinking that is not what the signature signs", () => {
   const messages = [user(), says(thinking({ thinking: "changed" }), text()), user()]
   const signed = new Map([["EqQB", "hm"]])

@@ -9,6 +9,20 @@ export const BASE64: Check = (value, path, report) => {
     report.refuse("image_base64", `${path}: Invalid base64 data`)
 }
 
+/** The first bytes of each type. */
+const STARTS: readonly (readonly [type: string, start: RegExp])[] = [
+  ["image/png", /^\x89PNG\r\n\x1a\n/],
+  ["image/jpeg", /^\xff\xd8\xff/],
+  ["image/gif", /^GIF8[79]a/],
+  ["image/webp", /^RIFF[^]{4}WEBP/],
+]
+
+/** The type that the data has; undefined of what is none of those. */
+export function typeOf(data: string): string | undefined {
+  const head = Buffer.from(data.slice(0, 32), "base64").toString("latin1")
+  return STARTS.find(([, start]) => start.test(head))?.[0]
+}
+
 /** The longer side of a PNG, from its header; 0 of other files. */
 export function sideOf(data: string): number {
   const head = Buffer.from(data.slice(0, 32), "base64").toString("latin1")

@@ -1,27 +1,11 @@
 /**
  * What Anthropic's Messages API refuses in a body: the shapes of its published types, and the rules that its documentation or its errors state.
- * A body may be without `model` and `max_tokens`, which callers add.
  */
-import { BASE64, IMAGE_TYPES, sideOf } from "./anthropic-images.ts"
+import { sideOf, typeOf } from "./anthropic-images.ts"
 import { ANTHROPIC, ANTHROPIC_TYPES, claudeCode, docs, READ } from "./anthropic-sentences.ts"
+import { BODY } from "./anthropic-shapes.ts"
 import { github } from "./openai-sentences.ts"
-import {
-  anything,
-  type Check,
-  type Fields,
-  fieldsIn,
-  flag,
-  hasHalves,
-  isFields,
-  list,
-  nullable,
-  object,
-  type Refusal,
-  Report,
-  type Sources,
-  tagged,
-  text,
-} from "./shapes.ts"
+import { type Fields, fieldsIn, hasHalves, isFields, type Refusal, Report, type Sources } from "./shapes.ts"
 
 const SOURCES: Sources = {
   missing: ANTHROPIC_TYPES,
@@ -53,126 +37,18 @@ const SOURCES: Sources = {
   cache_order: docs("build-with-claude/prompt-caching"),
   image_base64: docs("build-with-claude/vision"),
   image_size: docs("build-with-claude/vision"),
+  image_type: github("vybestack/llxprt-code/issues/2130", "2026-06-23"),
+  image_count: claudeCode(23392, "2026-02-05"),
   image_pixels: claudeCode(4778, "2025-08-04"),
   many_images: claudeCode(49537, "2026-04-16"),
   unicode: claudeCode(5934, "2025-08-16"),
 }
 
-const MARK = {
-  cache_control: nullable(object({ type: text({ values: ["ephemeral"] }) }, { ttl: text({ values: ["5m", "1h"] }) })),
-}
-const CALL_ID = text({ min: 1, pattern: /^[a-zA-Z0-9_-]+$/ })
-/** A mapping: arguments of a call may be no list and no text. */
-const dictionary: Check = (value, path, report) => {
-  if (!isFields(value)) report.at("type", path, { expected: "a valid dictionary" })
-}
-const caller = object({ type: text() }, { tool_id: text() })
-const image = object(
-  {
-    type: anything,
-    source: tagged("type", {
-      base64: object({ type: anything, media_type: text({ values: IMAGE_TYPES }), data: BASE64 }),
-      url: object({ type: anything, url: text({ min: 1 }) }),
-      file: object({ type: anything, file_id: text({ min: 1 }) }),
-    }),
-  },
-  { ...MARK, transformations: anything },
-)
-const document = object(
-  { type: anything, source: object({ type: text() }, {}, { open: true }) },
-  { ...MARK, citations: anything, context: nullable(text()), title: nullable(text()) },
-)
-const textBlock = object({ type: anything, text: text() }, { ...MARK, citations: nullable(list(anything)) })
-const searchResult = object(
-  { type: anything, content: list(textBlock), source: text(), title: text() },
-  { ...MARK, citations: anything },
-)
-const resultParts = list(
-  tagged("type", {
-    text: textBlock,
-    image,
-    document,
-    search_result: searchResult,
-    tool_reference: object({ type: anything, tool_name: text() }, MARK),
-    browser_state: object({ type: anything }, {}, { open: true }),
-  }),
-)
-/** The result of a tool that the API runs itself is what it was in the answer. */
-const hostedResult = object({ type: anything, tool_use_id: CALL_ID, content: anything }, { ...MARK, caller })
-const HOSTED_NAMES = [
-  "web_search",
-  "web_fetch",
-  "code_execution",
-  "bash_code_execution",
-  "text_editor_code_execution",
-  "tool_search_tool_regex",
-  "tool_search_tool_bm25",
-]
-const mcpResult = object({ type: anything, tool_use_id: CALL_ID, content: anything }, { ...MARK, is_error: flag })
-
-const BLOCKS: Readonly<Record<string, Check>> = {
-  text: textBlock,
-  image,
-  document,
-  search_result: searchResult,
-  thinking: object({ type: anything, thinking: text(), signature: text({ min: 1 }) }),
-  redacted_thinking: object({ type: anything, data: text({ min: 1 }) }),
-  tool_use: object(
-    { type: anything, id: CALL_ID, name: text({ min: 1, max: 128, pattern: /^[a-zA-Z0-9_-]+$/ }), input: dictionary },
-    { ...MARK, caller, toolset_name: nullable(text()) },
-  ),
-  tool_result: object(
-    { type: anything, tool_use_id: CALL_ID },
-    {
-      ...MARK,
-      content: (value, path, report) => {
-        if (typeof value !== "string") resultParts(value, path, report)
-      },
-      is_error: flag,
-      toolset_name: nullable(text()),
-    },
-  ),
-  server_tool_use: object(
-    { type: anything, id: CALL_ID, name: text({ values: HOSTED_NAMES }), input: dictionary },
-    { ...MARK, caller },
-  ),
-  web_search_tool_result: hostedResult,
-  web_fetch_tool_result: hostedResult,
-  code_execution_tool_result: hostedResult,
-  bash_code_execution_tool_result: hostedResult,
-  text_editor_code_execution_tool_result: hostedResult,
-  tool_search_tool_result: hostedResult,
-  container_upload: object({ type: anything, file_id: text() }, MARK),
-  mcp_tool_use: object(
-    { type: anything, id: CALL_ID, name: text({ min: 1 }), server_name: text({ min: 1 }), input: dictionary },
-    MARK,
-  ),
-  mcp_tool_result: mcpResult,
-}
-
-const blocks = list(tagged("type", BLOCKS))
-const message = object({
-  role: text({ values: ["user", "assistant"] }),
-  content: (value, path, report) => {
-    if (typeof value === "string") return
-    blocks(value, path, report)
-  },
-})
-const PARAMETERS =
-  "model max_tokens cache_control container context_management inference_geo mcp_servers metadata output_config service_tier stop_sequences stream temperature thinking tool_choice tools top_k top_p"
-const body = object(
-  { messages: list(message, { min: 1 }) },
-  {
-    system: (value, path, report) => {
-      if (typeof value !== "string") list(tagged("type", { text: textBlock }))(value, path, report)
-    },
-    ...Object.fromEntries(PARAMETERS.split(" ").map((name) => [name, anything])),
-  },
-)
-
 export interface AnthropicServer {
   /** An answer may be last, for the model to go on with it: models before Claude 4.6. */
   readonly prefill?: boolean
+  /** How many images and documents a request may have: 100 for models with a window of 200,000 tokens. Default 600, of the others. */
+  readonly media?: number
   /** Signatures that the server has given, each with the thinking that it signs. Without it every signature is taken. */
   readonly signed?: ReadonlyMap<string, string>
 }
@@ -180,15 +56,16 @@ export interface AnthropicServer {
 export function refusedByAnthropic(value: unknown, o: AnthropicServer = {}): readonly Refusal[] {
   const report = new Report(ANTHROPIC, SOURCES)
   if (hasHalves(value)) report.refuse("unicode", "The request body is not valid JSON: no low surrogate in string")
-  body(value, "", report)
+  BODY(value, "", report)
   if (!isFields(value)) return report.refusals
   const messages = fieldsIn(value["messages"])
   checkTexts(value, report)
   checkOrder(messages, report, o)
   checkCalls(messages, report)
-  for (const i of messages.keys()) checkAnswer(messages, i, report, o)
+  let waiting: ReadonlySet<string> = new Set()
+  for (const i of messages.keys()) waiting = checkAnswer(messages, i, waiting, report, o)
   checkMarks(value, report)
-  checkImages(messages, report)
+  checkImages(messages, report, o)
   return report.refusals
 }
 
@@ -285,7 +162,14 @@ function refuseUnanswered(at: number, ids: readonly string[], report: Report): v
 const OF_ANSWERS = /^(thinking|redacted_thinking|tool_use|server_tool_use|mcp_tool_use|.+_tool_result)$/
 const OF_USERS = /^(image|document|search_result|tool_result|container_upload)$/
 
-function checkAnswer(messages: readonly Fields[], at: number, report: Report, { signed }: AnthropicServer): void {
+/** `waiting`: the hosted calls whose results may be in this message. Returns those of the next one. */
+function checkAnswer(
+  messages: readonly Fields[],
+  at: number,
+  waiting: ReadonlySet<string>,
+  report: Report,
+  { signed }: AnthropicServer,
+): ReadonlySet<string> {
   const message = messages[at] ?? {}
   const blocks = blocksOf(message)
   const isAnswer = message["role"] === "assistant"
@@ -297,21 +181,11 @@ function checkAnswer(messages: readonly Fields[], at: number, report: Report, { 
         `messages.${at}: \`${kind}\` blocks can only be in \`${isAnswer ? "user" : "assistant"}\` messages`,
       )
   }
-  if (!isAnswer) return
+  if (!isAnswer) return blocks.every(({ type }) => type === "tool_result") ? waiting : new Set()
   for (const [j, { type, thinking, signature }] of blocks.entries())
     if (type === "thinking" && signed !== undefined && signed.get(String(signature)) !== thinking)
       report.refuse("thinking_changed", `messages.${at}.content.${j}: Invalid \`signature\` in \`thinking\` block`)
-  checkHosted(blocks, at, at === messages.length - 1 && isHostedCall(blocks.at(-1)), waiting(messages, at), report)
-}
-
-/**
- * Calls of the API's own tools that stood beside those of the program, whose results alone are between: "A server tool call still missing its result block
- * completes in a later response", https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons (2026-11-28).
- */
-function waiting(messages: readonly Fields[], at: number): ReadonlySet<string> {
-  const [results, before] = [blocksOf(messages[at - 1] ?? {}), blocksOf(messages[at - 2] ?? {})]
-  const isOnly = results.length > 0 && results.every(({ type }) => type === "tool_result")
-  return new Set(isOnly ? before.filter(isHostedCall).map(({ id }) => String(id)) : [])
+  return checkHosted(blocks, at, at === messages.length - 1 && isHostedCall(blocks.at(-1)), waiting, report)
 }
 
 const isHostedCall = (block: Fields | undefined) =>
@@ -319,7 +193,8 @@ const isHostedCall = (block: Fields | undefined) =>
 
 /**
  * Calls of the API's own tools have their results behind them, in the same answer. It runs those that have none yet if the answer is the last
- * message, or if it waits for results of the program's tools as well.
+ * message, or if it waits for results of the program's tools as well: then the results are in the answer to those, as the page on stop reasons says of
+ * `tool_use`.
  */
 function checkHosted(
   blocks: readonly Fields[],
@@ -327,7 +202,7 @@ function checkHosted(
   goesOn: boolean,
   waiting: ReadonlySet<string>,
   report: Report,
-): void {
+): ReadonlySet<string> {
   const calls = new Map(
     blocks.flatMap((block, j) =>
       isHostedCall(block) ? [[String(block["id"]), { j, name: String(block["name"]) }] as const] : [],
@@ -338,19 +213,21 @@ function checkHosted(
     if (typeof type !== "string" || !type.endsWith("_tool_result")) continue
     const call = calls.get(String(result))
     answered.add(String(result))
-    if ((call === undefined && !waiting.has(String(result))) || (call !== undefined && call.j > j))
+    if (call === undefined ? !waiting.has(String(result)) : call.j > j)
       report.refuse(
         "hosted_without_call",
         `messages.${at}.content.${j}: unexpected \`tool_use_id\` found in \`${type}\` blocks: ${String(result)}. Each \`${type}\` block must have a corresponding \`${type === "mcp_tool_result" ? "mcp_tool_use" : "server_tool_use"}\` block before it.`,
       )
   }
-  if (goesOn || blocks.some(({ type }) => type === "tool_use")) return
+  const open = new Set([...waiting, ...calls.keys()].filter((id) => !answered.has(id)))
+  if (goesOn || blocks.some(({ type }) => type === "tool_use")) return open
   for (const [id, { name }] of calls)
-    if (!answered.has(id))
+    if (open.has(id))
       report.refuse(
         "hosted_without_result",
         `messages.${at}: \`${name}\` tool use with id \`${id}\` was found without a corresponding \`${name}_tool_result\` block`,
       )
+  return new Set()
 }
 
 function checkMarks(body: Fields, report: Report): void {
@@ -374,17 +251,28 @@ function checkMarks(body: Fields, report: Report): void {
     )
 }
 
-function checkImages(messages: readonly Fields[], report: Report): void {
-  const images = messages.flatMap((one) => {
+/** https://platform.claude.com/docs/en/build-with-claude/vision, "Request limits" */
+function checkImages(messages: readonly Fields[], report: Report, { media = 600 }: AnthropicServer): void {
+  const all = messages.flatMap((one) => {
     const own = blocksOf(one)
-    return [...own, ...own.flatMap(({ content }) => fieldsIn(content))].filter(({ type }) => type === "image")
+    return [...own, ...own.flatMap(({ content }) => fieldsIn(content))]
   })
+  const images = all.filter(({ type }) => type === "image")
+  const documents = all.filter(({ type }) => type === "document").length
+  if (images.length + documents > media)
+    report.refuse("image_count", `too many images and documents: ${images.length} + ${documents} > ${media}`)
   const limit = images.length > 20 ? 2000 : 8000
   for (const { source } of images) {
     const data = isFields(source) && source["type"] === "base64" ? source["data"] : undefined
     if (typeof data !== "string") continue
     if (data.length > 5 * 1024 * 1024)
       report.refuse("image_size", `messages: image exceeds 5 MB maximum: ${data.length} bytes > 5242880 bytes`)
+    const [named, real] = [String(isFields(source) ? source["media_type"] : ""), typeOf(data)]
+    if (real !== undefined && real !== named)
+      report.refuse(
+        "image_type",
+        `messages: The image was specified using the ${named} media type, but the image appears to be a ${real} image`,
+      )
     if (sideOf(data) > limit)
       report.refuse(
         limit === 8000 ? "image_pixels" : "many_images",

@@ -67,8 +67,10 @@ const SOURCES: Sources = {
   response_turn: github("langchain-ai/langchain/issues/27799", READ),
   response_count: cli(4504, "2025-07-19"),
   response_pair: docs("gemini-api/docs/function-calling"),
+  responses_alone: github("Prism-Shadow/agenthub/pull/189", "2026-08-25"),
   role_of_part: docs("api/caching#Content"),
   signature: docs("gemini-api/docs/thought-signatures"),
+  signature_base64: cli(14368, "2025-12-02"),
   signature_changed: github("NoeFabris/opencode-antigravity-auth/issues/368", "2026-02-16"),
   mime: cli(3054, "2025-07-02"),
   response_mime: cli(16995, "2026-01-19"),
@@ -99,6 +101,24 @@ const struct: Check = (value, path, report) => {
 const name: Check = (value, path, report) => {
   if (typeof value !== "string" || !NAME.test(value)) report.at("pattern", path)
 }
+/** In either alphabet of base64, with or without its end. */
+const bytes =
+  (rule: string): Check =>
+  (value, path, report) => {
+    if (
+      typeof value !== "string" ||
+      !/^[A-Za-z0-9+/_-]*={0,2}$/.test(value) ||
+      value.replace(/=+$/, "").length % 4 === 1
+    )
+      refuseBytes(rule, path, report)
+  }
+function refuseBytes(rule: string, path: string, report: Report): void {
+  report.refuse(rule, `Invalid value at '${path}' (TYPE_BYTES), Base64 decoding failed`)
+}
+const signature: Check = (value, path, report) => {
+  if (value === "") report.at("empty", path)
+  else bytes("signature_base64")(value, path, report)
+}
 const MEDIA: ReadonlySet<string> = new Set([
   ...["png", "jpeg", "webp", "heic", "heif"].map((type) => `image/${type}`),
   ...["wav", "mp3", "mpeg", "aiff", "aac", "ogg", "flac"].map((type) => `audio/${type}`),
@@ -121,8 +141,8 @@ const blob = (types: ReadonlySet<string>, refuse: (type: string, report: Report)
         if (typeof value !== "string" || !types.has(value)) refuse(String(value), report)
       },
       data: (value, path, report) => {
-        if (typeof value !== "string" || value === "" || !/^[A-Za-z0-9+/_-]*={0,2}$/.test(value))
-          report.refuse("base64", `Invalid value at '${path}' (TYPE_BYTES), Base64 decoding failed`)
+        if (value === "") refuseBytes("base64", path, report)
+        else bytes("base64")(value, path, report)
       },
     },
     { displayName: text() },
@@ -170,7 +190,7 @@ function contentCheck({ model = 3, ids = true }: GeminiServer): Check {
     {
       ...data,
       thought: flag,
-      thoughtSignature: text({ min: 1 }),
+      thoughtSignature: signature,
       videoMetadata: anything,
       mediaResolution: anything,
       partMetadata: anything,
@@ -242,6 +262,8 @@ function checkTurns(contents: readonly Fields[], report: Report): void {
     const responses = valuesOf(content, "functionResponse")
     const before = contents[i - 1]
     const asked = roleOf(before) === "model" ? valuesOf(before, "functionCall") : []
+    if (responses.length > 0 && responses.length < partsOf(content).length)
+      report.refuse("responses_alone", "Requests ending with a model turn are not supported.")
     if (calls.length > 0 && roleOf(content) !== "model")
       report.refuse("role_of_part", `contents[${i}]: function calls are of the model`)
     if (responses.length > 0 && roleOf(content) === "model")
