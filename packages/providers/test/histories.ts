@@ -236,8 +236,8 @@ export const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 1, maxLength: 14 },
 )
 
-export async function sessionAfter(list: readonly Step[]): Promise<Session> {
-  const session = await newSession()
+export async function sessionAfter(list: readonly Step[], begun?: Session): Promise<Session> {
+  const session = begun ?? (await newSession())
   for (const step of list) await step(session)
   return session
 }
