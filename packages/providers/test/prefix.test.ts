@@ -6,6 +6,7 @@ import type { Session } from "@sessions/core"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { runs } from "../../../.config/runs.ts"
+import { toAiSdk } from "../src/ai-sdk/index.ts"
 import { toAnthropic } from "../src/anthropic/index.ts"
 import { toolCalls, toolResult } from "../src/index.ts"
 import { newSession } from "./answers.ts"
@@ -20,7 +21,7 @@ const turn = fc.record({ question: asked, answers: fc.array(said, { minLength: 1
 
 async function requestsOf(
   turns: readonly (typeof turn extends fc.Arbitrary<infer T> ? T : never)[],
-  { request }: Receiver,
+  { request }: Pick<Receiver, "request">,
 ) {
   const session = await newSession()
   const requests: object[] = []
@@ -69,14 +70,19 @@ const GO_ON = "Continue."
 const isText = ({ type, text, ...more }: Fields) =>
   typeof text === "string" && (type === undefined || String(type).endsWith("text")) && Object.keys(more).length === 0
 
-const CACHED = RECEIVERS.map((receiver) =>
+const CACHED: readonly Pick<Receiver, "name" | "request">[] = RECEIVERS.map((receiver) =>
   // Marks of the cache move with the end.
   receiver.name === "Anthropic"
     ? { ...receiver, request: (context: Parameters<Receiver["request"]>[0]) => toAnthropic(context).request }
     : receiver,
 )
 
-test.each(CACHED)("$name: a request begins with the one before it", (receiver) =>
+const AI_SDK = ["anthropic", "openai.responses", "google.generative-ai"].map((provider) => ({
+  name: `AI SDK, ${provider}`,
+  request: (context: Parameters<Receiver["request"]>[0]) => toAiSdk(context, { model: { provider } }).request,
+}))
+
+test.each([...CACHED, ...AI_SDK])("$name: a request begins with the one before it", (receiver) =>
   fc.assert(
     fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 4 }), async (turns) => {
       const requests = await requestsOf(turns, receiver)
