@@ -66,7 +66,12 @@ async function branchesWith(
 
 function pathTo(end: string, byId: ReadonlyMap<string, Entry>): Entry[] {
   const path: Entry[] = []
-  for (let entry = byId.get(end); entry !== undefined; entry = byId.get(entry.parentId ?? "")) path.push(entry)
+  for (let id: string | null = end; id !== null; ) {
+    const entry = byId.get(id)
+    if (entry === undefined) break
+    path.push(entry)
+    id = entry.parentId
+  }
   return path.reverse()
 }
 

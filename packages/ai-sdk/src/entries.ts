@@ -117,7 +117,7 @@ function contentOf(step: readonly Part[]): { content: ContentBlock[]; parts: Par
 function resultDraft(id: string, of: number, part: Part): Draft {
   const { text, isError, field } = resultOf(part)
   const lifted = field === "outputJson" ? "output" : field
-  const { [lifted ?? ""]: _, ...rest } = changeBetween(withoutResult(part), part).set ?? {}
+  const set = Object.entries(changeBetween(withoutResult(part), part).set ?? {}).filter(([key]) => key !== lifted)
   return {
     type: "message",
     message: {
@@ -127,7 +127,7 @@ function resultDraft(id: string, of: number, part: Part): Draft {
       content: [{ type: "text", text }],
       isError,
     },
-    ui: { id, of, set: rest, ...(field === undefined ? {} : { field }) },
+    ui: { id, of, set: Object.fromEntries(set), ...(field === undefined ? {} : { field }) },
   }
 }
 

@@ -27,11 +27,13 @@ export function readMessages<E extends Readable>(path: readonly E[]): readonly S
   const list: Reading<E>[] = []
   const byId = new Map<string, Reading<E>>()
   for (const [start, entry] of path.entries()) {
-    const { ui } = entry
-    if (entry.type === "message" && isStep(ui) && ui.from === 0) {
-      const { id, role, metadata, fields } = ui
+    const content = chatContentOf(entry)
+    if (content === undefined) continue
+    if (content.kind === "step" && content.fields.from === 0) {
+      const { id, role, metadata, fields } = content.fields
+      const parts = partsOf(entry, content.fields)
       const reading = {
-        message: { ...fields, id, role, ...(metadata === undefined ? {} : { metadata }), parts: partsOf(entry, ui) },
+        message: { ...fields, id, role, ...(metadata === undefined ? {} : { metadata }), parts },
         entries: [entry],
         start,
       }
@@ -39,8 +41,8 @@ export function readMessages<E extends Readable>(path: readonly E[]): readonly S
       byId.set(id, reading)
       continue
     }
-    const reading = byId.get(messageId(entry) ?? "")
-    if (reading !== undefined && addTo(reading, entry)) reading.entries.push(entry)
+    const reading = byId.get(content.fields.id)
+    if (reading !== undefined && addTo(reading, entry, content)) reading.entries.push(entry)
   }
   return list
 }
@@ -51,24 +53,33 @@ interface Reading<E> {
   readonly start: number
 }
 
-function messageId({ type, ui, ...entry }: Readable): string | undefined {
-  if (type === "message") return isStep(ui) || isResult(ui) ? ui.id : undefined
+/** What an entry of this package has of a message. */
+type ChatContent =
+  | { readonly kind: "step"; readonly fields: StepFields }
+  | { readonly kind: "result"; readonly fields: ResultFields }
+  | { readonly kind: "update"; readonly fields: UpdateData }
+
+/** Undefined for every other entry. A message may have the id `""`, so no id can stand for such an entry. */
+function chatContentOf({ type, ui, ...entry }: Readable): ChatContent | undefined {
+  if (type === "message") {
+    if (isStep(ui)) return { kind: "step", fields: ui }
+    return isResult(ui) ? { kind: "result", fields: ui } : undefined
+  }
   const { customType, data } = entry
-  return type === "custom" && customType === UPDATE && isUpdate(data) ? data.id : undefined
+  return type === "custom" && customType === UPDATE && isUpdate(data) ? { kind: "update", fields: data } : undefined
 }
 
 /** Returns whether the entry belongs to the message as it is so far. */
-function addTo(reading: Reading<unknown>, entry: Readable): boolean {
-  const { ui, data } = entry
+function addTo(reading: Reading<unknown>, entry: Readable, content: ChatContent): boolean {
   const { message } = reading
   const { id, role, parts } = message
-  if (isStep(ui)) {
-    if (ui.from !== parts.length) return false
-    parts.push(...partsOf(entry, ui))
+  if (content.kind === "step") {
+    if (content.fields.from !== parts.length) return false
+    parts.push(...partsOf(entry, content.fields))
     return true
   }
-  if (isResult(ui)) return changePart(parts, ui.of, resultChange(entry, ui))
-  const { parts: changes = {}, metadata, fields } = data as UpdateData
+  if (content.kind === "result") return changePart(parts, content.fields.of, resultChange(entry, content.fields))
+  const { parts: changes = {}, metadata, fields } = content.fields
   for (const [index, change] of Object.entries(changes)) changePart(parts, Number(index), change)
   if (metadata?.value !== undefined) message.metadata = metadata.value
   else if (metadata !== undefined) delete message.metadata

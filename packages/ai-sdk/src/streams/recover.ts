@@ -1,10 +1,12 @@
 /** Saves what a run has left that could not save it itself. */
 import type { Sessions } from "@sessions/core"
 import { changeChat, storable } from "../chat.ts"
+import { isNamedAlike } from "../identity.ts"
 import { isEqual } from "../json.ts"
+import type { Part } from "../parts.ts"
 import type { ChatMessage } from "../types.ts"
 import type { Chunk } from "./chunks.ts"
-import type { StreamState } from "./log.ts"
+import type { RunData, StreamState } from "./log.ts"
 import type { ChatStreamsOptions } from "./types.ts"
 
 /**
@@ -22,13 +24,34 @@ export async function saveParts<Message extends ChatMessage>(
   const [answer] = message === undefined ? [] : storable([message])
   if (answer === undefined) return
   await changeChat(sessions, run.chatId, {
-    messages(stored) {
-      const last = stored.at(-1)
-      if (last?.id !== answer.id) return last?.id === run.after ? [...stored, answer] : stored
-      // A step is saved before its last chunks are written, so what is stored may be more than the chunks.
-      const isMore = answer.parts.length > last.parts.length || isEqual(last, run.continues)
-      return isMore ? [...stored.slice(0, -1), answer] : stored
-    },
+    messages: (stored) => withAnswer(stored, answer, run),
+  })
+}
+
+function withAnswer(
+  stored: readonly ChatMessage[],
+  answer: ChatMessage,
+  { after, continues }: RunData,
+): readonly ChatMessage[] {
+  const last = stored.at(-1)
+  if (last?.role !== "assistant") return continues === undefined && last?.id === after ? [...stored, answer] : stored
+  // The id `""` does not tell an answer from a later one; what it answers, or begins with, does.
+  const isOwn =
+    continues === undefined
+      ? isNamedAlike(last, answer) && stored.at(-2)?.id === after
+      : isNamedAlike(last, continues) && beginsWith(last, continues)
+  // A step is saved before its last chunks are written, so what is stored may be more than the chunks.
+  const isMore = answer.parts.length > last.parts.length || isEqual(last, continues)
+  return isOwn && isMore ? [...stored.slice(0, -1), answer] : stored
+}
+
+/** Whether the message has the parts of the other one at its beginning. A call may have got its result, and a text its end. */
+function beginsWith(message: ChatMessage, begin: ChatMessage): boolean {
+  const parts = message.parts as readonly Part[]
+  return (begin.parts as readonly Part[]).every(({ type, text, toolCallId }, index) => {
+    const part = parts[index]
+    if (part?.type !== type || part["toolCallId"] !== toolCallId) return false
+    return typeof text !== "string" || String(part["text"]).startsWith(text)
   })
 }
 
@@ -44,7 +67,9 @@ async function messageOf<Message extends ChatMessage>(
     },
   })
   let last: Message | undefined
-  const read = { stream: stream as ReadableStream<never>, ...(continues === undefined ? {} : { message: continues }) }
-  for await (const message of readUIMessageStream(read)) last = message
+  // A copy, because the AI SDK adds the parts to the message that it gets.
+  const message = continues === undefined ? {} : { message: structuredClone(continues) }
+  const read = { stream: stream as ReadableStream<never>, ...message }
+  for await (const state of readUIMessageStream(read)) last = state
   return last
 }
