@@ -10,7 +10,9 @@ import {
   type UIMessageChunk,
 } from "ai"
 import { MockLanguageModelV4 } from "ai/test"
-import type { ChatStore } from "../src/index.ts"
+import { type ChatStore, withRepair } from "../src/index.ts"
+
+export const toModelMessages = withRepair(convertToModelMessages)
 
 type StreamResult = Awaited<ReturnType<MockLanguageModelV4["doStream"]>>
 export type Chunk = StreamResult["stream"] extends ReadableStream<infer C> ? C : never
@@ -71,7 +73,7 @@ export async function run({ store, chatId, messages, steps, tools, ...o }: RunOp
   })
   const result = streamText({
     model,
-    messages: await convertToModelMessages(messages, { ignoreIncompleteToolCalls: true }),
+    messages: await toModelMessages(messages),
     stopWhen: isStepCount(10),
     ...(tools === undefined ? {} : { tools }),
     ...(o.abortSignal === undefined ? {} : { abortSignal: o.abortSignal }),
