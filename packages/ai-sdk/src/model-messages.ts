@@ -1,5 +1,6 @@
 /** The messages of a chat for a model. */
-import { repairEach, repairOf, type RepairOptions } from "./repair.ts"
+import { isFinished, isTool, type Part } from "./parts.ts"
+import { isApproved, repairEach, repairOf, type RepairOptions } from "./repair.ts"
 import type { ChatMessage } from "./types.ts"
 
 /** `convertToModelMessages` of the package `ai`, by its structure. */
@@ -29,7 +30,7 @@ export function withRepair<Convert extends ConvertToModelMessages>(
     // One by one, so that a message without content is known by its id.
     for (const [index, message] of repairEach(messages, onRepair).entries()) {
       const all = await convert([message], options)
-      const kept = all.filter(hasContent)
+      const kept = all.filter(hasContent).map((one) => withApprovedLast(one, message))
       converted.push(...kept)
       if (kept.length === all.length) continue
       onRepair(repairOf(message, index, `a message of role ${message.role} without content is left out.`))
@@ -40,6 +41,25 @@ export function withRepair<Convert extends ConvertToModelMessages>(
 }
 
 type Converting = (messages: readonly ChatMessage[], options?: object) => Promise<object[]>
+
+/**
+ * The results of approved calls behind those of the other calls of a step, where the request had them that executed the calls: what a provider
+ * has cached stays what it gets.
+ */
+function withApprovedLast(message: object, { parts }: ChatMessage): object {
+  const { role, content } = message as { readonly role?: unknown; readonly content?: unknown }
+  if (role !== "tool" || !Array.isArray(content)) return message
+  const approved = (parts as readonly Part[]).filter((part) => isTool(part) && isApproved(part) && isFinished(part))
+  const isLast = ({ type, toolCallId }: ResultLike): boolean =>
+    type === "tool-result" && approved.some((part) => part["toolCallId"] === toolCallId)
+  const results = content as readonly ResultLike[]
+  return { ...message, content: [...results.filter((one) => !isLast(one)), ...results.filter(isLast)] }
+}
+
+interface ResultLike {
+  readonly type?: unknown
+  readonly toolCallId?: unknown
+}
 
 /** Providers refuse a message without content. The AI SDK takes empty texts out and sends what is left. */
 function hasContent(message: object): boolean {

@@ -61,7 +61,8 @@ type Note = (what: string, toolCallId?: string) => void
 function repairParts(parts: readonly Part[], isLast: boolean, note: Note): Part[] | undefined {
   const lastStep = parts.findLastIndex(isBoundary) + 1
   const repaired = parts.map((part, index): Part | undefined => {
-    if (!isTool(part) || hasResult(part)) return part
+    if (!isTool(part)) return part
+    if (hasResult(part)) return asFirstSent(part)
     const id = part["toolCallId"] as string
     const goesOn = isLast && (index >= lastStep ? isExecutedNext(part, parts.slice(lastStep)) : isCaller(part, parts))
     if (goesOn) return part
@@ -90,7 +91,15 @@ function hasResult(part: Part): boolean {
   return isFinished(part) || (part["state"] === "approval-responded" && !isApproved(part))
 }
 
-function isApproved({ approval }: Part): boolean {
+/**
+ * A refused call as the first request after the refusal has it: the AI SDK makes another result of the state that follows, and what a
+ * provider has cached would no longer be what it gets.
+ */
+function asFirstSent(part: Part): Part {
+  return part["state"] === "output-denied" ? { ...part, state: "approval-responded" } : part
+}
+
+export function isApproved({ approval }: Part): boolean {
   return (approval as { readonly approved?: unknown } | undefined)?.approved === true
 }
 

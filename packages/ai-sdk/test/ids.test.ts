@@ -71,7 +71,7 @@ test("whatever ids the messages have, and whatever an application writes beside 
       ])
       expect((await sessions.verify("c")).diagnostics).toEqual([])
     }),
-    { numRuns: runs(60) },
+    { numRuns: runs(40) },
   )
 })
 

@@ -2,7 +2,6 @@
 import {
   isStepCount,
   convertToModelMessages,
-  simulateReadableStream,
   streamText,
   type ToolSet,
   toUIMessageStream,
@@ -53,6 +52,16 @@ export function step(...chunks: readonly Chunk[][]): Chunk[] {
   ]
 }
 
+/** All chunks at once. `simulateReadableStream` waits between them. */
+export function streamOf(chunks: readonly Chunk[]): ReadableStream<Chunk> {
+  return new ReadableStream<Chunk>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk)
+      controller.close()
+    },
+  })
+}
+
 export interface RunOptions {
   readonly store: ChatStore<UIMessage>
   readonly chatId: string
@@ -69,7 +78,7 @@ export interface RunOptions {
 export async function run({ store, chatId, messages, steps, tools, ...o }: RunOptions): Promise<UIMessageChunk[]> {
   let next = 0
   const model = new MockLanguageModelV4({
-    doStream: async () => ({ stream: simulateReadableStream({ chunks: [...(steps[next++] ?? [])] }) }),
+    doStream: async () => ({ stream: streamOf(steps[next++] ?? []) }),
   })
   const result = streamText({
     model,

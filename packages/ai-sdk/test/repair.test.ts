@@ -1,21 +1,14 @@
 /** What a model gets of a chat that was interrupted anywhere. The judges are the AI SDK, which refuses a call without a result, and `context()`. */
 import { createSessions } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
-import {
-  convertToModelMessages,
-  simulateReadableStream,
-  streamText,
-  tool,
-  type UIMessage,
-  validateUIMessages,
-} from "ai"
+import { convertToModelMessages, streamText, tool, type UIMessage, validateUIMessages } from "ai"
 import { MockLanguageModelV4 } from "ai/test"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { runs } from "../../../.config/runs.ts"
 import { createChatStore, type MessageRepair, repairMessages, withRepair } from "../src/index.ts"
-import { step, text, user } from "./model.ts"
+import { step, streamOf, text, user } from "./model.ts"
 
 type Part = UIMessage["parts"][number]
 type Prompt = Parameters<MockLanguageModelV4["doStream"]>[0]["prompt"]
@@ -28,7 +21,7 @@ async function promptOf(messages: readonly UIMessage[], onRepair?: (repair: Mess
   const model = new MockLanguageModelV4({
     doStream: async (o) => {
       prompt = o.prompt
-      return { stream: simulateReadableStream({ chunks: step(text("ok")) }) }
+      return { stream: streamOf(step(text("ok"))) }
     },
   })
   const toModelMessages = withRepair(convertToModelMessages, onRepair === undefined ? {} : { onRepair })

@@ -1,0 +1,135 @@
+/**
+ * Providers bill a prefix that they have cached at a fraction of the price, so a request must begin with the request before it. What the model
+ * gets is recorded, of runs that end in every way.
+ */
+import { createSessions } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
+import { isStepCount, streamText, tool, toUIMessageStream, type UIMessage } from "ai"
+import { MockLanguageModelV4 } from "ai/test"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { z } from "zod"
+import { runs } from "../../../.config/runs.ts"
+import { type ChatStore, createChatStore } from "../src/index.ts"
+import { call, type Chunk, reasoning, step, streamOf, text, toModelMessages, user } from "./model.ts"
+
+const input = z.object({ at: z.string() })
+const tools = {
+  text: tool({ inputSchema: input, execute: async ({ at }) => `seen ${at}` }),
+  json: tool({ inputSchema: input, execute: async ({ at }) => ({ at, list: [1, null, { deep: true }] }) }),
+  throws: tool({
+    inputSchema: input,
+    execute: async ({ at }): Promise<string> => Promise.reject(new Error(`no ${at}`)),
+  }),
+  page: tool({ inputSchema: input, outputSchema: z.string() }),
+  approved: tool({ inputSchema: input, needsApproval: true, execute: async ({ at }) => `did ${at}` }),
+}
+type Name = keyof typeof tools
+
+const said = fc.record({
+  thinks: fc.boolean(),
+  says: fc.boolean(),
+  calls: fc.array(fc.constantFrom<Name>("text", "json", "throws", "page", "approved"), { maxLength: 2 }),
+})
+const turn = fc.record({
+  steps: fc.array(said, { minLength: 1, maxLength: 3 }),
+  /** What the page does with calls that wait for it: nothing, or it answers them before or after the next question. */
+  answers: fc.constantFrom("never", "now", "late"),
+  approves: fc.boolean(),
+  /** The stream breaks behind this chunk of the last step. */
+  breaksAfter: fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined }),
+})
+type Turn = typeof turn extends fc.Arbitrary<infer T> ? T : never
+
+let calls = 0
+
+function chunksOf({ thinks, says, calls: names }: Turn["steps"][number]): Chunk[] {
+  return step(
+    ...(thinks ? [reasoning("hm", "c2ln")] : []),
+    ...(says || names.length === 0 ? [text("I say")] : []),
+    ...names.map((name) => call(`c${calls++}`, name, { at: name })),
+  )
+}
+
+interface World {
+  readonly store: ChatStore<UIMessage>
+  /** What the model got, as JSON. */
+  readonly prompts: string[][]
+}
+
+/** One request of a route. */
+async function request(
+  { store, prompts }: World,
+  message: UIMessage,
+  steps: readonly ReadableStream<Chunk>[],
+): Promise<void> {
+  const left = [...steps]
+  const messages = await store.addMessage({ id: "c", message })
+  const model = new MockLanguageModelV4({
+    doStream: async ({ prompt }) => {
+      prompts.push(prompt.map((one) => JSON.stringify(one)))
+      return { stream: left.shift() ?? streamOf(step(text("end"))) }
+    },
+  })
+  const result = streamText({
+    model,
+    tools,
+    messages: await toModelMessages(messages, { tools }),
+    stopWhen: isStepCount(5),
+    onError: () => undefined,
+  })
+  const stream = toUIMessageStream({ stream: result.stream, ...store.persist({ chatId: "c", messages }) })
+  // The page reads until the stream breaks.
+  for await (const _ of stream);
+}
+
+function streamsOf({ steps, breaksAfter }: Turn): ReadableStream<Chunk>[] {
+  return steps.map((one, index) => {
+    const chunks = chunksOf(one)
+    if (breaksAfter === undefined || index < steps.length - 1) return streamOf(chunks)
+    return streamOf([...chunks.slice(0, breaksAfter), { type: "error", error: new Error("The connection was lost.") }])
+  })
+}
+
+/** The answer with the results that the page has; undefined: none of its calls waits. */
+function answered(message: UIMessage | undefined, approved: boolean): UIMessage | undefined {
+  if (message?.role !== "assistant") return undefined
+  const parts = message.parts.map((part) => {
+    if (part.type === "tool-page" && part.state === "input-available")
+      return { ...part, state: "output-available", output: "of the page" }
+    if (part.type === "tool-approved" && part.state === "approval-requested")
+      return { ...part, state: "approval-responded", approval: { ...part.approval, approved } }
+    return part
+  }) as UIMessage["parts"]
+  return parts.every((part, index) => part === message.parts[index]) ? undefined : { ...message, parts }
+}
+
+test("what a model gets begins with what it got before, unless a result has taken the place of a repair", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 4 }), async (turns) => {
+      const world: World = {
+        store: createChatStore<UIMessage>(createSessions({ storage: createMemoryStorage() })),
+        prompts: [],
+      }
+      for (const [n, one] of turns.entries()) {
+        await request(world, user(`q${n}`, `question ${n}`), streamsOf(one))
+        const chat = await world.store.loadChat("c")
+        const asked = chat.findLastIndex(({ role }) => role === "user")
+        const now = one.answers === "now" ? answered(chat.at(-1), one.approves) : undefined
+        if (now !== undefined) await request(world, now, [])
+        const late = turns[n - 1]?.answers === "late" ? answered(chat[asked - 1], one.approves) : undefined
+        if (late === undefined) continue
+        checkPrefixes(world.prompts)
+        world.prompts.length = 0
+        await world.store.addMessage({ id: "c", message: late })
+      }
+      checkPrefixes(world.prompts)
+    }),
+    { numRuns: runs(30) },
+  )
+})
+
+function checkPrefixes(prompts: readonly (readonly string[])[]): void {
+  for (const [index, prompt] of prompts.slice(0, -1).entries())
+    expect(prompts[index + 1]?.slice(0, prompt.length)).toEqual(prompt)
+}
