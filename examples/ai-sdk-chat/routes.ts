@@ -1,19 +1,27 @@
 /** The routes of the chat, as functions from requests to responses: for Next.js, Hono, `Bun.serve`, `Deno.serve` and others. */
-import { createChatStore, createChatStreams } from "@sessions/ai-sdk"
+import { createChatStore, createChatStreams, withRepair } from "@sessions/ai-sdk"
 import type { Sessions } from "@sessions/core"
 import {
   convertToModelMessages,
   createUIMessageStreamResponse,
   type LanguageModel,
   readUIMessageStream,
+  isStepCount,
   streamText,
+  type ToolSet,
   toUIMessageStream,
   UI_MESSAGE_STREAM_HEADERS,
   type UIMessage,
 } from "ai"
 
+const toModelMessages = withRepair(convertToModelMessages)
+
 /** A server has to check in each route whose chat it is. */
-export function createRoutes(sessions: Sessions, model: LanguageModel): (request: Request) => Promise<Response> {
+export function createRoutes(
+  sessions: Sessions,
+  model: LanguageModel,
+  tools: ToolSet = {},
+): (request: Request) => Promise<Response> {
   const store = createChatStore<UIMessage>(sessions)
   const streams = createChatStreams<UIMessage>(sessions, { readUIMessageStream })
 
@@ -26,7 +34,14 @@ export function createRoutes(sessions: Sessions, model: LanguageModel): (request
     if (message === undefined) return new Response("no message", { status: 400 })
     const messages = await store.addMessage({ id, message })
     const run = await streams.start({ chatId: id, messages })
-    const result = streamText({ model, messages: await convertToModelMessages(messages), abortSignal: run.signal })
+    const result = streamText({
+      model,
+      tools,
+      stopWhen: isStepCount(20),
+      // Also after a tool that never ended, as when the server was killed in it.
+      messages: await toModelMessages(messages, { tools }),
+      abortSignal: run.signal,
+    })
     return createUIMessageStreamResponse({
       stream: toUIMessageStream({ stream: result.stream, ...store.persist({ chatId: id, messages }) }),
       consumeSseStream: run.consumeSseStream,

@@ -9,7 +9,7 @@ import {
   type UIMessageChunk,
 } from "ai"
 import { MockLanguageModelV4 } from "ai/test"
-import { type ChatStore, withRepair } from "../src/index.ts"
+import { type ChatStore, withRepair } from "@sessions/ai-sdk"
 
 export const toModelMessages = withRepair(convertToModelMessages)
 
