@@ -7,6 +7,7 @@ import { type Entry, hasCode, type NewEntry, type Session, SessionError, type Se
 import { createIds } from "@sessions/core/format"
 import { checkOptions, type OptionNames } from "@sessions/core/storage"
 import { canonical, hashOf } from "./canonical.ts"
+import { isCompaction, notCompacted, ReadMarks, type Unread } from "./compaction.ts"
 import {
   findPlace,
   findStart,
@@ -19,6 +20,7 @@ import {
 } from "./history.ts"
 import { isObject, type ItemEntry, toEntry, toItem } from "./items.ts"
 import { KIND, logIdOf, REWRITTEN, SESSION_ID } from "./log-id.ts"
+import { callKey, orphans, standIn } from "./orphans.ts"
 import { type SharedState, sharedState } from "./shared.ts"
 import { checkTransaction, mutate, type Transaction } from "./transactions.ts"
 import type { AgentSession, HistoryMutation, HistoryTransactionArgs } from "./types.ts"
@@ -30,6 +32,17 @@ export interface AgentSessionOptions {
   readonly sessionId?: string
   /** Metadata of a log that is created, such as the user, by which `listAgentSessions` can filter. */
   readonly metadata?: Readonly<Record<string, unknown>>
+  /** Called in each run for each call that its model does not get, because its result is missing. Default: none is reported. */
+  readonly onRepair?: (repair: AgentRepair) => void
+}
+
+/** A call that a model does not get. It stays in the history. */
+export interface AgentRepair {
+  readonly sessionId: string
+  /** The item as `getItems` gives it. */
+  readonly item: object
+  /** What was left out, and how to change it for good. */
+  readonly message: string
 }
 
 /**
@@ -38,33 +51,47 @@ export interface AgentSessionOptions {
  */
 export function createAgentSession<Item extends object = never>(options: AgentSessionOptions): AgentSession<Item> {
   checkOptions("createAgentSession", options, OPTIONS)
-  const { sessions, sessionId = newId(), metadata = {} } = options
+  const { sessions, sessionId = newId(), metadata = {}, onRepair = () => undefined } = options
   if (typeof sessions?.openOrCreate !== "function")
     throw invalid("createAgentSession needs `sessions`, a repository that createSessions() has made.")
   if (!isObject(metadata)) throw invalid("The `metadata` of a session must be an object.")
-  return new LogSession(sessions, sessionId, metadata) as unknown as AgentSession<Item>
+  return new LogSession(sessions, sessionId, metadata, onRepair) as unknown as AgentSession<Item>
 }
 
-const OPTIONS: OptionNames<AgentSessionOptions> = { sessions: true, sessionId: true, metadata: true }
+const OPTIONS: OptionNames<AgentSessionOptions> = { sessions: true, sessionId: true, metadata: true, onRepair: true }
 
 const newId = createIds()
+
+type AddedEntry = NewEntry & { readonly id: string }
 
 class LogSession implements AgentSession<object> {
   readonly #sessions: Sessions
   readonly #sessionId: string
   readonly #metadata: Readonly<Record<string, unknown>>
   readonly #shared: SharedState
+  readonly #onRepair: (repair: AgentRepair) => void
   #open: Promise<Session> | undefined
   #closed: Promise<void> | undefined
   /** The newest item's entry when this object last read or wrote the history; null: it was empty. */
   #seen: string | null | undefined
+  readonly #marks = new ReadMarks()
+  /** What the history had that the compacting session has not read, if the session was just cleared. */
+  #cleared: readonly Unread[] | undefined
+  /** Calls without a result in the history that was read last. */
+  #orphans: ReadonlySet<string> = new Set()
   /** An append whose outcome is not known: its items, and its entries with their ids. */
-  #doubtful: { readonly items: string; readonly entries: readonly NewEntry[] } | undefined
+  #doubtful: { readonly items: string; readonly entries: readonly AddedEntry[] } | undefined
 
-  constructor(sessions: Sessions, sessionId: string, metadata: Readonly<Record<string, unknown>>) {
+  constructor(
+    sessions: Sessions,
+    sessionId: string,
+    metadata: Readonly<Record<string, unknown>>,
+    onRepair: (repair: AgentRepair) => void,
+  ) {
     this.#sessions = sessions
     this.#sessionId = sessionId
     this.#metadata = metadata
+    this.#onRepair = onRepair
     this.#shared = sharedState(sessions, sessionId)
   }
 
@@ -79,27 +106,44 @@ class LogSession implements AgentSession<object> {
       if (limit <= 0) return []
       const history = await this.#read(limit)
       this.#seen = history?.entries.at(-1)?.id ?? null
-      return history?.entries.map(toItem) ?? []
+      this.#marks.read(this.#seen)
+      const items = history?.entries.map(toItem) ?? []
+      this.#orphans = orphans(items)
+      return items
     })
+  }
+
+  prepareHistoryItemForModelInput(item: object): object {
+    const key = callKey(item)
+    if (key === undefined || !this.#orphans.has(key)) return item
+    const sessionId = this.#sessionId
+    const message = `The call ${JSON.stringify(key)} of the session ${JSON.stringify(sessionId)} has no result, so no model gets it. Add its result with addItems, or take it back, to change that.`
+    this.#onRepair({ sessionId, item, message })
+    return standIn(item, key)
   }
 
   async addItems(items: readonly object[]): Promise<void> {
     const entries = toEntries("addItems", items)
     if (entries.length === 0) return
-    return this.#exclusive(async () => {
+    return this.#exclusive(async (before) => {
+      const cleared = items.some(isCompaction) ? before : undefined
       const doubtful = this.#doubtful
       const isRepeated = doubtful !== undefined && doubtful.items === canonical(entries)
-      let added = isRepeated ? doubtful.entries : undefined
+      let added: readonly AddedEntry[] | undefined = isRepeated ? doubtful.entries : undefined
       try {
         this.#seen = await this.#change(true, async (session) => {
           if (isRepeated && (await this.#hasAdded(session, doubtful.entries)))
             return doubtful.entries.at(-1)?.id ?? null
           // After those of the session's creation: reading a log whose ids ascend needs no index of them.
           added ??= entries.map((entry) => ({ ...entry, id: newId() }))
-          return this.#append(session, added)
+          return cleared === undefined ? this.#append(session, added) : this.#compact(session, added, cleared, items)
         })
         this.#doubtful = undefined
+        this.#marks.added(added?.map(({ id }) => id) ?? [])
+        // Who adds a compaction knows the history up to it.
+        if (cleared !== undefined) this.#marks.read(added?.at(-1)?.id ?? null)
       } catch (error) {
+        this.#cleared = cleared
         // A repeated call that fails otherwise has not found out what became of the first.
         const isDoubtful = isRepeated || hasCode(error, "indeterminate")
         this.#doubtful = isDoubtful && added !== undefined ? { items: canonical(entries), entries: added } : undefined
@@ -127,9 +171,10 @@ class LogSession implements AgentSession<object> {
 
   clearSession(): Promise<void> {
     return this.#exclusive(async () => {
-      await this.#change(false, async (session) => {
-        await session.refresh()
+      this.#cleared = await this.#change(false, async (session) => {
+        const { entries } = await currentHistory(session, this.#marks.areKnown ? Number.POSITIVE_INFINITY : 0)
         await rewrite(session, undefined, [], { type: "clear" }, true)
+        return this.#marks.unread(entries)
       })
       this.#seen = null
     })
@@ -195,11 +240,18 @@ class LogSession implements AgentSession<object> {
     return this.close()
   }
 
-  /** Calls on one session run one after the other, so that none is based on a history that another one changes meanwhile. */
-  async #exclusive<T>(run: () => Promise<T>): Promise<T> {
+  /**
+   * Calls on one session run one after the other, so that none is based on a history that another one changes meanwhile. `run` gets what the
+   * call before it has cleared.
+   */
+  async #exclusive<T>(run: (cleared: readonly Unread[] | undefined) => Promise<T>): Promise<T> {
     if (this.#closed !== undefined)
       throw new SessionError("closed", `The session ${JSON.stringify(this.#sessionId)} was closed. Create it again.`)
-    return this.#shared.run(run)
+    return this.#shared.run(() => {
+      const cleared = this.#cleared
+      this.#cleared = undefined
+      return run(cleared)
+    })
   }
 
   async #read(limit: number): Promise<History | undefined> {
@@ -252,6 +304,21 @@ class LogSession implements AgentSession<object> {
     const { ids } = await session.append(inBatch(entries, 0), { onConflict: "rebase", repeats: "end" })
     this.#shared.ended(session)
     return ids.at(-1) ?? null
+  }
+
+  /** Appends a compaction to the session that was cleared for it, and behind it what it has not got. */
+  async #compact(
+    session: Session,
+    entries: readonly NewEntry[],
+    cleared: readonly Unread[],
+    items: readonly object[],
+  ): Promise<string | null> {
+    const history = await currentHistory(session, Number.POSITIVE_INFINITY)
+    const kept = [...notCompacted(cleared, items), ...history.entries]
+    if (kept.length === 0) return this.#append(session, entries)
+    const copies = kept.map((entry) => toEntry(toItem(entry)))
+    const op: Rewrite = { type: "compaction", operations: history.operations.map(named) }
+    return (await rewrite(session, undefined, [...entries, ...copies], op)).at(-1) ?? null
   }
 
   /** Whether an earlier call, whose outcome was not known, has added the entries with these ids. */

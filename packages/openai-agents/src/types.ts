@@ -37,6 +37,11 @@ export interface AgentSession<Item extends object = never> extends AsyncDisposab
   /** The newest `limit` items, oldest first; all without a limit, none for 0 or less. A session that is not stored has no items. */
   getItems(limit?: number): Promise<Item[]>
   /**
+   * The runner calls it for each item of the history that its model is to get. A call without a result, of a kind that the runner itself
+   * does not leave out, becomes one that it does; other items come back as they are.
+   */
+  prepareHistoryItemForModelInput(item: Given<Item>): Item
+  /**
    * Appends the items behind all others, those that other processes have added meanwhile included. `invalid` for a value that JSON cannot
    * hold; a `Uint8Array` and undefined properties are allowed. If it rejects with `indeterminate`, a repeated call with equal items
    * does not add them twice.
@@ -44,7 +49,10 @@ export interface AgentSession<Item extends object = never> extends AsyncDisposab
   addItems(items: readonly Given<Item>[]): Promise<void>
   /** Takes the newest item back and returns it. It stays in the log, on a branch that was left. */
   popItem(): Promise<Item | undefined>
-  /** Empties the history and forgets the operation ids of transactions. The items stay in the log, on a branch that was left. */
+  /**
+   * Empties the history and forgets the operation ids of transactions. The items stay in the log, on a branch that was left. If the next call
+   * adds a compaction, items that it has not got are kept behind it.
+   */
   clearSession(): Promise<void>
   /**
    * Replaces the history by these items: a compaction and what follows it. Items that other processes have added since this object last

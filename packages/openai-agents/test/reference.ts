@@ -2,7 +2,9 @@
 import { isDeepStrictEqual } from "node:util"
 import type { AgentSession, HistoryMutation, HistoryTransactionArgs } from "@sessions/openai-agents"
 
-export class ReferenceSession implements Omit<AgentSession<object>, "close" | typeof Symbol.asyncDispose> {
+export class ReferenceSession
+  implements Omit<AgentSession<object>, "close" | "prepareHistoryItemForModelInput" | typeof Symbol.asyncDispose>
+{
   #items: object[] = []
   #operations = new Map<string, unknown>()
 
