@@ -45,7 +45,7 @@ export function repairEach<Message extends ChatMessage>(messages: readonly Messa
   return messages.map((message, index) => {
     if (message.role !== "assistant") return message
     const note: Note = (what, toolCallId) => onRepair(repairOf(message, index, what, toolCallId))
-    const parts = repairParts(message.parts as readonly Part[], index === messages.length - 1, note)
+    const parts = repairParts(message.parts, index === messages.length - 1, note)
     return parts === undefined ? message : { ...message, parts }
   })
 }

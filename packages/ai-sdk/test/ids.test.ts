@@ -7,7 +7,7 @@ import { expect, test } from "vitest"
 import { z } from "zod"
 import { runs } from "../../../.config/runs.ts"
 import { createChatStore, createChatStreams } from "../src/index.ts"
-import { call, run, step, text, user } from "./model.ts"
+import { call, completed, run, step, text, user } from "./model.ts"
 
 function answer(id: string, words: string): UIMessage {
   return { id, role: "assistant", parts: [{ type: "step-start" }, { type: "text", text: words, state: "done" }] }
@@ -105,12 +105,7 @@ test("an approval that a page sends under an id of its own completes the stored 
   const messages = await store.addMessage({ id: "c", message: user("u1", "go") })
   await run({ store, chatId: "c", messages, steps: [step(call("c1", "approve", {}))], tools: { approve } })
   const [question, asking] = (await store.loadChat("c")) as [UIMessage, UIMessage]
-  const parts = asking.parts.map((part) =>
-    part.type === "tool-approve" && part.state === "approval-requested"
-      ? { ...part, state: "approval-responded", approval: { ...part.approval, approved: true } }
-      : part,
-  ) as UIMessage["parts"]
-  const approved: UIMessage = { id: "of the page", role: "assistant", parts }
+  const approved = { ...completed(asking), id: "of the page" }
   // A second tab has asked meanwhile, with a call of the same id.
   await store.addMessage({ id: "c", message: user("u2", "and?") })
   const request = await store.addMessage({ id: "c", message: approved })
@@ -130,18 +125,14 @@ test("an approval that a page sends under an id of its own completes the stored 
 
 test("an answer with the id of a call that an earlier answer has is a new message if that call has its result, or is another one", async () => {
   const store = createChatStore<UIMessage>(createSessions({ storage: createMemoryStorage() }))
-  const calling = (message: string, city: string, done: boolean): UIMessage => ({
-    id: message,
-    role: "assistant",
-    parts: [
-      {
-        type: "tool-weather",
-        toolCallId: "call_0",
-        input: { city },
-        ...(done ? { state: "output-available", output: "warm" } : { state: "input-available" }),
-      } as UIMessage["parts"][number],
-    ],
-  })
+  const calling = (message: string, city: string, done: boolean): UIMessage => {
+    const part = { type: "tool-weather", toolCallId: "call_0", input: { city } } as const
+    return {
+      id: message,
+      role: "assistant",
+      parts: [done ? { ...part, state: "output-available", output: "warm" } : { ...part, state: "input-available" }],
+    }
+  }
   const all = [calling("a1", "Rome", true), calling("a2", "Rome", false), calling("a3", "Oslo", true)]
   for (const message of all) await store.addMessage({ id: "c", message })
   expect(await store.loadChat("c")).toEqual(all)

@@ -1,6 +1,7 @@
 /** A model that gives the scripted chunks of each step, and runs of it whose messages a store saves. */
 import {
   isStepCount,
+  isToolUIPart,
   convertToModelMessages,
   streamText,
   type ToolSet,
@@ -103,4 +104,16 @@ export async function run({ store, chatId, messages, steps, tools, ...o }: RunOp
 
 export function user(id: string, words: string): UIMessage {
   return { id, role: "user", parts: [{ type: "text", text: words }] }
+}
+
+/** The answer as a page sends it when its user has decided, and its own tools have run. */
+export function completed(message: UIMessage, approved = true): UIMessage {
+  const parts = message.parts.map<UIMessage["parts"][number]>((part) => {
+    if (!isToolUIPart(part)) return part
+    if (part.state === "approval-requested")
+      return { ...part, state: "approval-responded", approval: { ...part.approval, approved } }
+    const isOfPage = part.type === "tool-page" && part.state === "input-available"
+    return isOfPage ? { ...part, state: "output-available", output: "of the page" } : part
+  })
+  return { ...message, parts }
 }

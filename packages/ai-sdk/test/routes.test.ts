@@ -9,7 +9,7 @@ import type { UIMessage } from "ai"
 import { afterAll, afterEach, expect, test } from "vitest"
 import { folderFor } from "../../../.config/program.ts"
 import { createChatStore } from "../src/index.ts"
-import { call, step, text, user } from "./model.ts"
+import { call, completed, step, text, user } from "./model.ts"
 import { exitOf, startProgram } from "./processes.ts"
 import { chunksOf, errors, routes, type Server } from "./routes.ts"
 import { openStorage } from "./storage-of-process.ts"
@@ -34,7 +34,7 @@ async function expectAnswers(server: Server): Promise<void> {
   expect(chunks.map(({ type }) => type)).toContain("text-delta")
 }
 
-async function worldOf(name: string): Promise<{ readonly server: Server; load(): Promise<UIMessage[]> }> {
+async function worldOf(name: string): Promise<{ readonly server: Server; readonly load: () => Promise<UIMessage[]> }> {
   const storage = createMemoryStorage()
   const store = createChatStore<UIMessage>(createSessions({ storage }))
   const server = (await routes[name]?.({ folder, storage })) as Server
@@ -81,12 +81,7 @@ test.each(names)(
     const { server, load } = await worldOf(name)
     await chunksOf(await server.ask(user("u1", "go"), [step(call("c1", "approved", {}))]))
     const asking = (await load()).at(-1) as UIMessage
-    const parts = asking.parts.map((part) =>
-      part.type === "tool-approved" && part.state === "approval-requested"
-        ? { ...part, state: "approval-responded", approval: { ...part.approval, approved: true } }
-        : part,
-    ) as UIMessage["parts"]
-    const chunks = await chunksOf(await server.ask({ id: "of the page", role: "assistant", parts }, answer))
+    const chunks = await chunksOf(await server.ask({ ...completed(asking), id: "of the page" }, answer))
     expect(chunks.filter(({ type }) => type === "tool-output-available")).toMatchObject([{ output: "done" }])
     const [, answered, ...more] = await load()
     expect([answered?.id, more]).toEqual(["of the page", []])

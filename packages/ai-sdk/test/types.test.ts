@@ -3,6 +3,7 @@ import { createSessions } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import {
   createAgentUIStream,
+  convertToModelMessages,
   createUIMessageStream,
   type InferUITools,
   streamText,
@@ -16,7 +17,7 @@ import { MockLanguageModelV4 } from "ai/test"
 import { expectTypeOf } from "expect-type"
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { createChatStore } from "../src/index.ts"
+import { createChatStore, repairMessages, withRepair } from "../src/index.ts"
 
 type OwnMessage = UIMessage<{ tokens: number }, { weather: { degrees: number } }>
 
@@ -36,8 +37,15 @@ test("persist() fits every function that makes a stream of UI messages, and the 
   type AgentMessage = UIMessage<unknown, UIDataTypes, InferUITools<typeof tools>>
   const agents = createChatStore<AgentMessage>(sessions)
   const run = (messages: AgentMessage[]): Promise<unknown> =>
-    createAgentUIStream({ agent, uiMessages: messages, ...agents.persist({ chatId: "c", messages }) })
+    createAgentUIStream({ agent, uiMessages: repairMessages(messages), ...agents.persist({ chatId: "c", messages }) })
   expect([streams, run]).toHaveLength(2)
   const load = (id: string): ReturnType<typeof store.loadChat> => store.loadChat(id)
   expectTypeOf(load).returns.resolves.toEqualTypeOf<OwnMessage[]>()
+})
+
+test("withRepair() gives a function of the same type, and repairMessages() messages of their own type", () => {
+  const toModelMessages = withRepair(convertToModelMessages)
+  expectTypeOf(toModelMessages).toEqualTypeOf(convertToModelMessages)
+  expectTypeOf(repairMessages<OwnMessage>).returns.toEqualTypeOf<OwnMessage[]>()
+  expect(toModelMessages).toBeTypeOf("function")
 })

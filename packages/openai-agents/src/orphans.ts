@@ -15,7 +15,7 @@ export function callKey(item: object): string | undefined {
   if (type === "tool_search_call" && (execution ?? data["execution"]) !== "server")
     return keyOf(type, callId ?? data["call_id"] ?? id)
   if (type === "hosted_tool_call") {
-    if (nameOf(item as Fields) === "mcp_approval_request") return keyOf("mcp_approval_request", data["id"] ?? id)
+    if (isNamed(item as Fields, "mcp_approval_request")) return keyOf("mcp_approval_request", data["id"] ?? id)
     return PENDING.has(status) ? keyOf(type, id) : undefined
   }
   // What the SDK has no type for, such as a call of a local shell.
@@ -63,19 +63,16 @@ function answeredBy(item: Fields, open: ReadonlySet<string>): readonly string[] 
     // An output may name no call: it is that of the first one that waits.
     return known.length > 0 ? known : [...open].filter((key) => key.startsWith("tool_search_call ")).slice(0, 1)
   }
-  if (type === "hosted_tool_call" && nameOf(item) === "mcp_approval_response")
+  if (type === "hosted_tool_call" && isNamed(item, "mcp_approval_response"))
     return keys("mcp_approval_request", data["approval_request_id"])
   const name = data["type"]
   const isOutput = type === "unknown" && typeof name === "string" && name.endsWith("_output")
   return isOutput ? keys(name.slice(0, -"_output".length), data["call_id"]) : []
 }
 
-function nameOf({ name, providerData }: Fields): unknown {
-  return isObject(providerData) &&
-    typeof providerData["type"] === "string" &&
-    String(name).startsWith("mcp_approval") === false
-    ? providerData["type"]
-    : name
+/** The SDK names such an item by its `name`, or by the type of what the provider has given. */
+function isNamed({ name, providerData }: Fields, expected: string): boolean {
+  return name === expected || (isObject(providerData) && providerData["type"] === expected)
 }
 
 function keyOf(type: string, id: unknown): string | undefined {

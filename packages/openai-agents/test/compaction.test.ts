@@ -83,7 +83,7 @@ test("what others add while a session is compacted stays behind the compaction, 
         known = [...output]
       }
     }),
-    { numRuns: runs(60) },
+    { numRuns: runs(30) },
   )
 })
 

@@ -19,8 +19,12 @@ import { z } from "zod"
 import { runs } from "../../../.config/runs.ts"
 import { runner } from "./agents.ts"
 
-const reasoning = (id: string): AgentInputItem =>
-  ({ type: "reasoning", id, content: [], providerData: { encrypted_content: "E" } }) as AgentInputItem
+const reasoning = (id: string): AgentInputItem => ({
+  type: "reasoning",
+  id,
+  content: [],
+  providerData: { encrypted_content: "E" },
+})
 
 const step = fc.record({
   thinks: fc.boolean(),
@@ -41,6 +45,12 @@ function answersOf({ steps, fails }: typeof turn extends fc.Arbitrary<infer T> ?
   const end = answers.findIndex((_, n) => steps[n]?.calls.length === 0)
   const left = (end < 0 ? [...answers, [assistantMessage("end")]] : answers.slice(0, end + 1)) as ScriptedModelInput[]
   return fails ? [...left.slice(0, -1), modelError(new Error("503"))] : left
+}
+
+/** The SDK takes the ids off calls before it gives them to a session (`stripTransientCallIds`, agents-core 0.20.0), whatever session that is. */
+function asStored(item: object): string {
+  const isCall = (item as { readonly type?: unknown }).type === "function_call"
+  return JSON.stringify(item, (key, value: unknown) => (isCall && key === "id" ? undefined : value))
 }
 
 const lookUp = (name: string, fails: boolean): ReturnType<typeof tool> =>
@@ -70,13 +80,13 @@ test("what a model gets begins with what it got before, in a run and in the runs
         )
         expect(failed).toBe(one.fails)
         for (const { request } of model.calls) {
-          const input = (request.input as readonly object[]).map((item) => JSON.stringify(item))
+          const input = (request.input as readonly object[]).map(asStored)
           // A run whose model has failed is not stored, so the next request begins with the history before it.
           expect(input.slice(0, last.length)).toEqual(last)
           if (!one.fails) last = input
         }
       }
     }),
-    { numRuns: runs(25) },
+    { numRuns: runs(12) },
   )
 })
