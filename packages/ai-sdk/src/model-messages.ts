@@ -49,11 +49,18 @@ type Converting = (messages: readonly ChatMessage[], options?: object) => Promis
 function withApprovedLast(message: object, { parts }: ChatMessage): object {
   const { role, content } = message as { readonly role?: unknown; readonly content?: unknown }
   if (role !== "tool" || !Array.isArray(content)) return message
-  const approved = (parts as readonly Part[]).filter((part) => isTool(part) && isApproved(part) && isFinished(part))
+  const approved = (parts as readonly Part[]).filter(
+    (part) => isTool(part) && isFinished(part) && isApprovedLater(part),
+  )
   const isLast = ({ type, toolCallId }: ResultLike): boolean =>
     type === "tool-result" && approved.some((part) => part["toolCallId"] === toolCallId)
   const results = content as readonly ResultLike[]
   return { ...message, content: [...results.filter((one) => !isLast(one)), ...results.filter(isLast)] }
+}
+
+/** An automatic approval is one of the run that made the call, which has the results in the order of the calls. */
+function isApprovedLater(part: Part): boolean {
+  return isApproved(part) && (part["approval"] as { readonly isAutomatic?: unknown }).isAutomatic !== true
 }
 
 interface ResultLike {

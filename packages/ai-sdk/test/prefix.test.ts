@@ -119,9 +119,19 @@ test("what a model gets begins with what it got before, unless a result has take
       }
       expect(brokenPrefix(world.prompts)).toBeUndefined()
     }),
-    { numRuns: runs(30) },
+    { numRuns: runs(20), examples: [[decided(true)], [decided(false)]] },
   )
 })
+
+/** A turn with a call that a user decides on, beside one that runs at once, and the next turn. */
+function decided(approves: boolean): Turn[] {
+  const step = { thinks: false, says: false, calls: [] }
+  const asking: Turn["steps"][number] = { ...step, calls: ["approved", "text"] }
+  return [
+    { steps: [asking, step], answers: "now", approves, breaksAfter: undefined },
+    { steps: [step], answers: "never", approves, breaksAfter: undefined },
+  ]
+}
 
 /** The first request that does not begin with the one before it. */
 function brokenPrefix(prompts: readonly (readonly string[])[]): unknown {
