@@ -1,6 +1,7 @@
 /**
  * What a compaction of the SDK has not read. Its `OpenAIResponsesCompactionSession` reads the history, sends it to be compacted, reads it again
- * to be able to restore it, clears the session and adds the output. What was added between its two reads is in neither.
+ * to be able to restore it, clears the session and adds the output. Its runner, whose model may compact, does the same with a replacement
+ * of the history. What was added between the two reads is in neither.
  */
 import type { Entry } from "@sessions/core"
 import { isQuestion } from "./history.ts"
@@ -38,12 +39,12 @@ export class ReadMarks {
     return this.#before !== undefined
   }
 
-  /** The entries of the history that were not there at the last read but one. None if it is not known, or the history was rewritten since. */
-  unread(entries: readonly Entry[]): readonly Unread[] {
-    if (this.#before === undefined) return []
+  /** The entries of the history that were not there at the last read but one. Undefined: not known, or the history was rewritten since. */
+  unread(entries: readonly Entry[]): readonly Unread[] | undefined {
+    if (this.#before === undefined) return undefined
     const { end, own } = this.#before
     const index = entries.findIndex(({ id }) => id === end)
-    if (end !== null && index < 0) return []
+    if (end !== null && index < 0) return undefined
     const added = new Set([...own, ...(this.#last?.own ?? [])])
     return entries.slice(index + 1).map((entry) => ({ entry, isOwn: added.has(entry.id) }))
   }

@@ -174,7 +174,7 @@ class LogSession implements AgentSession<object> {
       this.#cleared = await this.#change(false, async (session) => {
         const { entries } = await currentHistory(session, this.#marks.areKnown ? Number.POSITIVE_INFINITY : 0)
         await rewrite(session, undefined, [], { type: "clear" }, true)
-        return this.#marks.unread(entries)
+        return this.#marks.unread(entries) ?? []
       })
       this.#seen = null
     })
@@ -185,12 +185,16 @@ class LogSession implements AgentSession<object> {
     return this.#exclusive(async () => {
       await this.#change(true, async (session) => {
         const history = await currentHistory(session, Number.POSITIVE_INFINITY)
-        const entries = [...added, ...unseen(history, this.#seen).map((entry) => toEntry(toItem(entry)))]
+        const unread = this.#marks.unread(history.entries)
+        // What the run has added itself, its model has had.
+        const kept = unread?.filter(({ isOwn }) => !isOwn).map(({ entry }) => entry) ?? unseen(history, this.#seen)
+        const entries = [...added, ...kept.map((entry) => toEntry(toItem(entry)))]
         const ids = await rewrite(session, undefined, entries, {
           type: "compaction",
           operations: history.operations.map(named),
         })
         this.#seen = ids.at(-1) ?? null
+        this.#marks.read(ids[added.length - 1] ?? null)
       })
     })
   }

@@ -55,8 +55,9 @@ export interface AgentSession<Item extends object = never> extends AsyncDisposab
    */
   clearSession(): Promise<void>
   /**
-   * Replaces the history by these items: a compaction and what follows it. Items that other processes have added since this object last
-   * read or wrote the history are kept behind them.
+   * Replaces the history by these items: a compaction and what follows it. Items that others have added since this object's last read but one
+   * are kept behind them, since the runner reads the history once more before it stores a run; since its last read or write, if there
+   * was one read only.
    */
   replaceHistoryWithCompaction(items: readonly Given<Item>[]): Promise<void>
   /**

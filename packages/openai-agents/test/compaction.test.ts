@@ -2,12 +2,16 @@
  * The calls of the SDK's `OpenAIResponsesCompactionSession` (`@openai/agents-openai` 0.20.0): it reads the history, or knows it from its own calls, has
  * it compacted, reads it again, clears the session and adds the output. Others add items at any time.
  */
+import { Agent, type AgentInputItem, tool } from "@openai/agents-core"
+import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents-core/testing"
 import { createSessions } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import { type AgentSession, createAgentSession } from "@sessions/openai-agents"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
+import { z } from "zod"
 import { runs } from "../../../.config/runs.ts"
+import { runner } from "./agents.ts"
 
 let count = 0
 
@@ -101,4 +105,30 @@ test("a session that is cleared, and gets items without a compaction, has these 
   const items = turn()
   await session.addItems(items)
   expect(await other.getItems()).toEqual(items)
+})
+
+test("what others add in a run whose model compacts stays behind the compaction, though the runner reads the history again before it stores", async () => {
+  const storage = createMemoryStorage()
+  const [session, other] = [0, 1].map(() =>
+    createAgentSession<AgentInputItem>({ sessions: createSessions({ storage }), sessionId: "s" }),
+  ) as [AgentSession<AgentInputItem>, AgentSession<AgentInputItem>]
+  await session.addItems(turn() as AgentInputItem[])
+  const added = turn() as AgentInputItem[]
+  const wait = tool({
+    name: "wait",
+    description: "Others add items meanwhile",
+    parameters: z.object({}),
+    execute: async () => {
+      await other.addItems(added)
+      return "done"
+    },
+  })
+  const model = new ScriptedModel([
+    [functionCall("wait", {}, { callId: "c1" })],
+    [{ type: "compaction", encrypted_content: "E" }, assistantMessage("short")],
+  ])
+  await runner.run(new Agent({ name: "guide", model, tools: [wait] }), "go on", { session })
+  const items = await other.getItems()
+  expect(items.slice(0, 2)).toMatchObject([{ type: "compaction" }, { role: "assistant" }])
+  expect(items.slice(2)).toEqual(added)
 })

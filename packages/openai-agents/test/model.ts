@@ -136,7 +136,8 @@ async function outcomeOf(
     case "get":
       return session.getItems(next.limit)
     case "compact": {
-      // A writer that has just read sees every item, so none is kept.
+      // A writer that has read twice has seen every item, so none is kept.
+      await session.getItems()
       await session.getItems()
       return session.replaceHistoryWithCompaction(next.items)
     }
