@@ -4,7 +4,7 @@
  * of the history. What was added between the two reads is in neither.
  */
 import type { Entry } from "@sessions/core"
-import { isQuestion } from "./history.ts"
+import { type History, isQuestion } from "./history.ts"
 import { isObject, toItem } from "./items.ts"
 
 interface Mark {
@@ -78,4 +78,11 @@ function questionOf(item: object): string | undefined {
   if (typeof content === "string") return content
   const parts: readonly unknown[] = Array.isArray(content) ? content : []
   return parts.map((part) => (isObject(part) && typeof part["text"] === "string" ? part["text"] : "")).join("")
+}
+
+/** The entries of items that are newer than the one that was seen last. */
+export function unseen({ entries }: History, seen: string | null | undefined): readonly Entry[] {
+  if (seen === null) return entries
+  const index = entries.findIndex(({ id }) => id === seen)
+  return index < 0 ? [] : entries.slice(index + 1)
 }

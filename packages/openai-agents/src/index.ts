@@ -2,6 +2,12 @@
 export type { AgentSessionInfo, AgentSessionPage } from "./list.ts"
 export { listAgentSessions } from "./list.ts"
 export { deleteAgentSession, logIdOf } from "./log-id.ts"
-export type { AgentRepair, AgentSessionOptions } from "./session.ts"
 export { createAgentSession } from "./session.ts"
-export type { AgentSession, HistoryMutation, HistoryTransaction, HistoryTransactionArgs } from "./types.ts"
+export type {
+  AgentRepair,
+  AgentSession,
+  AgentSessionOptions,
+  HistoryMutation,
+  HistoryTransaction,
+  HistoryTransactionArgs,
+} from "./types.ts"

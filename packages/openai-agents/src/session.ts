@@ -7,10 +7,9 @@ import { type Entry, hasCode, type NewEntry, type Session, SessionError, type Se
 import { createIds } from "@sessions/core/format"
 import { checkOptions, type OptionNames } from "@sessions/core/storage"
 import { canonical, hashOf } from "./canonical.ts"
-import { isCompaction, notCompacted, ReadMarks, type Unread } from "./compaction.ts"
+import { isCompaction, notCompacted, ReadMarks, type Unread, unseen } from "./compaction.ts"
 import {
   findPlace,
-  findStart,
   type History,
   isFirstQuestionCut,
   isQuestion,
@@ -19,31 +18,18 @@ import {
   type Rewrite,
 } from "./history.ts"
 import { isObject, type ItemEntry, toEntry, toItem } from "./items.ts"
-import { KIND, logIdOf, REWRITTEN, SESSION_ID } from "./log-id.ts"
+import { KIND, logIdOf, SESSION_ID } from "./log-id.ts"
 import { callKey, orphans, standIn } from "./orphans.ts"
+import { inBatch, named, rewrite } from "./rewrite.ts"
 import { type SharedState, sharedState } from "./shared.ts"
 import { checkTransaction, mutate, type Transaction } from "./transactions.ts"
-import type { AgentSession, HistoryMutation, HistoryTransactionArgs } from "./types.ts"
-
-export interface AgentSessionOptions {
-  /** The repository. It stays open when the session is closed. */
-  readonly sessions: Sessions
-  /** Any text; the same in every process. Default: a new ULID. */
-  readonly sessionId?: string
-  /** Metadata of a log that is created, such as the user, by which `listAgentSessions` can filter. */
-  readonly metadata?: Readonly<Record<string, unknown>>
-  /** Called in each run for each call that its model does not get, because its result is missing. Default: none is reported. */
-  readonly onRepair?: (repair: AgentRepair) => void
-}
-
-/** A call that a model does not get. It stays in the history. */
-export interface AgentRepair {
-  readonly sessionId: string
-  /** The item as `getItems` gives it. */
-  readonly item: object
-  /** What was left out, and how to change it for good. */
-  readonly message: string
-}
+import type {
+  AgentRepair,
+  AgentSession,
+  AgentSessionOptions,
+  HistoryMutation,
+  HistoryTransactionArgs,
+} from "./types.ts"
 
 /**
  * A session for `run(agent, input, { session })` of the OpenAI Agents SDK. Its log is created with the first items, and opened if there is
@@ -382,48 +368,6 @@ const REFUSED = {
   taken: "Session history operation was already applied with a different transaction.",
   differs: "Session history suffix no longer matches the transaction precondition.",
 } as const
-
-/**
- * Replaces what is behind an entry, in one append; undefined is before the first item. Rejects with `conflict`, and writes nothing, if
- * another process has appended. Returns the ids of the entries. `takesFirst`: the first question leaves the history.
- */
-async function rewrite(
-  session: Session,
-  before: string | null | undefined,
-  entries: readonly NewEntry[],
-  { type, operations = [] }: Rewrite,
-  takesFirst = false,
-): Promise<readonly string[]> {
-  const at = before === undefined ? await findStart(session) : before
-  const op: Rewrite = operations.length === 0 ? { type } : { type, operations }
-  const isNew = takesFirst && (await session.info()).metadata[REWRITTEN] !== true
-  const all: readonly NewEntry[] = isNew ? [{ type: "metadata", key: REWRITTEN, value: true }, ...entries] : entries
-  const batch = all.length === 0 ? {} : { batch: [0, all.length + 1] }
-  const { ids } = await session.append(inBatch(all, 1), {
-    at,
-    leaf: { op, ...batch },
-    onConflict: "fail",
-    repeats: "end",
-  })
-  return ids.slice(all.length - entries.length)
-}
-
-/** The entries with their places in the batch, of which `before` entries are before these. */
-function inBatch(entries: readonly NewEntry[], before: number): readonly NewEntry[] {
-  const length = entries.length + before
-  return length === 1 ? entries : entries.map((entry, index) => ({ ...entry, batch: [index + before, length] }))
-}
-
-function named({ id, hash }: Operation): Operation {
-  return { id, hash }
-}
-
-/** The entries of items that are newer than the one that was seen last. */
-function unseen({ entries }: History, seen: string | null | undefined): readonly Entry[] {
-  if (seen === null) return entries
-  const index = entries.findIndex(({ id }) => id === seen)
-  return index < 0 ? [] : entries.slice(index + 1)
-}
 
 function isSame(item: object, entry: Entry): boolean {
   return canonical(item) === canonical(toItem(entry))

@@ -3,6 +3,28 @@
  * checked against the SDK's own in `test/types.test.ts`.
  */
 
+import type { Sessions } from "@sessions/core"
+
+export interface AgentSessionOptions {
+  /** The repository. It stays open when the session is closed. */
+  readonly sessions: Sessions
+  /** Any text; the same in every process. Default: a new ULID. */
+  readonly sessionId?: string
+  /** Metadata of a log that is created, such as the user, by which `listAgentSessions` can filter. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+  /** Called in each run for each call that its model does not get, because its result is missing. Default: none is reported. */
+  readonly onRepair?: (repair: AgentRepair) => void
+}
+
+/** A call that a model does not get. It stays in the history. */
+export interface AgentRepair {
+  readonly sessionId: string
+  /** The item as `getItems` gives it. */
+  readonly item: object
+  /** What was left out, and how to change it for good. */
+  readonly message: string
+}
+
 /** One change of the history that is applied as a whole, or not at all. */
 export type HistoryTransaction<Item> =
   | { readonly type: "append_items"; readonly items: readonly Item[] }
