@@ -114,8 +114,9 @@ export interface ChatStore<Message extends ChatMessage = ChatMessage> {
   /**
    * Adds the message behind those of the chat, creates the chat if there is none, and returns the messages up to this one: those of a request
    * to the model. Reading and writing are one step, so of two requests at once the later one has the messages of both. A message with this
-   * id is replaced; what follows it stays behind an answer and behind an equal question, and goes with a changed question. `invalid` for a
-   * message without parts.
+   * id is replaced, and so is an answer with a call that waits, if the message has its calls under another id; what follows it stays behind
+   * an answer and behind an equal question, and goes with a changed question. A question with the id `""` is a new one, unless it is equal
+   * to the last message. `invalid` for a message without parts. Give the messages to `withRepair` for the model.
    */
   addMessage(o: AddMessageOptions<Message>): Promise<Message[]>
   /** Clears the active stream if it is `expected`: a newer stream stays. */
