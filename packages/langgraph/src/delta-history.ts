@@ -39,8 +39,9 @@ export async function readDeltaHistories(
     const values = await readValues(lines, found.checkpoint.seq, cache)
     for (const channel of open) {
       const value = values.get(channel)
-      if (value === undefined) continue
-      seeds.set(channel, await load(saver.serde, value))
+      const seed = value === undefined ? undefined : await load(saver.serde, value)
+      if (seed === undefined) continue
+      seeds.set(channel, seed)
       open.delete(channel)
     }
     at = found.checkpoint.data.parent

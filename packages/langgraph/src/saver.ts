@@ -24,7 +24,7 @@ import { changesTo } from "./state.ts"
 import { sessionOf } from "./thread-id.ts"
 import { cannotReplace, isTrimDue, trim } from "./trim.ts"
 import { readTuple } from "./tuple.ts"
-import { store } from "./values.ts"
+import { store, withinCheckpoint } from "./values.ts"
 import { Writers } from "./writers.ts"
 
 type Config = Parameters<BaseCheckpointSaver["getTuple"]>[0]
@@ -133,11 +133,12 @@ export class SessionsSaver extends BaseCheckpointSaver {
     const storing = given.map(async ([channel, value]) => {
       const before = known?.values.get(channel)
       const isNew = Object.hasOwn(newVersions, channel) || known?.versions[channel] !== versions[channel]
-      return [channel, before !== undefined && !isNew ? before : await store(this.serde, value)] as const
+      if (before !== undefined && !isNew) return [channel, before] as const
+      return [channel, await store(this.serde, withinCheckpoint(this.serde, value), { channel })] as const
     })
     const [storedCheckpoint, storedMetadata, ...stored] = await Promise.all([
-      store(this.serde, rest),
-      store(this.serde, metadata),
+      store(this.serde, rest, "checkpoint"),
+      store(this.serde, metadata, "metadata"),
       ...storing,
     ])
     const values = new Map<string, Stored>(stored)
@@ -192,7 +193,7 @@ export class SessionsSaver extends BaseCheckpointSaver {
     }
     const stored = await Promise.all(
       writes.map(async ([channel, value], n) => {
-        return [channel, WRITES_IDX_MAP[channel] ?? n, await store(this.serde, value)] as const
+        return [channel, indexOf(channel, n), await store(this.serde, value, { channel })] as const
       }),
     )
     await this.#writers.append(thread, await sessionOf(thread), false, async () => {
@@ -240,6 +241,12 @@ function threadOf(config: Config, call: string, required: boolean): string | und
   if (typeof thread === "string" || (thread === undefined && !required)) return thread
   const message = `${call} needs a thread: give it a config with a text as "thread_id" in its "configurable".`
   throw new SessionError("invalid", message)
+}
+
+/** The number of the nth write of a call. */
+function indexOf(channel: string, n: number): number {
+  // A channel may be called "constructor".
+  return Object.hasOwn(WRITES_IDX_MAP, channel) ? (WRITES_IDX_MAP[channel] ?? n) : n
 }
 
 function namespaceOf(config: Config): string {

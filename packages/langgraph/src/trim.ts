@@ -17,7 +17,7 @@ import { type Chunk, MAX_CHUNK_BYTES, type Seq, type SessionStorage, utf8Length 
 import { LogLines } from "./log-lines.ts"
 import { type CheckpointRecord, type Claim, type Found, greater, recordOf, type Stored } from "./records.ts"
 import { readValues, type StateCache } from "./state.ts"
-import { load } from "./values.ts"
+import { load, sizeOf } from "./values.ts"
 
 /** A thread is trimmed when it has twice the checkpoints that the last trimming kept, and at least this many more. */
 const LEAST_DROPPED = 50
@@ -83,7 +83,7 @@ async function choose(lines: LogLines, serde: SerializerProtocol, keep: number):
     if (!byId.has(id)) byId.set(id, { seq, ns, id, parent, deltas: await deltasOf(lines, serde, found.entry) })
   }
   const checkpoints = new Set<Seq>()
-  const channels = createChannels(lines)
+  const channels = createChannels(lines, serde)
   const ids = new Map<string, { readonly kept: Set<string>; readonly all: ReadonlyMap<string, Candidate> }>()
   for (const [ns, all] of byNamespace) {
     const newest = [...all.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, keep)
@@ -129,15 +129,23 @@ async function neededBy(
   return needed
 }
 
-/** The channels that a checkpoint has; several that are kept ask for the same ancestors. */
-function createChannels(lines: LogLines): (seq: Seq) => Promise<ReadonlySet<string>> {
+/** The channels that have a value in a checkpoint; several that are kept ask for the same ancestors. */
+function createChannels(lines: LogLines, serde: SerializerProtocol): (seq: Seq) => Promise<ReadonlySet<string>> {
   const bySeq = new Map<Seq, ReadonlySet<string>>()
   return async (seq) => {
-    const known = bySeq.get(seq) ?? new Set((await readValues(lines, seq, NO_CACHE)).keys())
-    bySeq.set(seq, known)
-    return known
+    const known = bySeq.get(seq)
+    if (known !== undefined) return known
+    const held = new Set<string>()
+    for (const [channel, value] of await readValues(lines, seq, NO_CACHE)) {
+      if (sizeOf(value) > UNDEFINED || (await load(serde, value)) !== undefined) held.add(channel)
+    }
+    bySeq.set(seq, held)
+    return held
   }
 }
+
+/** More characters than any serializer takes for `undefined`. */
+const UNDEFINED = 1_000
 
 const NO_CACHE: StateCache = { get: () => undefined, set: () => undefined }
 

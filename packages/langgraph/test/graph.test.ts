@@ -1,5 +1,5 @@
 /** LangGraph's own graphs over the saver: interrupts and forks. */
-import { Command } from "@langchain/langgraph"
+import { Annotation, Command, END, START, StateGraph } from "@langchain/langgraph"
 import { createSessions } from "@sessions/core"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { SessionsSaver } from "@sessions/langgraph"
@@ -28,6 +28,25 @@ test("a fork by updateState goes on from an earlier checkpoint, and the states o
   expect(after.slice(-before.length)).toEqual(before)
   const last = before[0]
   expect((await open().getState(last?.config ?? CONFIG)).values).toEqual(last?.values)
+})
+
+test("a node whose value cannot be stored fails its run, and the error names it", async () => {
+  const checkpointer = new SessionsSaver({ sessions: createSessions({ storage: createMemoryStorage() }) })
+  const State = Annotation.Root({ order: Annotation<{ price: unknown }>(), paid: Annotation<boolean>() })
+  const graph = new StateGraph(State)
+    .addNode("price", ({ order }) => ({ order: { price: BigInt(String(order.price)) } }))
+    .addNode("pay", () => ({ paid: true }))
+    .addEdge(START, "price")
+    .addEdge("price", "pay")
+    .addEdge("pay", END)
+    .compile({ checkpointer })
+  for (const durability of ["sync", "async", "exit"] as const) {
+    const config = { configurable: { thread_id: durability }, durability }
+    const message = expect.stringContaining('channel "order" cannot be stored: order.price is a BigInt') as string
+    await expect(graph.invoke({ order: { price: 1 } }, config)).rejects.toMatchObject({ code: "invalid", message })
+    const { values } = await graph.getState(config)
+    expect(values).not.toHaveProperty("order.price", expect.any(String))
+  }
 })
 
 type Graph = ReturnType<typeof createGraph>

@@ -24,7 +24,8 @@ test("ancestors from which a kept checkpoint's delta channel is computed stay", 
   const saver = openTrimming(2)
   let last: Config = startOf("t")
   for (let n = 0; n < 60; n++) {
-    const channel_values = n % 40 === 0 ? { log: new DeltaSnapshot([`snapshot ${n}`]) } : {}
+    // A channel that is undefined has no value: its history goes on to the ancestors.
+    const channel_values = { log: n % 40 === 0 ? new DeltaSnapshot([`snapshot ${n}`]) : undefined }
     const checkpoint = { ...emptyCheckpoint(), id: uuid6(n), channel_values, channel_versions: { log: n } }
     const metadata = {
       ...META,
