@@ -1,7 +1,7 @@
 /** The session store of the Claude Agent SDK on a repository of `@sessions/core`. Start with {@link createClaudeStore}. */
-export { transcriptText } from "./lines.ts"
 export { messageOf } from "./message.ts"
 export { createClaudeStore } from "./store.ts"
+export { transcriptText } from "./text.ts"
 export type {
   ClaudeStore,
   ClaudeStoreOptions,

@@ -1,8 +1,8 @@
 /** What a store knows of a transcript that it has read, so that it writes no line twice. */
 import type { Entry } from "@sessions/core"
 import { TRANSCRIPT, transcriptOf } from "./keys.ts"
-import { uuidOf } from "./lines.ts"
-import type { SessionStoreEntry, SessionSummaryEntry } from "./types.ts"
+import type { Contents } from "./repeats.ts"
+import type { SessionSummaryEntry } from "./types.ts"
 
 /** The metadata key of the summary. */
 export const SUMMARY = "claudeSummary"
@@ -11,7 +11,10 @@ export const ENDED = "claudeEnded"
 
 /** What is known of a log that was read whole, and of what was appended since. */
 export interface Known {
-  readonly uuids: Set<string>
+  /** Of the entries of lines. The first line of each uuid has it as its id. */
+  readonly ids: Set<string>
+  /** Read when a line comes whose uuid is known; undefined until then, and after lines of other processes. */
+  contents: Contents | undefined
   readonly titles: { user?: string | null; auto?: string | null }
   /** Its own id, see `partIdOf`. */
   transcript: string | undefined
@@ -23,29 +26,25 @@ export interface Known {
 }
 
 export function newKnown(): Known {
-  return { uuids: new Set(), titles: {}, transcript: undefined, summary: undefined, hasSummary: false, isEnded: false }
+  return {
+    ids: new Set(),
+    contents: undefined,
+    titles: {},
+    transcript: undefined,
+    summary: undefined,
+    hasSummary: false,
+    isEnded: false,
+  }
 }
 
 /** An entry of the log that was read. */
 export function learn(entry: Entry, known: Known): void {
-  if (entry.type === "custom") known.uuids.add(entry.id)
+  if (entry.type === "custom") known.ids.add(entry.id)
   if (entry.type === "title_change") known.titles[entry.source === "auto" ? "auto" : "user"] = entry.title
   if (entry.type === "metadata" && entry.key === SUMMARY) known.hasSummary = entry.value !== null
   if (entry.type === "metadata" && entry.key === ENDED) known.isEnded = true
   if (entry.type === "metadata" && entry.key === TRANSCRIPT)
     known.transcript = transcriptOf({ [TRANSCRIPT]: entry.value })
-}
-
-/** The lines whose `uuid` is neither known nor that of an earlier one. */
-export function withoutKnown(lines: readonly SessionStoreEntry[], known: ReadonlySet<string>): SessionStoreEntry[] {
-  const seen = new Set<string>()
-  return lines.filter((line) => {
-    const uuid = uuidOf(line)
-    if (uuid === undefined) return true
-    if (known.has(uuid) || seen.has(uuid)) return false
-    seen.add(uuid)
-    return true
-  })
 }
 
 /** In bytes of memory, roughly. Without recursion: a line may be nested deeper than the stack. */

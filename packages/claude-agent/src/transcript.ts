@@ -5,9 +5,19 @@
  */
 import { type Entry, hasCode, type NewEntry, type Session, type Sessions } from "@sessions/core"
 import { deleted, notWritten, otherKey } from "./errors.ts"
-import { ENDED, type Known, learn, newKnown, sizeOf, SUMMARY, withoutKnown } from "./known.ts"
+import { ENDED, type Known, learn, newKnown, sizeOf, SUMMARY } from "./known.ts"
 import { isKeyOf, KIND, metadataOf, newTranscriptId, partIdOf, sessionIdOf } from "./keys.ts"
 import { lineOf, type Title, titleOf, toEntry, toTextEntry, uuidOf } from "./lines.ts"
+import {
+  addContent,
+  type Contents,
+  contentOf,
+  entryIdOf,
+  freshIn,
+  type FreshLine,
+  isRepeated,
+  readContents,
+} from "./repeats.ts"
 import type { FoldSessionSummary, SessionKey, SessionStoreEntry, SessionSummaryEntry } from "./types.ts"
 
 export interface TranscriptOptions {
@@ -21,8 +31,9 @@ export interface TranscriptOptions {
 const ATTEMPTS = 5
 /** What an open session takes without its lines: the end of the log that opening reads. */
 const OPEN_BYTES = 100_000
-/** Of a `uuid` in a set. */
-const UUID_BYTES = 100
+/** Of the id of an entry in a set, and of the content of a line. */
+const ID_BYTES = 100
+const CONTENT_BYTES = 200
 /** Lines that are folded together while a log is read. */
 const FOLDED = 500
 
@@ -37,6 +48,8 @@ export class Transcript {
   /** Entries of other processes that were read since the log was, and are not in the summary. */
   #foreign: Entry[] = []
   #appendedBytes = 0
+  /** Of a file that comes again, see `freshIn`. */
+  #passed: number | undefined
 
   constructor(o: TranscriptOptions) {
     this.#o = o
@@ -50,24 +63,84 @@ export class Transcript {
   /** Estimated memory. */
   get bytes(): number {
     if (this.#session === undefined) return 0
-    return OPEN_BYTES + this.#appendedBytes + (this.#known?.uuids.size ?? 0) * UUID_BYTES
+    const { ids, contents } = this.#known ?? newKnown()
+    const bytes = ids.size * (ID_BYTES + (contents === undefined ? 0 : CONTENT_BYTES))
+    return OPEN_BYTES + this.#appendedBytes + bytes
   }
 
   async append(lines: readonly SessionStoreEntry[]): Promise<void> {
-    let [at, most, attempts] = [0, lines.length, 0]
-    while (at < lines.length) {
+    const passed = this.#passed
+    let left = lines
+    for (let attempts = 0; left.length > 0; ) {
+      try {
+        const fresh = await this.#freshIn(left)
+        if (fresh.length === 0) return
+        await this.#appendFresh(fresh, (written) => {
+          left = written
+          attempts = 0
+        })
+      } catch (error) {
+        this.#passed = passed
+        if (!isChanged(error) || ++attempts === ATTEMPTS) throw error
+        await this.close()
+      }
+    }
+  }
+
+  /**
+   * Writes the lines in as few batches as the storage takes; `onWritten` gets those that are left after each. Stops when another process has
+   * gone on in a further session: it may have written some of them there.
+   */
+  async #appendFresh(
+    lines: readonly FreshLine[],
+    onWritten: (left: readonly SessionStoreEntry[]) => void,
+  ): Promise<void> {
+    for (let [at, most] = [0, lines.length]; at < lines.length && this.#known?.isEnded !== true; ) {
       const part = lines.slice(at, at + most)
       try {
         // A further session takes more again than the end of the last one.
         if (await this.#appendOnce(part)) most = lines.length
         at += part.length
-        attempts = 0
+        onWritten(lines.slice(at).map(({ line }) => line))
       } catch (error) {
-        if (hasCode(error, "too_large") && part.length > 1) most = Math.ceil(part.length / 2)
-        else if (isChanged(error) && ++attempts < ATTEMPTS) await this.close()
-        else throw error
+        if (!hasCode(error, "too_large") || part.length === 1) throw error
+        most = Math.ceil(part.length / 2)
       }
     }
+  }
+
+  /** Those of a call that the transcript does not have yet, with the ids of their entries. */
+  async #freshIn(lines: readonly SessionStoreEntry[]): Promise<FreshLine[]> {
+    const known = (await this.#upToDate()) ?? newKnown()
+    const isKnown = lines.some((line) => known.ids.has(uuidOf(line) ?? ""))
+    const there = isKnown ? await this.#contents(known) : undefined
+    const contents = await contentsOf(lines, there !== undefined)
+    const found = there === undefined ? undefined : freshIn(lines, contents, there, this.#passed)
+    if (found !== undefined) this.#passed = found.passed
+    const fresh = found?.fresh ?? [...lines.keys()]
+    const taken = new Set<string>()
+    const before = new Map<string, number>()
+    return fresh.map((at) => {
+      const line = lines[at] as SessionStoreEntry
+      const uuid = uuidOf(line)
+      if (uuid === undefined) return { line, id: undefined }
+      const count = before.get(uuid) ?? there?.byUuid.get(uuid)?.length ?? 0
+      before.set(uuid, count + 1)
+      const id = entryIdOf(uuid, count, contents[at] ?? "", (one) => known.ids.has(one) || taken.has(one))
+      taken.add(id)
+      return { line, id }
+    })
+  }
+
+  async #contents(known: Known): Promise<Contents> {
+    known.contents ??= await readContents(this.#o.sessions, await this.id(), known.transcript, this.#part)
+    return known.contents
+  }
+
+  /** Undefined if there is no session. */
+  async #upToDate(): Promise<Known | undefined> {
+    if (this.#known?.isEnded === true) await this.close()
+    return this.#known ?? (await this.#readAll(() => undefined))
   }
 
   /** Undefined if there is no session. */
@@ -112,7 +185,10 @@ export class Transcript {
   #hold(session: Session, part: number): void {
     session.on("foreign", ({ entries }) => {
       this.#foreign.push(...entries)
-      for (const entry of entries) if (this.#known !== undefined) learn(entry, this.#known)
+      const known = this.#known
+      if (known === undefined) return
+      for (const entry of entries) learn(entry, known)
+      if (entries.some(({ type }) => type === "custom")) known.contents = undefined
     })
     this.#session = session
     this.#part = part
@@ -154,13 +230,18 @@ export class Transcript {
     const { key, fold } = this.#o
     const metadata: Record<string, unknown> = {}
     let unfolded: SessionStoreEntry[] = []
+    let before: Contents | undefined
     for await (const entry of session.entries()) {
       const line = lineOf(entry)
-      // A process that did not know yet of a further part may have written a line that the part has as well.
-      const isRepeated = line !== undefined && known.uuids.has(entry.id)
+      const hasId = line !== undefined && known.ids.has(entry.id)
       learn(entry, known)
       if (entry.type === "metadata") metadata[entry.key] = entry.value
-      if (line === undefined || isRepeated) continue
+      if (line === undefined) continue
+      if (hasId) {
+        if (part === 1) continue
+        before ??= await readContents(this.#o.sessions, await this.id(), known.transcript, part - 1)
+        if (await isRepeated(line, before)) continue
+      }
       visit(line)
       if (fold !== undefined && unfolded.push(line) === FOLDED) {
         known.summary = this.#fold(known.summary, unfolded)
@@ -172,26 +253,23 @@ export class Transcript {
   }
 
   /** Resolves with true if the lines were written to a further part. */
-  async #appendOnce(lines: readonly SessionStoreEntry[]): Promise<boolean> {
-    if (this.#known?.isEnded === true) await this.close()
-    const known = this.#known ?? (await this.#readAll(() => undefined))
+  async #appendOnce(lines: readonly FreshLine[]): Promise<boolean> {
+    const known = this.#known
     const session = this.#session
     if (known === undefined || session === undefined) {
       await this.#create(lines, 1, newKnown())
       return false
     }
-    const fresh = withoutKnown(lines, known.uuids)
-    if (fresh.length === 0) return false
-    const batch = this.#batch(fresh, known)
+    const batch = this.#batch(lines, known)
     try {
-      await written(session, batch.entries, () => this.#batch(fresh, known, toTextEntry).entries)
+      await written(session, batch.entries, () => this.#batch(lines, known, toTextEntry).entries)
     } catch (error) {
       if (!hasCode(error, "too_large") || lines.length > 1) throw error
-      await this.#continue(session, fresh, known)
+      await this.#continue(session, lines, known)
       return true
     }
-    this.#remember(fresh, known, batch)
-    await this.#correctSummary(session, known, batch.before, fresh)
+    await this.#remember(lines, known, batch)
+    await this.#correctSummary(session, known, batch.before, linesOf(lines))
     return false
   }
 
@@ -200,7 +278,7 @@ export class Transcript {
    * readers look for a further part in any case. The mark also shows whether another process has deleted the transcript before the part was
    * there: if not yet, that process finds the part, because it looks for parts once more at its end.
    */
-  async #continue(ended: Session, lines: readonly SessionStoreEntry[], known: Known): Promise<void> {
+  async #continue(ended: Session, lines: readonly FreshLine[], known: Known): Promise<void> {
     const part = await this.#create(lines, this.#part + 1, known)
     try {
       await ended.append([{ type: "metadata", key: ENDED, value: true }])
@@ -216,20 +294,19 @@ export class Transcript {
   }
 
   /** Resolves with the id of the session. */
-  async #create(lines: readonly SessionStoreEntry[], part: number, known: Known): Promise<string> {
+  async #create(lines: readonly FreshLine[], part: number, known: Known): Promise<string> {
     const { sessions, key } = this.#o
-    const fresh = withoutKnown(lines, known.uuids)
-    const cwd = fresh.find((line) => typeof line["cwd"] === "string")?.["cwd"] as string | undefined
+    const cwd = lines.find(({ line }) => typeof line["cwd"] === "string")?.line["cwd"] as string | undefined
     if (part === 1) known.transcript = newTranscriptId()
     const id = partIdOf(await this.id(), part, known.transcript)
     const metadata = metadataOf(key, part, known.transcript)
     const fields = { id, kind: KIND, metadata, ...(cwd === undefined ? {} : { cwd }) }
     // Each part has the titles.
     const untitled = { ...known, titles: {} }
-    const batch = this.#batch(fresh, untitled, toEntry, known.titles)
+    const batch = this.#batch(lines, untitled, toEntry, known.titles)
     const session = await orAsText(
       batch.entries,
-      () => this.#batch(fresh, untitled, toTextEntry, known.titles).entries,
+      () => this.#batch(lines, untitled, toTextEntry, known.titles).entries,
       (entries) => sessions.create({ ...fields, entries }),
     )
     if (session.head === undefined) {
@@ -239,20 +316,20 @@ export class Transcript {
     this.#foreign = []
     this.#hold(session, part)
     this.#known = known
-    this.#remember(fresh, known, batch)
+    await this.#remember(lines, known, batch)
     return id
   }
 
   /** The lines as entries, with the title and the summary that they give. */
   #batch(
-    lines: SessionStoreEntry[],
+    lines: readonly FreshLine[],
     known: Known,
     toLineEntry: typeof toEntry = toEntry,
     given: Known["titles"] = {},
   ): Batch {
     const entries = lines.map(toLineEntry)
     const titles = { ...given }
-    for (const line of lines) {
+    for (const { line } of lines) {
       const found: Title | undefined = this.#o.key.subpath === undefined ? titleOf(line) : undefined
       if (found !== undefined) titles[found.source] = found.title
     }
@@ -262,17 +339,22 @@ export class Transcript {
       if (title !== undefined && title !== null && title !== known.titles[source])
         entries.push({ type: "title_change", title, source })
     }
-    const summary = this.#fold(known.summary, lines)
+    const summary = this.#fold(known.summary, linesOf(lines))
     const writesSummary = summary !== undefined || known.hasSummary
     if (writesSummary) entries.push(summaryEntry(summary))
     return { entries, titles, summary, writesSummary, before: known.summary }
   }
 
-  #remember(lines: readonly SessionStoreEntry[], known: Known, { titles, summary, writesSummary }: Batch): void {
-    for (const line of lines) {
-      const uuid = uuidOf(line)
-      if (uuid !== undefined) known.uuids.add(uuid)
+  async #remember(lines: readonly FreshLine[], known: Known, { titles, summary, writesSummary }: Batch): Promise<void> {
+    for (const { line, id } of lines) {
+      if (id !== undefined) known.ids.add(id)
       this.#appendedBytes += sizeOf(line)
+    }
+    const { contents } = known
+    for (const { line } of contents === undefined ? [] : lines) {
+      const uuid = uuidOf(line)
+      if (uuid === undefined || contents === undefined) continue
+      addContent(contents, uuid, await contentOf(line))
     }
     Object.assign(known.titles, titles)
     known.summary = summary
@@ -303,6 +385,23 @@ export class Transcript {
     const { key, fold } = this.#o
     return key.subpath === undefined ? fold?.(before, key, lines) : undefined
   }
+}
+
+function linesOf(lines: readonly FreshLine[]): SessionStoreEntry[] {
+  return lines.map(({ line }) => line)
+}
+
+/** Of the lines with a uuid; without `all` only of those that have the uuid of an earlier one. */
+async function contentsOf(lines: readonly SessionStoreEntry[], all: boolean): Promise<(string | undefined)[]> {
+  const seen = new Set<string>()
+  const contents: (string | undefined)[] = []
+  for (const line of lines) {
+    const uuid = uuidOf(line)
+    const isNeeded = uuid !== undefined && (all || seen.has(uuid))
+    contents.push(isNeeded ? await contentOf(line) : undefined)
+    if (uuid !== undefined) seen.add(uuid)
+  }
+  return contents
 }
 
 interface Batch {

@@ -121,6 +121,28 @@ test("a process that has an earlier session open learns of the further ones, and
     expect(uuids.filter((uuid) => uuid.startsWith(`${name}-`))).toEqual(own(name).map(({ uuid }) => uuid))
 })
 
+test("a line that a process writes to an earlier session, as it knows of no further one, is there once, and with other content too", async () => {
+  const location = createMemoryLocation()
+  const [one, two] = [inMemory(location), inMemory(location)]
+  await two.append(MAIN, [tag("small")])
+  await one.append(MAIN, [...long, message(500), message(501, "one")])
+  const late = [message(500), message(501, "two")]
+  await two.append(MAIN, late)
+  const lines = (await inMemory(location).load(MAIN)) ?? []
+  expect(same(lines, [tag("small"), ...lines.filter(({ uuid }) => uuid !== undefined)])).toBe(true)
+  expect(lines).toHaveLength(1 + LINES + 3)
+  for (const line of [...late, message(501, "one")]) expect(lines).toContainEqual(line)
+  await two.append(MAIN, [...long, message(500)])
+  await inMemory(location).append(MAIN, [...long, message(501, "one")])
+  expect(same((await one.load(MAIN)) ?? [], lines)).toBe(true)
+  const sessions = createSessions({ storage: createMemoryStorage({ location }) })
+  const session = await sessions.open((await one.ids())[0] ?? "")
+  let text = ""
+  for await (const piece of transcriptText(session, sessions)) text += piece
+  expect(text === lines.map((line) => `${JSON.stringify(line)}\n`).join("")).toBe(true)
+  await sessions.close()
+})
+
 test.each(["full", "with a reserve"])(
   "a process that goes on in a further session while another one deletes the transcript begins it anew: %s",
   async (how) => {
