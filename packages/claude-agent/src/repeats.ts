@@ -70,23 +70,61 @@ export function addContent({ all, byUuid }: Contents, uuid: string, content: str
   else contents.push(content)
 }
 
-/** The lines of a call that are not there, by their places in it. */
+export const NO_CONTENTS: Contents = { all: [], byUuid: new Map() }
+
 export interface Fresh {
-  readonly fresh: readonly number[]
-  /** In a file that comes again, how many lines of the transcript it has passed; undefined at the end of them. */
+  readonly fresh: readonly FreshLine[]
+  /** Of a file that comes again, how many lines of the transcript it has passed; undefined at the end of them. */
   readonly passed: number | undefined
+}
+
+/** The lines of a call that are not there. `ids`: of all entries of the transcript; `there` may be empty if no uuid of the call is in it. */
+export async function freshIn(
+  lines: readonly SessionStoreEntry[],
+  ids: ReadonlySet<string>,
+  there: Contents,
+  passed: number | undefined,
+): Promise<Fresh> {
+  const contents = await contentsOf(lines, there.all.length > 0)
+  const found = freshPlaces(lines, contents, there, passed)
+  const taken = new Set<string>()
+  const counts = new Map<string, number>()
+  const fresh = found.places.map((at) => {
+    const line = lines[at] as SessionStoreEntry
+    const uuid = uuidOf(line)
+    if (uuid === undefined) return { line, id: undefined }
+    const before = counts.get(uuid) ?? there.byUuid.get(uuid)?.length ?? 0
+    counts.set(uuid, before + 1)
+    const id = entryIdOf(uuid, before, contents[at] ?? "", (one) => ids.has(one) || taken.has(one))
+    taken.add(id)
+    return { line, id }
+  })
+  return { fresh, passed: found.passed }
+}
+
+/** Of the lines with a uuid; without `all` only of those that have the uuid of an earlier one. */
+async function contentsOf(lines: readonly SessionStoreEntry[], all: boolean): Promise<(string | undefined)[]> {
+  const seen = new Set<string>()
+  const contents: (string | undefined)[] = []
+  for (const line of lines) {
+    const uuid = uuidOf(line)
+    const isNeeded = uuid !== undefined && (all || seen.has(uuid))
+    contents.push(isNeeded ? await contentOf(line) : undefined)
+    if (uuid !== undefined) seen.add(uuid)
+  }
+  return contents
 }
 
 /**
  * Of the lines of one uuid in a call, the first ones are left out that are the last ones of the transcript: there ends a call that is
  * repeated, or that was written in part. While a file comes again, as by an import, its lines are those of the transcript, in their order.
  */
-export function freshIn(
+function freshPlaces(
   lines: readonly SessionStoreEntry[],
   contents: readonly (string | undefined)[],
   there: Contents,
   passedBefore: number | undefined,
-): Fresh {
+): { readonly places: readonly number[]; readonly passed: number | undefined } {
   let passed = passedBefore ?? (beginsAgain(contents, there) ? 0 : undefined)
   const left = new Set<number>()
   const byUuid = new Map<string, number[]>()
@@ -107,8 +145,8 @@ export function freshIn(
     const next = places.map((at) => contents[at])
     for (const at of places.slice(0, overlapOf(there.byUuid.get(uuid) ?? [], next))) left.add(at)
   }
-  const fresh = [...lines.keys()].filter((at) => !left.has(at))
-  return { fresh, passed: passed === there.all.length ? undefined : passed }
+  const places = [...lines.keys()].filter((at) => !left.has(at))
+  return { places, passed: passed === there.all.length ? undefined : passed }
 }
 
 /**
@@ -125,7 +163,7 @@ function beginsAgain(contents: readonly (string | undefined)[], { all }: Content
 }
 
 /** How many of the first items of `next` are the last ones of `before`. In linear time, as by Knuth, Morris and Pratt. */
-export function overlapOf(before: readonly unknown[], next: readonly unknown[]): number {
+function overlapOf(before: readonly unknown[], next: readonly unknown[]): number {
   /** How many of the first items are the last ones of the first n, for each n. */
   const shorter = [0, 0]
   const grown = (count: number, item: unknown): number => {
@@ -143,7 +181,7 @@ export function overlapOf(before: readonly unknown[], next: readonly unknown[]):
  * The id of the entry of a line: its uuid, so that two processes that write it at once write it once. Of a further line of the uuid also its
  * number and its content.
  */
-export function entryIdOf(uuid: string, before: number, content: string, isTaken: (id: string) => boolean): string {
+function entryIdOf(uuid: string, before: number, content: string, isTaken: (id: string) => boolean): string {
   for (let number = before + 1; ; number++) {
     const id = number === 1 ? uuid : `${uuid}#${number}.${content.slice(0, 16)}`
     // Any text may be a uuid, also one that looks like such an id.

@@ -12,10 +12,10 @@ import {
   addContent,
   type Contents,
   contentOf,
-  entryIdOf,
   freshIn,
   type FreshLine,
   isRepeated,
+  NO_CONTENTS,
   readContents,
 } from "./repeats.ts"
 import type { FoldSessionSummary, SessionKey, SessionStoreEntry, SessionSummaryEntry } from "./types.ts"
@@ -109,27 +109,14 @@ export class Transcript {
     }
   }
 
-  /** Those of a call that the transcript does not have yet, with the ids of their entries. */
-  async #freshIn(lines: readonly SessionStoreEntry[]): Promise<FreshLine[]> {
+  /** Those of a call that the transcript does not have yet. */
+  async #freshIn(lines: readonly SessionStoreEntry[]): Promise<readonly FreshLine[]> {
     const known = (await this.#upToDate()) ?? newKnown()
     const isKnown = lines.some((line) => known.ids.has(uuidOf(line) ?? ""))
-    const there = isKnown ? await this.#contents(known) : undefined
-    const contents = await contentsOf(lines, there !== undefined)
-    const found = there === undefined ? undefined : freshIn(lines, contents, there, this.#passed)
-    if (found !== undefined) this.#passed = found.passed
-    const fresh = found?.fresh ?? [...lines.keys()]
-    const taken = new Set<string>()
-    const before = new Map<string, number>()
-    return fresh.map((at) => {
-      const line = lines[at] as SessionStoreEntry
-      const uuid = uuidOf(line)
-      if (uuid === undefined) return { line, id: undefined }
-      const count = before.get(uuid) ?? there?.byUuid.get(uuid)?.length ?? 0
-      before.set(uuid, count + 1)
-      const id = entryIdOf(uuid, count, contents[at] ?? "", (one) => known.ids.has(one) || taken.has(one))
-      taken.add(id)
-      return { line, id }
-    })
+    const there = isKnown ? await this.#contents(known) : NO_CONTENTS
+    const { fresh, passed } = await freshIn(lines, known.ids, there, this.#passed)
+    this.#passed = passed
+    return fresh
   }
 
   async #contents(known: Known): Promise<Contents> {
@@ -389,19 +376,6 @@ export class Transcript {
 
 function linesOf(lines: readonly FreshLine[]): SessionStoreEntry[] {
   return lines.map(({ line }) => line)
-}
-
-/** Of the lines with a uuid; without `all` only of those that have the uuid of an earlier one. */
-async function contentsOf(lines: readonly SessionStoreEntry[], all: boolean): Promise<(string | undefined)[]> {
-  const seen = new Set<string>()
-  const contents: (string | undefined)[] = []
-  for (const line of lines) {
-    const uuid = uuidOf(line)
-    const isNeeded = uuid !== undefined && (all || seen.has(uuid))
-    contents.push(isNeeded ? await contentOf(line) : undefined)
-    if (uuid !== undefined) seen.add(uuid)
-  }
-  return contents
 }
 
 interface Batch {

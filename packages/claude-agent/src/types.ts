@@ -57,15 +57,17 @@ export interface ClaudeStoreOptions {
  */
 export interface ClaudeStore extends AsyncDisposable {
   /**
-   * Appends lines, behind those of other processes. A line whose `uuid` the transcript has already is left out, also within one call and
-   * whatever its content; lines without a `uuid` are always appended. Resolves when the storage has acknowledged all of them. A call that
+   * Appends lines, behind those of other processes. Lines that come again are left out: of each `uuid` those with which a call that is
+   * repeated begins, or went on, and those of a file that is imported again. Lines with one `uuid` and other contents are all kept, in their
+   * order: the SDK reads the last of them. Lines without a `uuid` are always appended. Resolves when the storage has acknowledged all of them. A call that
    * fits one batch of the storage, and the session, is written as one; a larger one is written in several, and a crash leaves the first
    * ones. A transcript that has outgrown a session (`maxSessionBytes`) goes on in a further one. After a rejection the same call may be
    * repeated.
    */
   append(key: SessionKey, entries: SessionStoreEntry[]): Promise<void>
   /**
-   * All lines, deep-equal to the appended ones, in log order; null if there are none. `corrupt` if content outside of the log is missing.
+   * All lines, deep-equal to the appended ones, in log order, so that the SDK reads what it reads from its own file; null if there are
+   * none. `corrupt` if content outside of the log is missing.
    */
   load(key: SessionKey): Promise<SessionStoreEntry[] | null>
   /** The main transcripts of a project. `mtime`: the storage's time of the last append. */
