@@ -11,6 +11,7 @@ import { documentType, encodedRecords, recordType } from "./list-read.ts"
 import { CONVERSATION_TYPES, lostAside, lostTitle } from "./lost.ts"
 import { Losses } from "./losses.ts"
 import { type Fields, fieldsOf, isObject, jsonOf } from "./values.ts"
+import { originalOf } from "./well-formed.ts"
 
 export async function* writeList(
   list: ListFormat,
@@ -121,7 +122,7 @@ function segmentsOf(list: ListFormat, items: readonly ConversationItem[], import
     const found = items.slice(i, i + size)
     const isWhole = found.length === size && found.every((one, n) => isStored(one) && one.entry?.seq === part?.seqs[n])
     if (part !== undefined && isWhole) {
-      const records = recordsOf(readSource(part.entry) ?? { at: [] }, encodedRecords(list, part.entry))
+      const records = recordsOf(readSource(part.entry) ?? { at: [] }, encodedRecords(list, originalOf(part.entry)))
       segments.push({ items: found, records: records.map(({ record }) => record) })
       i += size
       continue

@@ -4,6 +4,7 @@ import type { ListFormat } from "./list-format.ts"
 import { readList } from "./list-read.ts"
 import { writeList } from "./list-write.ts"
 import { isObject } from "./values.ts"
+import { wellFormedWriter } from "./well-formed.ts"
 
 export function defineListFormat(list: ListFormat): Format {
   const { format, title, field } = list
@@ -19,6 +20,6 @@ export function defineListFormat(list: ListFormat): Format {
       return list.rejects(known, document, start)
     },
     read: (source, o) => readList(list, source, o),
-    write: (session, o) => writeList(list, session, o),
+    write: wellFormedWriter(format, (session, o) => writeList(list, session, o)),
   })
 }

@@ -4,6 +4,7 @@ import { readSource, recordsOf } from "./codec.ts"
 import type { WriteOptions } from "./format.ts"
 import { UNREADABLE } from "./json-lines.ts"
 import { type Fields, fieldsOf } from "./values.ts"
+import { originalOf } from "./well-formed.ts"
 import type { PlacedRecord } from "./written-lines.ts"
 import { isConversation, type LogIndex } from "./written-path.ts"
 
@@ -30,7 +31,7 @@ export function importedLines(entries: readonly Entry[], encode: (entry: Entry) 
     if (source === undefined) return []
     if (entry.type === "custom" && entry.customType === UNREADABLE)
       return [{ at: source.at[0] ?? 0, record: fieldsOf(entry.data)["text"] }]
-    const encoded = encode(entry)
+    const encoded = encode(originalOf(entry))
     return recordsOf(
       source,
       source.at.map(() => encoded),

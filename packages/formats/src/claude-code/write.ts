@@ -11,6 +11,7 @@ import { LineOrder } from "../base/line-order.ts"
 import { lostAside } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { type Fields, fieldsOf, isObject, stringOf } from "../base/values.ts"
+import { originalOf } from "../base/well-formed.ts"
 import { lineOf } from "../base/written-lines.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
 import {
@@ -154,7 +155,7 @@ class Writer {
       this.#natives.set(entry, this.#lineOfParts(this.#parts)["uuid"])
       return this.#emit(entry, [])
     }
-    const records = this.#restored(entry, source, hint)
+    const records = this.#restored(originalOf(entry), source, hint)
     const edit = this.#editOf(entry)
     if (!isWritten || edit !== undefined) for (const { record } of records) this.#changed.add(record["uuid"])
     if (!isWritten || this.#repeatsChanged(entry)) {
@@ -251,7 +252,8 @@ class Writer {
   #lineOfParts({ first, source, entries }: Parts): Fields {
     const hint = (source.hint ?? {}) as Hint
     const line = this.#userLine(first, entries, hint)
-    const whole = recordsOf(source, [line])[0]?.record as Fields
+    const read = this.#userLine(originalOf(first), entries.map(originalOf), hint)
+    const whole = recordsOf(source, [read])[0]?.record as Fields
     if (entries.length === hint.parts && entries.every((entry) => this.#editOf(entry) === undefined)) return whole
     // Other fields, as `toolUseResult`, may repeat the texts.
     const kept = Object.fromEntries(PLACE_FIELDS.flatMap((name) => (name in whole ? [[name, whole[name]]] : [])))

@@ -1,6 +1,7 @@
 /** The rollouts of Codex CLI: `sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl`, the items of the Responses API with what happened around them. */
 import { defineFormat, type Format, type Writer } from "../base/format.ts"
 import { isObject } from "../base/values.ts"
+import { wellFormedWriter } from "../base/well-formed.ts"
 import { FORMAT } from "./codec.ts"
 import { read } from "./read.ts"
 import { write } from "./write.ts"
@@ -17,5 +18,5 @@ export const codex: Format & Writer = {
         : "has no line of type `session_meta` with a `payload`",
     read,
   }),
-  write,
+  write: wellFormedWriter(FORMAT, write),
 }

@@ -11,6 +11,7 @@ import { modelMessagesOf } from "../base/model-messages.ts"
 import { CONVERSATION_TYPES, lostAside, lostError } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { type Fields, fieldsOf, isObject, jsonOf, numberOf, stringOf, wellFormedJson } from "../base/values.ts"
+import { originalOf, SURROGATES } from "../base/well-formed.ts"
 import { lineOf, orderedLines, type PlacedRecord } from "../base/written-lines.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
 import { encode, FORMAT, ITEM } from "./codec.ts"
@@ -31,7 +32,7 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
   for await (const entry of session.entries()) {
     lines.push(...writer.linesOf(entry))
     // Lines of a file keep their order: a reasoning comes with its item, but may have been before other lines.
-    if (!isOwn) for (const { record } of lines.splice(0)) yield lineOf(wellFormed(record, losses))
+    if (!isOwn) for (const { record } of lines.splice(0)) yield lineOf(record)
   }
   const changes = {
     ...(o.id === undefined ? {} : { id, session_id: id }),
@@ -54,12 +55,12 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
   losses.report(o)
 }
 
-/** Codex goes on without a line that has half of a surrogate pair. */
+/** Codex goes on without a line that has half of a surrogate pair. In a session of its own the ids are as in its file. */
 function wellFormed(record: unknown, losses: Losses): unknown {
   const text = jsonOf(record)
   const wellFormed = wellFormedJson(text)
   if (wellFormed === text) return record
-  losses.add("surrogates", 1, (n) => `${n} lines have U+FFFD in place of half of a surrogate pair.`)
+  losses.add(SURROGATES, 1, (n) => `${n} lines have U+FFFD in place of half of a surrogate pair.`)
   return JSON.parse(wellFormed)
 }
 
@@ -181,7 +182,8 @@ class RolloutWriter {
     // A file of the current path alone does not have the turns that a rollback takes back.
     if (entry.type === "leaf" && !this.#all) return []
     const at = source.at[0] ?? APPENDED
-    const lines = entry.type === "custom" ? [{ at, record: recordOf(entry) }] : recordsOf(source, encode(entry))
+    const lines =
+      entry.type === "custom" ? [{ at, record: recordOf(entry) }] : recordsOf(source, encode(originalOf(entry)))
     const missing = lines.filter((line) => !this.#done.has(line.at))
     for (const line of missing) this.#done.add(line.at)
     return missing
@@ -223,7 +225,7 @@ class RolloutWriter {
     }
     const edit = this.#index.editOf(entry.seq)
     if (entry.type === "message" && source !== undefined && edit === undefined) {
-      return recordsOf(source, encode(entry)).map(({ record }) => fieldsOf(fieldsOf(record)["payload"]))
+      return recordsOf(source, encode(originalOf(entry))).map(({ record }) => fieldsOf(fieldsOf(record)["payload"]))
     }
     const messages = modelMessagesOf(this.#withSystem(entry), edit?.content ?? undefined)
     if (edit !== undefined)

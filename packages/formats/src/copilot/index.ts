@@ -1,6 +1,7 @@
 /** The sessions of GitHub Copilot CLI: `session-state/<id>/events.jsonl` in `~/.copilot`, one event a line. */
 import { defineFormat, type Format, type Writer } from "../base/format.ts"
 import { isObject } from "../base/values.ts"
+import { wellFormedWriter } from "../base/well-formed.ts"
 import { FORMAT } from "./codec.ts"
 import { read } from "./read.ts"
 import { write } from "./write.ts"
@@ -17,5 +18,5 @@ export const copilot: Format & Writer = {
         : "has no line of type `session.start` with `data`",
     read,
   }),
-  write,
+  write: wellFormedWriter(FORMAT, write),
 }

@@ -1,5 +1,6 @@
 /** The chats of Gemini CLI: `tmp/<project>/chats/session-<time>-<id>.jsonl` in `~/.gemini`, in older versions one JSON document. */
 import { defineFormat, type Format, type Writer } from "../base/format.ts"
+import { wellFormedWriter } from "../base/well-formed.ts"
 import { FORMAT } from "./codec.ts"
 import { read } from "./read.ts"
 import { write } from "./write.ts"
@@ -20,5 +21,5 @@ export const gemini: Format & Writer = {
     },
     read,
   }),
-  write,
+  write: wellFormedWriter(FORMAT, write),
 }

@@ -1,5 +1,6 @@
 /** The sessions that `opencode export <id>` writes: one document `{info, messages: [{info, parts}]}`. */
 import { defineFormat, type Format, type Writer } from "../base/format.ts"
+import { wellFormedWriter } from "../base/well-formed.ts"
 import { FORMAT, read } from "./read.ts"
 import { write } from "./write.ts"
 
@@ -18,5 +19,5 @@ export const opencode: Format & Writer = {
     },
     read,
   }),
-  write,
+  write: wellFormedWriter(FORMAT, write),
 }

@@ -9,6 +9,7 @@ import { lostAside } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
 import { type Fields, fieldsOf, isObject, jsonOf, stringOf } from "../base/values.ts"
+import { originalOf } from "../base/well-formed.ts"
 import { indexLog, isConversation, type LogIndex } from "../base/written-path.ts"
 import { AscendingIds, opencodeIdOf, suffixOf } from "./ids.ts"
 import { OpencodeMessages, type Written } from "./parts.ts"
@@ -112,7 +113,7 @@ class DocumentWriter {
       }
       return
     }
-    if (this.#isRestored(group)) this.#restore(group, first)
+    if (this.#isRestored(group)) this.#restore(group)
     else for (const entry of group.entries) if (this.#index.isWritten(entry.seq)) this.#entry(entry)
   }
 
@@ -162,7 +163,8 @@ class DocumentWriter {
     })
   }
 
-  #restore({ entries }: Group, first: Entry): void {
+  #restore({ entries }: Group): void {
+    const [first] = entries.map(originalOf) as [Entry]
     const source = readSource(first)
     const found = source === undefined ? undefined : recordsOf(source, [{}])[0]?.record
     // A record that is no object is in its entry alone.
