@@ -116,6 +116,15 @@ test.each(formats.filter(({ write }) => write !== undefined).map((format) => [fo
   },
 )
 
+test.each(writers.map((format) => [format.format, format] as const))(
+  "%s: keys that differ in halves alone stay apart",
+  async (_, format) => {
+    const session = await sessionWith(say("user", "q"), callOf("c", "bash", "ls", "key"), result("c", "out"))
+    const text = await written(format, session)
+    expect(text).toContain("key\ufffd\ufffd")
+  },
+)
+
 /** Also those of JSON within a text. */
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === "string") {

@@ -16,7 +16,7 @@ class Point {
 }
 
 /** A class that LangChain writes and does not know when it reads. */
-class Unknown extends Serializable {
+export class Unknown extends Serializable {
   override lc_serializable = true
   lc_namespace = ["an", "app"]
 }

@@ -14,7 +14,7 @@ import { SessionsSaver } from "@sessions/langgraph"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { runs } from "../../../.config/runs.ts"
-import { oddValues } from "./odd-values.ts"
+import { oddValues, Unknown } from "./odd-values.ts"
 import { META, put, startOf, valuesOf } from "./threads.ts"
 
 const PLACES = ["channel", "write", "metadata"] as const
@@ -60,6 +60,10 @@ test.each<readonly [why: string, value: unknown]>([
     "v.job.part cannot be read (no part)",
     { job: Object.defineProperty({}, "part", { enumerable: true, get: () => fail("no part") }) },
   ],
+  [
+    "v.additional_kwargs.inner.additional_kwargs.list.up is v.additional_kwargs.inner.additional_kwargs.list again, a cycle",
+    messageWith({ inner: messageWith({ list: cycle() }) }),
+  ],
   ["it is a function", () => 1],
   ["it is a symbol", Symbol("s")],
 ])("the error names the part: %s", async (why, value) => {
@@ -81,6 +85,24 @@ test("the error of a channel with an odd name, and of metadata, names them", asy
   const metadata = { ...META, user: { id: 1n } }
   const message = expect.stringContaining("The metadata cannot be stored: metadata.user.id is a BigInt") as string
   await expect(saver.put(startOf("t"), emptyCheckpoint(), metadata, {})).rejects.toMatchObject({ message })
+})
+
+test("an object that could not be read again, of a class that LangChain does not know, is refused, also after others", async () => {
+  const saver = open()
+  const root = await put(saver, startOf("t"), { v: messageWith({}) })
+  const refused = 'The value of the channel "v" cannot be stored: it could not be read again ('
+  for (const v of [new Unknown({ a: 1 }), [messageWith({}), new Unknown({})]]) {
+    await expect(put(saver, root, { v }, { version: 2 })).rejects.toThrow(refused)
+  }
+  expect(await valuesOf(saver, startOf("t"))).toEqual({ v: messageWith({}) })
+})
+
+test("a Buffer comes back as the object of its JSON, and other bytes as bytes", async () => {
+  const saver = open()
+  const values = { buffer: Buffer.from("hi"), bytes: new Uint8Array([1]), within: [Buffer.from("hi")] }
+  const json = { type: "Buffer", data: [104, 105] }
+  const config = await put(saver, startOf("t"), values)
+  expect(await valuesOf(saver, config)).toEqual({ buffer: json, bytes: new Uint8Array([1]), within: [json] })
 })
 
 test("the texts that the serializer writes in place of values are stored as texts", async () => {
@@ -168,6 +190,10 @@ function cycle(): object {
   const value: Record<string, unknown> = {}
   value["up"] = value
   return value
+}
+
+function messageWith(additional_kwargs: Record<string, unknown>): AIMessage {
+  return new AIMessage({ content: "", additional_kwargs })
 }
 
 function mapCycle(): object {
