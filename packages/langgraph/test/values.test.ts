@@ -116,7 +116,8 @@ test("a value that the serializer refuses is unchanged", async () => {
   const value: Record<string, unknown> = { self: undefined }
   value["self"] = value
   Object.defineProperty(value, "part", { enumerable: true, get: () => fail("no part") })
-  await expect(put(open(), startOf("t"), { v: value })).rejects.toThrow("v.self is v again")
+  const config = { configurable: { thread_id: "t", checkpoint_ns: "", checkpoint_id: uuid6(0) } }
+  await expect(open().putWrites(config, [["v", value]], "task")).rejects.toThrow("v.self is v again")
   expect(value["self"]).toBe(value)
 })
 
