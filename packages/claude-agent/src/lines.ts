@@ -1,10 +1,16 @@
 /** Lines of a transcript as entries of a session, and back. */
 import type { Entry, NewEntry } from "@sessions/core"
 import { StorageError } from "@sessions/core/storage"
-import type { FreshLine } from "./repeats.ts"
 import type { SessionStoreEntry } from "./types.ts"
 
 const CUSTOM_TYPE = "claude-code"
+
+/** A line to write. */
+export interface FreshLine {
+  readonly line: SessionStoreEntry
+  /** Of the entry; undefined for a line without a uuid, which gets one of the session's. */
+  readonly id: string | undefined
+}
 
 /**
  * An entry of the type `custom` is an annotation, so lines of several processes follow each other in the order of their commits and never

@@ -6,15 +6,8 @@
 import type { Sessions } from "@sessions/core"
 import { sha256Hex } from "@sessions/core/storage"
 import { partIdOf } from "./keys.ts"
-import { lineOf, uuidOf } from "./lines.ts"
+import { type FreshLine, lineOf, uuidOf } from "./lines.ts"
 import type { SessionStoreEntry } from "./types.ts"
-
-/** A line to write. */
-export interface FreshLine {
-  readonly line: SessionStoreEntry
-  /** Of the entry; undefined for a line without a uuid, which gets one of the session's. */
-  readonly id: string | undefined
-}
 
 /** The contents of the lines of a transcript that have a uuid, in the order of the log. */
 export interface Contents {

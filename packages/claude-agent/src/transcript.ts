@@ -7,17 +7,8 @@ import { type Entry, hasCode, type NewEntry, type Session, type Sessions } from 
 import { deleted, notWritten, otherKey } from "./errors.ts"
 import { ENDED, type Known, learn, newKnown, sizeOf, SUMMARY } from "./known.ts"
 import { isKeyOf, KIND, metadataOf, newTranscriptId, partIdOf, sessionIdOf } from "./keys.ts"
-import { lineOf, type Title, titleOf, toEntry, toTextEntry, uuidOf } from "./lines.ts"
-import {
-  addContent,
-  type Contents,
-  contentOf,
-  freshIn,
-  type FreshLine,
-  isRepeated,
-  NO_CONTENTS,
-  readContents,
-} from "./repeats.ts"
+import { type FreshLine, lineOf, type Title, titleOf, toEntry, toTextEntry, uuidOf } from "./lines.ts"
+import { addContent, type Contents, contentOf, freshIn, isRepeated, NO_CONTENTS, readContents } from "./repeats.ts"
 import type { FoldSessionSummary, SessionKey, SessionStoreEntry, SessionSummaryEntry } from "./types.ts"
 
 export interface TranscriptOptions {
