@@ -251,10 +251,10 @@ class Writer {
   /** The line of several entries; without those that were deleted, and with the new contents of edited ones. */
   #lineOfParts({ first, source, entries }: Parts): Fields {
     const hint = (source.hint ?? {}) as Hint
-    const line = this.#userLine(first, entries, hint)
     const read = this.#userLine(originalOf(first), entries.map(originalOf), hint)
     const whole = recordsOf(source, [read])[0]?.record as Fields
     if (entries.length === hint.parts && entries.every((entry) => this.#editOf(entry) === undefined)) return whole
+    const line = this.#userLine(first, entries, hint)
     // Other fields, as `toolUseResult`, may repeat the texts.
     const kept = Object.fromEntries(PLACE_FIELDS.flatMap((name) => (name in whole ? [[name, whole[name]]] : [])))
     return { ...line, ...kept }
