@@ -6,7 +6,7 @@ import type { Format } from "../base/format.ts"
 import type { RecordMessages } from "../base/list-format.ts"
 import { defineListFormat } from "../base/list.ts"
 import { type Fields, isObject } from "../base/values.ts"
-import { blocksOf } from "../claude-code/blocks.ts"
+import { API_CALLS, blocksOf } from "../claude-code/blocks.ts"
 import { messagesOf } from "./read.ts"
 import { recordsOf, systemOf } from "./write.ts"
 
@@ -16,6 +16,7 @@ export const anthropic: Format = defineListFormat({
   field: "messages",
   contents: "context",
   systemIsApart: true,
+  calls: API_CALLS,
   rejects: (records) =>
     records.some(isMessage) && !records.some(isOfOtherApi)
       ? undefined

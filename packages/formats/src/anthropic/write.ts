@@ -33,7 +33,7 @@ function recordOf(message: Exclude<ModelMessage, ToolResultMessage>, losses: Los
 
 function resultOf(message: ToolResultMessage, losses: Losses): Fields {
   const content = blocksOf(message.content, losses, false)
-  return apiResultOf({ ...message, toolCallId: apiId(message.toolCallId), content }, false)
+  return apiResultOf({ ...message, content }, false)
 }
 
 /** The system prompt; undefined if there is none. */
@@ -50,9 +50,8 @@ function blocksOf(content: readonly ContentBlock[], losses: Losses, isAnthropic:
       case "text":
         return block.text === "" ? [] : [block]
       case "image":
-        return [block]
       case "toolCall":
-        return [{ ...block, id: apiId(block.id) }]
+        return [block]
       case "thinking":
         if (isAnthropic && typeof block.signature === "string") return [block]
         lostThinking(losses)
@@ -66,9 +65,4 @@ function blocksOf(content: readonly ContentBlock[], losses: Losses, isAnthropic:
         return []
     }
   })
-}
-
-/** The ids of calls that the API takes: `^[a-zA-Z0-9_-]+$`. */
-function apiId(id: string): string {
-  return id.replaceAll(/[^a-zA-Z0-9_-]/g, "_")
 }

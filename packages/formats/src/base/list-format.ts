@@ -3,6 +3,7 @@
  * messages its records are, and which records messages become; `list-read.ts` and `list-write.ts` do what all such formats share.
  */
 import type { Message, ModelMessage } from "@sessions/core"
+import type { CallRules } from "./call-ids.ts"
 import type { Losses } from "./losses.ts"
 import type { FileStart } from "./start.ts"
 import type { Fields } from "./values.ts"
@@ -22,6 +23,8 @@ export interface ListFormat {
   write(messages: readonly WrittenMessage[], losses: Losses, base?: Fields): readonly Fields[]
   /** The document around the records. Default: as it was read, or an array. */
   writeDocument?(records: readonly unknown[], parts: DocumentParts): unknown
+  /** What the API says of ids and names of calls. New records have none that it refuses. */
+  readonly calls?: CallRules
   /** The document has the system messages, not the list. */
   readonly systemIsApart?: boolean
   /** Whether a message belongs into the record of the messages before it, although that was read from a file. */

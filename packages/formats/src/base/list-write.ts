@@ -3,6 +3,7 @@
  * exactly, as long as their messages are in the file and unchanged; other messages are written anew.
  */
 import type { Entry } from "@sessions/core"
+import { CallIds, fitted } from "./call-ids.ts"
 import { readSource, recordsOf } from "./codec.ts"
 import { type Conversation, type ConversationItem, conversationOf, isStored, sendable } from "./conversation.ts"
 import type { SessionToWrite, WriteOptions } from "./format.ts"
@@ -143,17 +144,27 @@ function* writtenRecords(
   losses: Losses,
 ): Generator<unknown, void, undefined> {
   const waiting = asides.filter(({ seq }) => seq > boundary)
+  const ids = list.calls === undefined ? undefined : new CallIds(list.calls)
+  const isKept = (i: number): boolean => {
+    const { items, records } = segments[i] as Segment
+    return records !== undefined && !isContinued(list, items, segments[i + 1])
+  }
+  // Those of the records that stay as they are come first: no other call may have their ids.
+  for (const [i, { items }] of segments.entries()) if (isKept(i)) for (const id of callsOf(items)) ids?.saw(id)
+  const written = (item: ConversationItem): WrittenMessage => {
+    const message = writtenMessage(item)
+    return ids === undefined ? message : { ...message, message: fitted(message.message, ids, losses) }
+  }
   for (const [i, { items, records }] of segments.entries()) {
     const seq = items[0]?.entry?.seq ?? 0
     while (waiting[0] !== undefined && waiting[0].seq < seq) yield waiting.shift()?.record
-    const next = segments[i + 1]
-    if (records !== undefined && !isContinued(list, items, next)) yield* records
+    if (records !== undefined && isKept(i)) yield* records
     else if (records === undefined) {
       const before = segments[i - 1]
       const isJoined = before?.records !== undefined && isContinued(list, before.items, segments[i])
       const base: unknown = isJoined ? before.records?.at(-1) : undefined
       const all = isJoined ? [...before.items, ...items] : items
-      yield* list.write(all.map(writtenMessage), losses, isObject(base) ? base : undefined)
+      yield* list.write(all.map(written), losses, isObject(base) ? base : undefined)
     }
   }
   for (const { record } of waiting) yield record
@@ -165,6 +176,11 @@ function isContinued({ joins }: ListFormat, items: readonly ConversationItem[], 
   if (first === undefined || joins === undefined) return false
   const before = items.map(({ message }) => message)
   return joins(before, first.message)
+}
+
+function callsOf(items: readonly ConversationItem[]): readonly string[] {
+  const blocks = items.flatMap(({ message }) => message.content)
+  return blocks.flatMap((block) => (block.type === "toolCall" ? [block.id] : []))
 }
 
 function writtenMessage({ entry, entryId, message }: ConversationItem): WrittenMessage {

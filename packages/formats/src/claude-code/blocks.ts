@@ -1,6 +1,7 @@
 /** Content blocks of the Anthropic API as ours, and back. Fields that ours do not have are kept by the codec of the line. */
 import type { ContentBlock, ToolResultMessage, Usage } from "@sessions/core"
 import { isKnownBlock } from "@sessions/core/format"
+import type { CallRules } from "../base/call-ids.ts"
 import { argumentsOf, type Fields, fieldsOf, isObject, numberOf, stringOf, textBlock } from "../base/values.ts"
 
 /** Blocks of a `content`, which is a text or an array of blocks. An empty text is no block. */
@@ -85,6 +86,9 @@ export const API_TYPES: ReadonlySet<string> = new Set([
   "search_result",
   WRAPPED_VALUE,
 ])
+
+/** "String should match pattern '^[a-zA-Z0-9_-]+$'", the 400 of Anthropic's API for ids of calls. */
+export const API_CALLS: CallRules = { refused: /[^a-zA-Z0-9_-]/g }
 
 export function isToolResult(block: unknown): block is Fields {
   return isObject(block) && block["type"] === "tool_result" && typeof block["tool_use_id"] === "string"

@@ -4,14 +4,14 @@ import { uuidOf } from "../base/ids.ts"
 import type { Losses } from "../base/losses.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
 import { type Fields, textBlock } from "../base/values.ts"
-import { API_TYPES } from "./blocks.ts"
-import { CallIds } from "./call-ids.ts"
+import { API_CALLS, API_TYPES } from "./blocks.ts"
+import { CallIds, fitted } from "../base/call-ids.ts"
 import { assistantLine, compactionLines, type LineContext, titleLine, userLine } from "./encode.ts"
 
 /** What the lines of one file have in common, and which calls have been written: a result without its call would be refused. */
 export class FreshLines {
   readonly #losses: Losses
-  readonly #calls = new CallIds()
+  readonly #calls = new CallIds({ ...API_CALLS, takesNumbersForRepeats: true })
 
   constructor(losses: Losses) {
     this.#losses = losses
@@ -101,12 +101,7 @@ export class FreshLines {
   ): Promise<readonly Fields[]> {
     const blocks = this.#blocks(message.content, message.provider === "anthropic")
     if (blocks.length === 0) return []
-    const calls = this.#calls
-      .ofMessage(blocks.flatMap((block) => (block.type === "toolCall" ? [block.id] : [])))
-      .values()
-    const content = blocks.map((block) =>
-      block.type === "toolCall" ? { ...block, id: calls.next().value ?? block.id } : block,
-    )
+    const { content } = fitted({ ...message, content: blocks }, this.#calls, this.#losses)
     const { usage, stopReason } = message
     const isCall = content.some(({ type }) => type === "toolCall")
     const known = {

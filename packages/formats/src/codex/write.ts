@@ -3,7 +3,8 @@
  * no branches: if the session continues at an earlier entry, or was edited, only the current path is written. A compaction is written as
  * `compacted` with the exact items that follow from it.
  */
-import type { ContentBlock, Entry, Header, Message } from "@sessions/core"
+import type { ContentBlock, Entry, Header, Message, ModelMessage } from "@sessions/core"
+import { CallIds, fitted, RESPONSES_CALLS } from "../base/call-ids.ts"
 import { readSource, recordsOf, type Source } from "../base/codec.ts"
 import type { SessionToWrite, WriteOptions } from "../base/format.ts"
 import { UNREADABLE } from "../base/json-lines.ts"
@@ -142,6 +143,7 @@ class RolloutWriter {
   /** Numbers of the lines that are written: all entries of a compaction name its line. */
   readonly #done = new Set<number>()
   readonly #keeps: readonly Keep[]
+  readonly #calls = new CallIds(RESPONSES_CALLS)
   /** How many of {@link #keeps} are before the current entry. */
   #passed = 0
   /** The messages of the path that a later compaction keeps, whatever an earlier one kept: it repeats them. */
@@ -225,6 +227,7 @@ class RolloutWriter {
     }
     const edit = this.#index.editOf(entry.seq)
     if (entry.type === "message" && source !== undefined && edit === undefined) {
+      for (const block of entry.message.content ?? []) if (block.type === "toolCall") this.#calls.saw(block.id)
       return recordsOf(source, encode(originalOf(entry))).map(({ record }) => fieldsOf(fieldsOf(record)["payload"]))
     }
     const messages = modelMessagesOf(this.#withSystem(entry), edit?.content ?? undefined)
@@ -261,7 +264,7 @@ class RolloutWriter {
     )
     count("attachments", attachments, "attachments")
     return itemsOfMessage(
-      { ...message, content: content.filter(isWritable) },
+      fitted({ ...message, content: content.filter(isWritable) } as ModelMessage, this.#calls, this.#losses) as Fields,
       {
         withThinking: false,
       },

@@ -1,5 +1,6 @@
 /** The items of the OpenAI Agents SDK: an array of them, as its sessions hold them. They are items of the Responses API under other names. */
 import type { Format } from "../base/format.ts"
+import { RESPONSES_CALLS } from "../base/call-ids.ts"
 import { defineListFormat } from "../base/list.ts"
 import { recordsOfItems } from "../openai-responses/read.ts"
 import { writtenItems } from "../openai-responses/write.ts"
@@ -11,6 +12,7 @@ export const openaiAgents: Format = defineListFormat({
   title: "OpenAI Agents SDK items",
   field: "items",
   contents: "context",
+  calls: RESPONSES_CALLS,
   rejects(records) {
     if (records.some(({ call_id: id }) => id !== undefined)) return "has items of the Responses API"
     return records.some(isItem) ? undefined : "has no item with a `callId`, and no message with a `type`"

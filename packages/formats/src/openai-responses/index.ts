@@ -1,5 +1,6 @@
 /** The items of OpenAI's Responses API: an array of them, or an object that has them in `input`, such as the body of a request. */
 import type { Format } from "../base/format.ts"
+import { RESPONSES_CALLS } from "../base/call-ids.ts"
 import { defineListFormat } from "../base/list.ts"
 import type { Fields } from "../base/values.ts"
 import { recordsOfItems } from "./read.ts"
@@ -10,6 +11,7 @@ export const openaiResponses: Format = defineListFormat({
   title: "OpenAI Responses items",
   field: "input",
   contents: "context",
+  calls: RESPONSES_CALLS,
   rejects(records) {
     if (records.some(({ callId }) => callId !== undefined)) return "has items of the OpenAI Agents SDK"
     return records.some(isItem) ? undefined : "has no message with a type, call or result of the Responses API"
