@@ -8,15 +8,17 @@ export interface CallRules {
   readonly refused?: RegExp
   /** The longest id. Default: any. */
   readonly idLength?: number
+  /** The longest name of a tool. */
+  readonly nameLength: number
   /** The reader takes `<id>_2` for the id of a call that repeats `<id>`, and leaves out its result. */
   readonly takesNumbersForRepeats?: true
 }
 
-/** "string too long. Expected a string with maximum length 64", the API's 400 for `call_id`. */
-export const RESPONSES_CALLS: CallRules = { idLength: 64 }
+/** Of `call_id`: "Expected a string with maximum length 64", https://github.com/AnswerDotAI/fastllm/issues/45, 2026-06-08. */
+export const RESPONSES_CALLS: CallRules = { idLength: 64, nameLength: 64 }
 
-/** What the APIs of models say of the names of tools: Anthropic and OpenAI, references of `tools`, 2026-11-28. */
-const NAME = { refused: /[^a-zA-Z0-9_-]/g, length: 64 }
+/** In no name of a tool: "does not match ^[a-zA-Z0-9_-]{1,64}$", OpenAI; the pattern of Anthropic has 128 in place of 64. */
+const NOT_IN_NAMES = /[^a-zA-Z0-9_-]/g
 
 /**
  * Ids of tool calls in a file. Those of a log may repeat, in one message and in later ones, and two may be the same in the form of the file; APIs
@@ -56,6 +58,11 @@ export class CallIds {
     return calls !== undefined && calls.length > 1 ? calls.shift() : calls?.[0]
   }
 
+  /** The name of a tool in the form of the file. */
+  nameOf(name: string): string {
+    return name.replaceAll(NOT_IN_NAMES, "_").slice(0, this.#rules.nameLength) || "unnamed"
+  }
+
   /** The id in the form of the file. */
   fit(id: string): string {
     const { refused, idLength } = this.#rules
@@ -83,21 +90,17 @@ export function fitted<M extends ModelMessage>(message: M, ids: CallIds, losses:
   if (message.role === "toolResult") {
     const toolCallId = ids.ofResult(message.toolCallId) ?? ids.fit(message.toolCallId)
     const { toolName } = message
-    return { ...message, toolCallId, ...(toolName === undefined ? {} : { toolName: fittedName(toolName) }) }
+    return { ...message, toolCallId, ...(toolName === undefined ? {} : { toolName: ids.nameOf(toolName) }) }
   }
   if (message.role !== "assistant") return message
   const calls = ids.ofMessage(message.content.flatMap((block) => (block.type === "toolCall" ? [block.id] : [])))
   let n = 0
   const content = message.content.map((block) => {
     if (block.type !== "toolCall") return block
-    const name = fittedName(block.name)
+    const name = ids.nameOf(block.name)
     if (name !== block.name)
       losses.add("names", 1, (count) => `${count} names of tools have "_" for what the API refuses, or are shorter.`)
     return { ...block, id: calls[n++] as string, name }
   })
   return { ...message, content }
-}
-
-function fittedName(name: string): string {
-  return name.replaceAll(NAME.refused, "_").slice(0, NAME.length) || "unnamed"
 }

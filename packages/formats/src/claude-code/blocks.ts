@@ -87,8 +87,11 @@ export const API_TYPES: ReadonlySet<string> = new Set([
   WRAPPED_VALUE,
 ])
 
-/** "String should match pattern '^[a-zA-Z0-9_-]+$'", the 400 of Anthropic's API for ids of calls. */
-export const API_CALLS: CallRules = { refused: /[^a-zA-Z0-9_-]/g }
+/**
+ * "String should match pattern '^[a-zA-Z0-9_-]+$'", the 400 of Anthropic's API for ids of calls; for names of tools the pattern is
+ * '^[a-zA-Z0-9_-]{1,128}$', https://github.com/github/copilot-cli/issues/454, 2025-11-03.
+ */
+export const API_CALLS: CallRules = { refused: /[^a-zA-Z0-9_-]/g, nameLength: 128 }
 
 export function isToolResult(block: unknown): block is Fields {
   return isObject(block) && block["type"] === "tool_result" && typeof block["tool_use_id"] === "string"

@@ -14,8 +14,8 @@ export const openaiMessages: Format = defineListFormat({
   title: "OpenAI messages",
   field: "messages",
   contents: "context",
-  // "string too long. Expected a string with maximum length 40", the API's 400 for `tool_calls[].id`.
-  calls: { idLength: 40 },
+  // Of `tool_calls[].id`: "Expected a string with maximum length 40", https://github.com/vercel/ai/issues/5171.
+  calls: { idLength: 40, nameLength: 64 },
   rejects(records, document) {
     // Programs that store sessions in such documents have formats of their own.
     if (document?.["sessionId"] !== undefined) return "is a document of another program"
