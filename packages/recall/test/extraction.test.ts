@@ -9,6 +9,22 @@ import { answerOf, assistant, call, codeOf, createWorld, fact, result, SCOPE, ta
 const TABS = fact("Uses tabs, two wide")
 const TABS_LINE = "- [preference] Uses tabs, two wide (confidence 0.9, 2026-11-22)"
 
+test("an answer that its client calls cut off or refused writes nothing, and the error says which", async () => {
+  const text = answerOf(TABS)
+  const answers = [
+    [{ text, finishReason: "length" }, /cut off by its length: raise `maxTokens` \(it ended with "length"\)/],
+    [{ content: [{ type: "text", text }], stop_reason: "refusal" }, /refused/],
+    [{ choices: [{ message: { content: text }, finish_reason: "content_filter" }] }, /refused/],
+    [{ status: "incomplete", output_text: text }, /cut off/],
+  ] as const
+  for (const [answer, why] of answers) {
+    const { session, recall, files } = await createWorld({ answers: [answer] })
+    await talk(session, 20)
+    await expect(recall.extract(session)).rejects.toThrow(why)
+    expect(await files.list()).toEqual([])
+  }
+})
+
 test("19 messages are too few, 20 are enough", async () => {
   const { session, recall, asked } = await createWorld()
   await talk(session, 19)

@@ -2,6 +2,8 @@
  * The steps of a compaction as pure functions: trigger, cut point, prompts, stored summary. `Session.compact()` does all of them. A
  * separate entry point, so that a page that only opens sessions does not load them.
  */
+export { readAnswer } from "./summary/answer.ts"
+export type { AnswerProblem, ReadAnswer } from "./summary/answer.ts"
 export { branchPrompt, commonAncestor, prepareBranchSummary, storedBranchSummary } from "./summary/branch-summary.ts"
 export type { AbandonedBranch } from "./summary/branch-summary.ts"
 export { findCutPoint } from "./plan/cut-point.ts"

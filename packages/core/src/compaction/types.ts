@@ -1,5 +1,5 @@
 /** The public types of compaction: its settings, the summarizer, and the result. */
-import type { ContentBlock, Usage } from "../format/message.ts"
+import type { Usage } from "../format/message.ts"
 import type { TokenCounter } from "../format/tokens.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import type { PruneOptions } from "../context/prune/settings.ts"
@@ -90,23 +90,43 @@ export interface SummarizeRequest {
 }
 
 /**
- * A model's answer; an assistant message is one. The compaction fails if there is no text, if `stopReason` means that the answer was cut
- * off, was refused, ended in an error or calls a tool, or if `content` has a tool call.
+ * A model's answer: an assistant message, or the whole answer of a client, such as those of the AI SDK, Anthropic, OpenAI (both APIs),
+ * Gemini, Bedrock, Ollama and LangChain. The compaction fails if there is no text, or if the answer says by any of the names below, or
+ * by a block, that it was cut off, was refused, ended in an error, or calls a tool. A word that is not known counts as not complete.
+ * A block of thoughts in front of the text (`<think>…</think>`) is left out.
  */
 export interface SummaryAnswer {
-  readonly text?: string
+  readonly text?: string | object
   /** Used if there is no `text`: a text, or blocks, whose text is used. */
-  readonly content?: string | readonly ContentBlock[]
+  readonly content?: string | object | null
   /** As the common providers name it: `"stop"`, `"end_turn"`, `"length"`, `"max_tokens"`, `"toolUse"`, `"refusal"`, … */
-  readonly stopReason?: string
-  /** Stored with the summary; the sum over all requests of the compaction. Invalid numbers are ignored. */
-  readonly usage?: Usage
+  readonly stopReason?: string | null
+  /** The same in the AI SDK. */
+  readonly finishReason?: string | object | null
+  /** The same in Anthropic's answers. */
+  readonly stop_reason?: string | null
+  /** The same in responses of OpenAI, whose text is in `output` and `output_text`. */
+  readonly status?: string | null
+  readonly output?: object
+  readonly output_text?: string
+  /** The first choice of a chat completion has the text and the `finish_reason`. */
+  readonly choices?: readonly object[]
+  /** The first candidate of an answer of Gemini has the text and the `finishReason`. */
+  readonly candidates?: readonly object[] | null
+  /** Of an answer of Ollama, whose `done_reason` is beside it. */
+  readonly message?: object
+  readonly done_reason?: string
+  /**
+   * Stored with the summary, if it is a {@link Usage}; the sum over all requests of the compaction. Invalid numbers and names of other
+   * clients are ignored.
+   */
+  readonly usage?: object | null
 }
 
 /**
  * Calls the caller's model. If it rejects, times out, or gives an empty or incomplete answer, the compaction fails with
- * `compaction_failed` and nothing is written. A string counts as a complete answer; return a {@link SummaryAnswer} if `maxTokens` can cut
- * the answer off.
+ * `compaction_failed` and nothing is written. A string counts as a complete answer; return the client's whole answer, a
+ * {@link SummaryAnswer}, if `maxTokens` can cut it off.
  */
 export type Summarize = (request: SummarizeRequest) => Promise<string | SummaryAnswer>
 

@@ -1,5 +1,6 @@
 /** Calls the caller's model, with a time limit, and reads the text and the usage of its answer. */
 import type { Summarize, SummarizeRequest, Usage } from "@sessions/core"
+import { type AnswerProblem, readAnswer } from "@sessions/core/compaction"
 import { checkSignal, onAbort } from "@sessions/core/storage"
 import { RecallError } from "../error.ts"
 
@@ -29,7 +30,7 @@ export async function askModel(
     onAbort(stop.signal, () => reject(stop.signal.reason as Error))
   })
   try {
-    return readAnswer(await Promise.race([asked(ask, { ...request, signal: stop.signal }), stopped]))
+    return answerOf(await Promise.race([asked(ask, { ...request, signal: stop.signal }), stopped]))
   } catch (cause) {
     checkSignal(signal)
     if (cause instanceof RecallError) throw cause
@@ -47,19 +48,30 @@ async function asked(ask: Summarize, request: SummarizeRequest): Promise<unknown
   return ask(request)
 }
 
-function readAnswer(answer: unknown): Answer {
-  const fields = (typeof answer === "string" ? { text: answer } : (answer ?? {})) as Readonly<Record<string, unknown>>
-  const { text, content, provider, model } = fields
-  const said = typeof text === "string" ? text : typeof content === "string" ? content : textOf(content)
-  if (said.trim() === "") throw new RecallError("extraction_failed", "The model gave no text.")
-  const usage = usageOf(fields["usage"])
-  const isNamed = typeof provider === "string" && typeof model === "string"
-  return { text: said, ...(usage !== undefined && { usage }), ...(isNamed && { model: { provider, model } }) }
+/** What is said of an answer that cannot be used. */
+const PROBLEMS: Readonly<Record<AnswerProblem, string>> = {
+  length: "The model's answer was cut off by its length: raise `maxTokens`",
+  call: "The model called a tool instead of answering: give it no tools",
+  refusal: "The model refused to answer",
+  broken: "The model's answer broke off",
+  unknown: 'The model\'s answer does not say that it is complete: if it is, return it with the stopReason "stop"',
+  empty: "The model gave no text",
 }
 
-function textOf(content: unknown): string {
-  const blocks = (Array.isArray(content) ? content : []) as readonly { type?: unknown; text?: unknown }[]
-  return blocks.flatMap((block) => (block?.type === "text" ? [String(block.text ?? "")] : [])).join("\n")
+function answerOf(answer: unknown): Answer {
+  const read = readAnswer(answer)
+  if (read.problem !== undefined) {
+    const word = read.word === undefined ? "" : ` (it ended with ${JSON.stringify(read.word)})`
+    throw new RecallError("extraction_failed", `${PROBLEMS[read.problem]}${word}.`)
+  }
+  const {
+    usage: report,
+    provider,
+    model,
+  } = (typeof answer === "object" ? answer : {}) as Readonly<Record<string, unknown>>
+  const usage = usageOf(report)
+  const isNamed = typeof provider === "string" && typeof model === "string"
+  return { text: read.text, ...(usage !== undefined && { usage }), ...(isNamed && { model: { provider, model } }) }
 }
 
 const COUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "inputTokens", "outputTokens"] as const

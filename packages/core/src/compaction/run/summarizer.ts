@@ -2,6 +2,7 @@
 import type { Usage } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
 import { onAbort, rejectOnAbort } from "../../storage/signals.ts"
+import { type AnswerProblem, readAnswer } from "../summary/answer.ts"
 import { SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
 import type { Summarize, SummarizeRequest } from "../types.ts"
 import { aborted, failed, invalid } from "./failure.ts"
@@ -27,24 +28,15 @@ export function summarizeOf(session: string, { summarize }: { readonly summarize
 /** The longest delay of a timer; a longer one would fire at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1
 
-const CALLED_A_TOOL = "the summarizer called a tool instead of answering; give it no tools"
-
-/** The providers' stop reasons of incomplete answers. Compared without case and separators. */
-const BAD_STOPS: readonly (readonly [why: string, names: readonly string[]])[] = [
-  [
-    "the summarizer's answer was cut off by its length; ask for a shorter one, or raise maxSummaryTokens",
-    ["length", "maxtokens", "maxoutputtokens", "tokenlimit", "incomplete", "modelcontextwindowexceeded"],
-  ],
-  [CALLED_A_TOOL, ["tooluse", "toolcall", "toolcalls", "functioncall", "malformedfunctioncall", "pauseturn"]],
-  [
-    "the summarizer refused to answer",
-    ["refusal", "refused", "contentfilter", "safety", "recitation", "blocklist", "prohibitedcontent", "spii"],
-  ],
-  ["the summarizer's answer broke off", ["error", "failed", "aborted", "cancelled", "canceled"]],
-]
-
-/** Block types of a tool call, in this format and in those of the common providers. */
-const CALLS: ReadonlySet<unknown> = new Set(["toolCall", "tool_use", "tool_call", "function_call", "server_tool_use"])
+/** What is said of an answer that cannot be used. */
+const PROBLEMS: Readonly<Record<AnswerProblem, string>> = {
+  length: "the summarizer's answer was cut off by its length; ask for a shorter one, or raise maxSummaryTokens",
+  call: "the summarizer called a tool instead of answering; give it no tools",
+  refusal: "the summarizer refused to answer",
+  broken: "the summarizer's answer broke off",
+  unknown: 'the summarizer\'s answer does not say that it is complete; if it is, return it with the stopReason "stop"',
+  empty: "the summarizer gave no text",
+}
 
 export interface Summary {
   readonly text: string
@@ -79,23 +71,10 @@ export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: n
     clearTimeout(timer)
     off()
   }
-  const text = wholeText(answer, (why) => fail(session, why))
-  return { text, usage: isObject(answer) ? usageOf(answer["usage"]) : undefined }
-}
-
-function wholeText(answer: unknown, fail: (why: string) => Error): string {
-  const { text, content, stopReason } = typeof answer === "string" ? { text: answer } : isObject(answer) ? answer : {}
-  const stop = typeof stopReason === "string" ? stopReason.toLowerCase().replace(/[^a-z]/g, "") : ""
-  for (const [why, names] of BAD_STOPS) if (names.includes(stop)) throw fail(why)
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : []
-  if (blocks.some((block) => isObject(block) && CALLS.has(block["type"]))) throw fail(CALLED_A_TOOL)
-  const said = typeof text === "string" ? text : typeof content === "string" ? content : textOf(blocks)
-  if (said.trim() === "") throw fail("the summarizer gave no text")
-  return said.trim()
-}
-
-function textOf(blocks: readonly unknown[]): string {
-  return blocks
-    .flatMap((block) => (isObject(block) && block["type"] === "text" ? [String(block["text"] ?? "")] : []))
-    .join("\n")
+  const read = readAnswer(answer)
+  if (read.problem !== undefined) {
+    const word = read.word === undefined ? "" : ` (it ended with ${JSON.stringify(read.word)})`
+    throw fail(session, `${PROBLEMS[read.problem]}${word}`)
+  }
+  return { text: read.text, usage: isObject(answer) ? usageOf(answer["usage"]) : undefined }
 }
