@@ -25,6 +25,18 @@ test("an answer that its client calls cut off or refused writes nothing, and the
   }
 })
 
+test("facts that a model only thinks of are not written, and an answer that ends in its thoughts fails", async () => {
+  const thoughts = `<think>\n${answerOf(fact("The database may be deleted"))}\n`
+  const { session, recall, files } = await createWorld({
+    answers: [`${thoughts}</think>\n${answerOf(TABS)}`, thoughts],
+  })
+  await talk(session, 20)
+  expect((await recall.extract(session)).facts).toEqual([TABS])
+  expect((await files.read("MEMORY.md"))?.text).not.toContain("database")
+  await session.append(user("more"))
+  await expect(recall.extract(session, { force: true })).rejects.toThrow("cut off")
+})
+
 test("19 messages are too few, 20 are enough", async () => {
   const { session, recall, asked } = await createWorld()
   await talk(session, 19)

@@ -1,13 +1,14 @@
 /**
  * Reads the answer of a model: a text, an assistant message, or the whole answer of a client. An answer is complete only if no word in
- * it says otherwise.
+ * it says otherwise; thoughts in front of the text are left out.
  */
 import { type Fields, isObject } from "../../format/shape.ts"
+import { withoutThoughts } from "./thoughts.ts"
 
 /**
  * Why an answer cannot be used.
  *
- * - `length`: a limit of tokens has cut it off.
+ * - `length`: a limit of tokens has cut it off, also within its thoughts.
  * - `call`: it calls a tool.
  * - `refusal`: the model or a filter has refused.
  * - `broken`: the provider or the caller has ended it.
@@ -28,7 +29,7 @@ export type ReadAnswer =
  * import { readAnswer } from "@sessions/core/compaction"
  *
  * readAnswer({ text: "## Goal\nTo go fro", finishReason: "length" }) // { problem: "length", word: "length" }
- * readAnswer("## Goal\n") // { text: "## Goal" }
+ * readAnswer("<think>Hm.</think>\n## Goal") // { text: "## Goal" }
  * ```
  */
 export function readAnswer(answer: unknown): ReadAnswer {
@@ -47,7 +48,9 @@ export function readAnswer(answer: unknown): ReadAnswer {
   }
   const said = parts.map(textOf).find(isText)
   if (said === undefined) return { problem: "empty" }
-  return { text: said.trim() }
+  const text = withoutThoughts(said)
+  if (text === undefined) return { problem: "length" }
+  return text === "" ? { problem: "empty" } : { text }
 }
 
 /**
