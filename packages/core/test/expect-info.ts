@@ -96,12 +96,12 @@ function expectMetrics(entries: readonly Fields[]): SessionInfo["metrics"] {
   const costs = calls.flatMap(({ cost }) => (cost === undefined ? [] : [Number((cost as Fields)["total"] ?? cost)]))
   const [input, output, cacheRead, cacheWrite] = [sum("input"), sum("output"), sum("cacheRead"), sum("cacheWrite")]
   const total = calls.map((usage) =>
-    Number(
-      usage["totalTokens"] ??
-        Number(usage["input"] ?? 0) +
-          Number(usage["output"] ?? 0) +
-          Number(usage["cacheRead"] ?? 0) +
-          Number(usage["cacheWrite"] ?? 0),
+    Math.max(
+      Number(usage["totalTokens"] ?? 0),
+      Number(usage["input"] ?? 0) +
+        Number(usage["output"] ?? 0) +
+        Number(usage["cacheRead"] ?? 0) +
+        Number(usage["cacheWrite"] ?? 0),
     ),
   )
   return {

@@ -14,6 +14,21 @@ export function usageCount(usage: Usage, count: UsageCount): number | undefined 
   return finite(value)
 }
 
+/**
+ * Input, output, read and written cache, and all tokens; a missing count is 0. All is the larger of the reported total and the sum of its
+ * parts: totals of the AI SDK and of several gateways leave cached tokens out.
+ */
+export function usageCounts(usage: Usage): readonly [number, number, number, number, number] {
+  const [input, output, cacheRead, cacheWrite, total] = USAGE_COUNTS.map((count) => usageCount(usage, count) ?? 0) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  return [input, output, cacheRead, cacheWrite, Math.max(total, input + output + cacheRead + cacheWrite)]
+}
+
 export function usageCost({ cost }: Usage): number | undefined {
   return finite(typeof cost === "object" && cost !== null ? cost.total : cost)
 }

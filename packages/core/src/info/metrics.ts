@@ -1,6 +1,6 @@
 /** Token counts and cost of a session, summed. */
 import type { Usage } from "../format/message.ts"
-import { usageCost, usageCount } from "../format/usage.ts"
+import { usageCost, usageCounts } from "../format/usage.ts"
 
 export interface SessionMetrics {
   readonly input: number
@@ -23,20 +23,17 @@ export const NO_METRICS: SessionMetrics = {
   calls: 0,
 }
 
-/** Adds one model call. A missing number counts as 0, a missing total as the sum of the other four. */
+/** Adds one model call. A missing number counts as 0, and a total that is less than the sum of the other four as that sum. */
 export function addUsage(metrics: SessionMetrics, usage: unknown): SessionMetrics {
   const u = (typeof usage === "object" && usage !== null ? usage : {}) as Usage
-  const input = usageCount(u, "input") ?? 0
-  const output = usageCount(u, "output") ?? 0
-  const cacheRead = usageCount(u, "cacheRead") ?? 0
-  const cacheWrite = usageCount(u, "cacheWrite") ?? 0
+  const [input, output, cacheRead, cacheWrite, total] = usageCounts(u)
   const cost = usageCost(u)
   return {
     input: metrics.input + input,
     output: metrics.output + output,
     cacheRead: metrics.cacheRead + cacheRead,
     cacheWrite: metrics.cacheWrite + cacheWrite,
-    totalTokens: metrics.totalTokens + (usageCount(u, "totalTokens") ?? input + output + cacheRead + cacheWrite),
+    totalTokens: metrics.totalTokens + total,
     calls: metrics.calls + 1,
     ...(cost === undefined && metrics.cost === undefined ? {} : { cost: (metrics.cost ?? 0) + (cost ?? 0) }),
   }

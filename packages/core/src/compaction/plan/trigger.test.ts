@@ -23,11 +23,12 @@ test("if it is disabled a compaction is never due", () => {
   expect(shouldCompact(1e9, 10, { enabled: false })).toBe(false)
 })
 
-test("the tokens that a provider reported are its total, else the sum of its counts in either spelling", () => {
+test("the tokens that a provider reported are the larger of its total and the sum of its counts, in either spelling", () => {
   const reported = (usage: object): number | undefined => reportedTokens({ role: "assistant", content: [], usage })
   expect(reported({ input: 1, output: 2, cacheRead: 3, cacheWrite: 4 })).toBe(10)
   expect(reported({ inputTokens: 1, outputTokens: 2, cacheRead: 3 })).toBe(6)
   expect(reported({ inputTokens: 1, totalTokens: 5 })).toBe(5)
+  expect(reported({ input: 5, output: 300, cacheRead: 185_000, totalTokens: 305 })).toBe(185_305)
   expect(reported({ inputTokens: "1" })).toBeUndefined()
 })
 

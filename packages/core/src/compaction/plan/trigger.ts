@@ -10,7 +10,7 @@ import { inWindow, resolveSettings, type SettingsInWindow } from "../settings/se
 import type { CompactionSettings } from "../types.ts"
 import type { AssistantMessage } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
-import { type UsageCount, usageCount } from "../../format/usage.ts"
+import { usageCounts } from "../../format/usage.ts"
 
 /**
  * Whether a context with this number of tokens should be compacted before the next turn, under these settings and for a model with this
@@ -56,8 +56,7 @@ export function usageAnchor(
 export function reportedTokens(message: unknown): number | undefined {
   const { role, stopReason, usage } = (isObject(message) ? message : {}) as Partial<AssistantMessage>
   if (role !== "assistant" || stopReason === "aborted" || stopReason === "error" || !isObject(usage)) return undefined
-  const count = (name: UsageCount): number => usageCount(usage, name) ?? 0
-  const total = count("totalTokens") || count("input") + count("output") + count("cacheRead") + count("cacheWrite")
+  const [, , , , total] = usageCounts(usage)
   return total > 0 ? total : undefined
 }
 

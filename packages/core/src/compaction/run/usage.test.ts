@@ -55,6 +55,7 @@ test("if only one of two reports has a total, the other's is the sum of its part
     totalTokens: 20,
     cost: 1,
   })
+  expect(sumOfUsage({ input: 1, cacheRead: 9, totalTokens: 1 }, { input: 2 })).toMatchObject({ totalTokens: 12 })
   expect(sumOfUsage(undefined, { input: 1 })).toEqual({ input: 1 })
   expect(sumOfUsage({ input: 1 }, undefined)).toEqual({ input: 1 })
   expect(sumOfUsage(undefined, undefined)).toBeUndefined()

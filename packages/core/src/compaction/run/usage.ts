@@ -1,7 +1,7 @@
 /** Reads and adds up the usage that summarizers report. */
 import type { Usage } from "../../format/message.ts"
 import { isObject } from "../../format/shape.ts"
-import { USAGE_COUNTS, usageCost, usageCount } from "../../format/usage.ts"
+import { USAGE_COUNTS, usageCost, usageCount, usageCounts } from "../../format/usage.ts"
 
 /** The valid numbers of a report. An invalid report is ignored, so that a paid summary is not lost. */
 export function usageOf(report: unknown): Usage | undefined {
@@ -12,7 +12,7 @@ export function usageOf(report: unknown): Usage | undefined {
   return Object.keys(usage).length === 0 ? undefined : usage
 }
 
-/** The sum of two usages. If only one of them has a total, the other's is the sum of its four counts. */
+/** The sum of two usages. If only one of them has a total, the other's is the sum of its four counts, which is also taken for a smaller total. */
 export function sumOfUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
   if (one === undefined || other === undefined) return one ?? other
   const sum: Record<string, number> = {}
@@ -25,10 +25,7 @@ export function sumOfUsage(one: Usage | undefined, other: Usage | undefined): Us
 
 function totals(...usages: readonly Usage[]): readonly number[] {
   if (usages.every(({ totalTokens }) => totalTokens === undefined)) return []
-  return usages.map(
-    ({ totalTokens, input = 0, output = 0, cacheRead = 0, cacheWrite = 0 }) =>
-      totalTokens ?? input + output + cacheRead + cacheWrite,
-  )
+  return usages.map((usage) => usageCounts(usage)[4])
 }
 
 function isNumber(value: unknown): value is number {
