@@ -15,6 +15,40 @@ test("files are those that the tools read and changed, sorted; a changed one is 
   expect(files).toEqual({ readFiles: ["a.ts"], modifiedFiles: ["b.ts", "c.ts", "d.ts"] })
 })
 
+test("a call that failed is not listed; one without a result is, and so is one whose id comes again", () => {
+  const call = (id: string, name: string, path: string): Message => ({
+    role: "assistant",
+    content: [{ type: "toolCall", id, name, arguments: { path } }],
+  })
+  const result = (toolCallId: string, isError: boolean): Message => ({
+    role: "toolResult",
+    toolCallId,
+    toolName: "write",
+    content: [],
+    isError,
+  })
+  const files = collectFiles([
+    call("1", "write", "denied.ts"),
+    call("2", "read", "missing.ts"),
+    call("3", "write", "done.ts"),
+    result("1", true),
+    result("3", false),
+    result("2", true),
+    call("4", "edit", "denied and done.ts"),
+    result("4", true),
+    call("1", "write", "no answer.ts"),
+    call("1", "write", "denied again.ts"),
+    result("1", true),
+    call("4", "write", "denied and done.ts"),
+    result("4", false),
+    call("5", "edit", "interrupted.ts"),
+  ])
+  expect(files).toEqual({
+    readFiles: [],
+    modifiedFiles: ["denied and done.ts", "done.ts", "interrupted.ts", "no answer.ts"],
+  })
+})
+
 test("files accumulate over compactions, but not from an extension's compaction or an invalid list", () => {
   const before = { type: "compaction", readFiles: ["a.ts", 5, "b.ts"], modifiedFiles: ["c.ts"] } as unknown as Entry
   const now = [calls(["edit", { path: "a.ts" }], ["read", { path: "c.ts" }])]

@@ -17,7 +17,10 @@ export interface FileSource {
   readonly [key: string]: unknown
 }
 
-/** Collects the files of the messages that a summary covers and of earlier summaries, except those that an extension wrote. */
+/**
+ * Collects the files of the messages that a summary covers and of earlier summaries, except those that an extension wrote. A call whose
+ * result is an error has read or changed nothing; one without a result may have.
+ */
 export function collectFiles(messages: readonly Message[], ...summaries: readonly FileSource[]): FileLists {
   const read = new Set<string>()
   const modified = new Set<string>()
@@ -26,16 +29,25 @@ export function collectFiles(messages: readonly Message[], ...summaries: readonl
     for (const path of strings(readFiles)) read.add(path)
     for (const path of strings(modifiedFiles)) modified.add(path)
   }
+  // The latest calls without a result by id: some providers begin to number anew with each answer.
+  const waiting = new Map<string, () => void>()
   for (const message of messages) {
+    if (message.role === "toolResult") {
+      const { toolCallId: id, isError } = message
+      if (isError !== true) waiting.get(id)?.()
+      waiting.delete(id)
+    }
     if (message.role !== "assistant") continue
-    for (const { type, name, arguments: args } of (message.content ?? []) as readonly ToolCallBlock[]) {
+    for (const { type, id, name, arguments: args } of (message.content ?? []) as readonly ToolCallBlock[]) {
       if (type !== "toolCall") continue
       const path = (args as Readonly<Record<string, unknown>> | undefined)?.["path"]
-      if (typeof path !== "string") continue
-      if (READ.has(name)) read.add(path)
-      else if (WRITE.has(name)) modified.add(path)
+      const files = READ.has(name) ? read : WRITE.has(name) ? modified : undefined
+      waiting.get(id)?.()
+      if (typeof path === "string" && files !== undefined) waiting.set(id, () => files.add(path))
+      else waiting.delete(id)
     }
   }
+  for (const add of waiting.values()) add()
   return { readFiles: [...read].filter((path) => !modified.has(path)).sort(), modifiedFiles: [...modified].sort() }
 }
 
