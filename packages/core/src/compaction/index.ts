@@ -23,7 +23,7 @@ export {
   TURN_PREFIX_PROMPT,
   UPDATE_SUMMARY_PROMPT,
 } from "./summary/prompts.ts"
-export { askForSummaries, compactionPrompts, storedSummary } from "./summary/requests.ts"
+export { askForBranchSummary, askForSummaries, compactionPrompts, storedSummary } from "./summary/requests.ts"
 export type { AskSummarizer, RequestOptions, SummaryPart, SummaryParts } from "./summary/requests.ts"
 export { serializeConversation } from "./summary/serialize.ts"
 export { isTooLong } from "./summary/too-long.ts"

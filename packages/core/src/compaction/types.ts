@@ -142,7 +142,10 @@ export interface CompactOptions extends CallOptions, CompactionSettings {
 export interface BranchSummaryOptions extends CompactionSettings {
   /** Put last in the prompt. */
   readonly instructions?: string
-  /** At most this number of tokens of the branch is summarized, newest messages first. Default: the space in the summarizer's window. */
+  /**
+   * At most this number of tokens of the branch is summarized, newest messages first; the summary says how many are left out, and
+   * `details.leftOut` has their number. Default: all of the branch, in as many requests as the summarizer's window needs.
+   */
   readonly budget?: number
 }
 

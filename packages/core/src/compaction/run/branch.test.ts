@@ -57,14 +57,46 @@ test("back at the beginning, the whole branch is abandoned; a summary within it 
   })
 })
 
-test("settings of the sessions apply to it too, and a budget takes the newest messages first", async () => {
+test("settings of the sessions apply to it too, and a budget takes the newest messages first and says what it left out", async () => {
   const asked: string[] = []
   const summarize = async ({ prompt }: SummarizeRequest): Promise<string> => (asked.push(prompt), "short")
-  const { session } = await startCompacting({ compaction: { summarize } })
+  const { session, location } = await startCompacting({ compaction: { summarize } })
   await session.append([user(`old ${FILLER}`), assistant(`new ${FILLER}`)])
   await session.branchWithSummary(null, { budget: 1_500 })
   expect(asked[0]).toContain("[Assistant]: new")
   expect(asked[0]).not.toContain("[User]: old")
+  const summary = `${BRANCH_PREAMBLE}\n\n(Its 1 oldest message is not in the summary.)\n\nshort`
+  expect((await storedEntries(location)).at(-1)).toMatchObject({ summary, details: { leftOut: 1 } })
+})
+
+test("a branch larger than the summarizer's window takes several requests, and every message is in one of them", async () => {
+  const { session, location } = await startCompacting()
+  const { ids } = await session.append(user("start"))
+  const findings = Array.from({ length: 12 }, (_, n) =>
+    assistant(`finding ${n}. ${FILLER}${n === 6 ? FILLER.repeat(9) : ""}`),
+  )
+  await session.append(findings)
+  const asked: string[] = []
+  const usage = { input: 10, output: 1 }
+  const summarize = async ({ prompt }: SummarizeRequest) => {
+    // A window that is smaller than the settings say: refused, and asked again in halves.
+    if (prompt.length > 24_000) throw new Error("Prompt exceeds max length")
+    asked.push(prompt)
+    return { text: `## Goal\nanswer ${asked.length}`, usage }
+  }
+  await session.branchWithSummary(ids[0] as string, { summarize, summarizerWindow: 8_000, maxSummaryTokens: 500 })
+  expect(asked.length).toBeGreaterThan(2)
+  for (let n = 0; n < findings.length; n++)
+    expect(asked.filter((prompt) => prompt.includes(`finding ${n}. `))).toHaveLength(1)
+  for (const [index, prompt] of asked.entries())
+    expect(prompt.includes(`<previous-summary>\n## Goal\nanswer ${index}\n`)).toBe(index > 0)
+  const stored = (await storedEntries(location)).at(-1)
+  expect(stored).toMatchObject({
+    summary: `${BRANCH_PREAMBLE}\n\n## Goal\nanswer ${asked.length}`,
+    details: { readFiles: [], modifiedFiles: [] },
+    usage: { input: 10 * asked.length, output: asked.length },
+  })
+  expect(stored?.["details"]).not.toHaveProperty("leftOut")
 })
 
 test("if the branch cannot be summarized nothing is written, and the branch is not left", async () => {

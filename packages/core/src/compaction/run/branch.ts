@@ -11,13 +11,14 @@ import { signalOf } from "../../storage/signals.ts"
 import type { CallOptions, Seq } from "../../storage/contract.ts"
 import type { AppendOptions } from "../../write/types.ts"
 import { COMPACTION_OPTIONS } from "../settings/layers.ts"
-import { resolveSettings, settingsAt, type SettingsInWindow } from "../settings/settings.ts"
-import { branchPrompt, commonAncestor, prepareBranchSummary, storedBranchSummary } from "../summary/branch-summary.ts"
-import { tokensOfText } from "../summary/serialize.ts"
+import { resolveSettings, settingsAt } from "../settings/settings.ts"
+import { commonAncestor, prepareBranchSummary, storedBranchSummary } from "../summary/branch-summary.ts"
+import { askForBranchSummary } from "../summary/requests.ts"
 import type { BranchSummaryOptions } from "../types.ts"
 import { whileOpen } from "./closing.ts"
 import { invalid } from "./failure.ts"
 import { askSummarizer, summarizeOf } from "./summarizer.ts"
+import { sumOfUsage } from "./usage.ts"
 
 type BranchingOptions = AppendOptions & {
   readonly details?: unknown
@@ -32,9 +33,10 @@ const OPTIONS: OptionChecks<BranchSummaryOptions> = {
 }
 
 /**
- * Returns the arguments of `branchWithSummary`: the summary, and the options with the files of the branch in `details`. `target` is the
- * entry to continue from (null: the beginning). `compaction_failed` if the summarizer gives no complete answer, the branch has no
- * messages of its own, or messages were appended to it meanwhile; `not_found`, `invalid`, `aborted`, `closed`.
+ * Returns the arguments of `branchWithSummary`: the summary, and the options with the files of the branch and the number of messages
+ * that the budget has left out in `details`. `target` is the entry to continue from (null: the beginning). `compaction_failed` if the
+ * summarizer gives no complete answer, the branch has no messages of its own, or messages were appended to it meanwhile; `not_found`,
+ * `invalid`, `aborted`, `closed`.
  */
 export async function summarizeBranch(
   live: CompactableSession,
@@ -55,32 +57,29 @@ export async function summarizeBranch(
   const selection = await selectAt(live, leafId, reading)
   const settings = settingsAt(selection, resolved)
   const { timeout, temperature, maxSummaryTokens, countTokens: count } = settings
+  const { summarizerWindow: window = settings.window } = settings
   const ancestor = await ancestorOf(live, leafId, target, reading)
   const { entries } = await restoreSelected(live, selection.entries, reading)
-  const branch = prepareBranchSummary(entries, ancestor, {
-    budget: budget ?? availableTokens(settings, instructions),
-    count,
-  })
+  const branch = prepareBranchSummary(entries, ancestor, { budget, count })
   if (branch.messages.length === 0) throw failed(live.id, nothingIn(branch.leftOut))
-  const { text, usage } = await whileOpen(live, by.checkOpen, signal, (stop) =>
-    askSummarizer(
-      { session: live.id, summarize, timeout, temperature, signal: stop, fail: failed },
-      branchPrompt(branch, instructions),
-      maxSummaryTokens,
-    ),
-  )
+  let usage: Usage | undefined
+  const text = await whileOpen(live, by.checkOpen, signal, (stop) => {
+    const to = { session: live.id, summarize, timeout, temperature, signal: stop, fail: failed }
+    const ask = async (prompt: string): Promise<string> => {
+      const answer = await askSummarizer(to, prompt, maxSummaryTokens)
+      usage = sumOfUsage(usage, answer.usage)
+      return answer.text
+    }
+    return askForBranchSummary(branch.messages, ask, { window, maxSummaryTokens, count, instructions })
+  })
   by.checkOpen()
   const now = await selectAt(live, live.state.leafId, reading)
   if (spoken(now) !== spoken(selection))
     throw failed(live.id, "moved: messages were appended while the summary was made")
   const more = usage === undefined ? {} : { usage }
-  return [storedBranchSummary(text, branch.files), { ...o, ...more, details: { ...details, ...branch.files } }]
-}
-
-/** Tokens of the summarizer's window that are left for the conversation. */
-function availableTokens(settings: SettingsInWindow, instructions: string | undefined): number {
-  const { window, summarizerWindow = window, maxSummaryTokens, countTokens } = settings
-  return summarizerWindow - maxSummaryTokens - tokensOfText(branchPrompt({ messages: [] }, instructions), countTokens)
+  const { files, leftOut } = branch
+  const missing = leftOut === 0 ? {} : { leftOut }
+  return [storedBranchSummary(text, files, leftOut), { ...o, ...more, details: { ...details, ...files, ...missing } }]
 }
 
 /** The last entry that both paths have in common. */
@@ -111,7 +110,7 @@ function spoken({ entries, compaction }: Selection): string {
 function nothingIn(leftOut: number): string {
   return leftOut === 0
     ? "it has no messages of its own; use branch() without a summary"
-    : "none of its messages is within the budget; raise budget, or use a larger summarizerWindow"
+    : "none of its messages is within the budget; raise it, or leave it out"
 }
 
 function failed(session: string, why: string, cause?: unknown): SessionError {

@@ -11,11 +11,11 @@ import type { TokenCounter } from "../../format/tokens.ts"
 import { serializeConversation, tokensOfText } from "./serialize.ts"
 
 export interface AbandonedBranch {
-  /** In the order of the path: summaries on the branch, and the newest messages that fit the budget. */
+  /** In the order of the path: all of them, or with a budget summaries on the branch and the newest messages that fit it. */
   readonly messages: readonly ContextMessage[]
   /** Files of the whole branch, including messages beyond the budget and the summaries on it. */
   readonly files: FileLists
-  /** Number of messages that do not fit the budget. */
+  /** Number of messages that do not fit the budget; 0 without one. */
   readonly leftOut: number
 }
 
@@ -43,7 +43,7 @@ export function commonAncestor(log: EntryLog, one: Seq, other: Seq): Seq {
 export function prepareBranchSummary(
   entries: readonly SelectedEntry[],
   ancestor: Seq,
-  { budget, count }: { readonly budget: number; readonly count?: TokenCounter | undefined },
+  { budget, count }: { readonly budget?: number | undefined; readonly count?: TokenCounter | undefined } = {},
 ): AbandonedBranch {
   const own = entries.filter(({ seq }) => ancestor === ROOT || seq > ancestor)
   const { messages } = renderMessages(own)
@@ -51,7 +51,7 @@ export function prepareBranchSummary(
     messages.map(({ message }) => message),
     ...own.flatMap(({ entry }) => nestedFiles(entry)),
   )
-  const chosen = withinBudget(messages, budget, count)
+  const chosen = budget === undefined ? messages : withinBudget(messages, budget, count)
   return { messages: chosen, files, leftOut: messages.length - chosen.length }
 }
 
@@ -60,9 +60,13 @@ export function branchPrompt({ messages }: Pick<AbandonedBranch, "messages">, in
   return branchSummaryPrompt({ conversation, instructions })
 }
 
-/** The answer to {@link branchPrompt} as the summary to store, with its file lists. */
-export function storedBranchSummary(answer: string, files: FileLists): string {
-  return withFileLists(`${BRANCH_PREAMBLE}\n\n${withoutFileLists(answer)}`, files)
+/** The answer to {@link branchPrompt} as the summary to store, with its file lists. It says how many messages were left out. */
+export function storedBranchSummary(answer: string, files: FileLists, leftOut = 0): string {
+  const missing =
+    leftOut === 0
+      ? ""
+      : `\n\n(Its ${leftOut} oldest ${leftOut === 1 ? "message is" : "messages are"} not in the summary.)`
+  return withFileLists(`${BRANCH_PREAMBLE}${missing}\n\n${withoutFileLists(answer)}`, files)
 }
 
 /** The file lists of a summary on the branch: its tool calls are not in the context. */

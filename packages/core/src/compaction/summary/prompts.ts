@@ -86,6 +86,15 @@ ${BRANCH_TEMPLATE}
 
 Keep each section short. Keep file paths, function names and error messages exactly as they stand.`
 
+/** For a branch that takes several requests: each but the first updates the summary of those before it. */
+const BRANCH_UPDATE_PROMPT = `Above is the NEXT part of a branch of a conversation that the user has left. Merge it into the summary that stands in <previous-summary>: keep everything that the summary says, add what is new, and move what is finished to Done.
+
+Use EXACTLY this form:
+
+${BRANCH_TEMPLATE}
+
+Keep each section short. Keep file paths, function names and error messages exactly as they stand.`
+
 /** With a summary of what was before the turn and nothing else that is new: it stays as it is, in front of the turn's beginning. */
 const TURN_PREFIX_AFTER_SUMMARY = `What was before this turn stands in <previous-summary>. It stays as it is above what you write: use it to understand the turn, and do not repeat it.`
 
@@ -109,8 +118,8 @@ export function turnPrefixPrompt(parts: PromptParts): string {
   return compose(parts, `${TURN_PREFIX_AFTER_SUMMARY}\n\n${TURN_PREFIX_PROMPT}`)
 }
 
-export function branchSummaryPrompt(parts: Omit<PromptParts, "previousSummary">): string {
-  return compose(parts, BRANCH_SUMMARY_PROMPT)
+export function branchSummaryPrompt(parts: PromptParts): string {
+  return compose(parts, parts.previousSummary === undefined ? BRANCH_SUMMARY_PROMPT : BRANCH_UPDATE_PROMPT)
 }
 
 function compose({ conversation, previousSummary: previous, instructions }: PromptParts, prompt: string): string {

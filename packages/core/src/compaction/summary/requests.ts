@@ -7,12 +7,19 @@
  * contains at least the rest of that turn.
  */
 import { checkOptions, type OptionNames } from "../../storage/options.ts"
+import type { ContextMessage } from "../../context/types.ts"
 import { SessionError } from "../../format/errors.ts"
 import type { PreparedCompaction } from "../plan/prepare.ts"
 import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 import { withFileLists, withoutFileLists } from "./files.ts"
 import { type Chunk, chunkOf, chunksWithin, halvesOf, joinGroups, SHORTEST_CHUNK, splitChunk } from "./groups.ts"
-import { summaryPrompt, TURN_CONTEXT_TITLE, turnPrefixPrompt } from "./prompts.ts"
+import {
+  branchSummaryPrompt,
+  type PromptParts,
+  summaryPrompt,
+  TURN_CONTEXT_TITLE,
+  turnPrefixPrompt,
+} from "./prompts.ts"
 import { escapeTags, serializeConversation, tokensOfText } from "./serialize.ts"
 import { isTooLong } from "./too-long.ts"
 
@@ -56,7 +63,7 @@ type Summarized = Pick<PreparedCompaction, "history" | "turnPrefix" | "previousS
 export function compactionPrompts(work: Summarized, instructions?: string): SummaryParts {
   const promptOf = (part: SummaryPart): string | undefined => {
     if (work[part].length === 0) return undefined
-    return partPrompt(part, serializeConversation(work[part]), previousFor(part, work), instructions)
+    return promptWith(PROMPTS[part], serializeConversation(work[part]), previousFor(part, work), instructions)
   }
   return { history: promptOf("history"), turnPrefix: promptOf("turnPrefix") }
 }
@@ -78,12 +85,27 @@ export async function askForSummaries(
   o: RequestOptions = {},
 ): Promise<SummaryParts> {
   checkOptions("askForSummaries", o, OPTIONS)
-  const { window = Number.POSITIVE_INFINITY, maxSummaryTokens = 0, rounds = false } = o
-  const { count = estimateMessage, tooLong = isTooLong, instructions } = o
-  const settings: Settings = { ask, window, maxSummaryTokens, rounds, count, tooLong, instructions }
-  const answerOf = async (part: SummaryPart): Promise<string | undefined> =>
-    work[part].length === 0 ? undefined : askForPart(work, part, settings)
+  const settings = settingsOf(ask, o)
+  const answerOf = async (part: SummaryPart): Promise<string | undefined> => {
+    if (work[part].length === 0) return undefined
+    const previous = previousFor(part, work)
+    return askForMessages({ part, messages: work[part], previous, promptOf: PROMPTS[part] }, settings)
+  }
   return { history: await answerOf("history"), turnPrefix: await answerOf("turnPrefix") }
+}
+
+/**
+ * Asks for the summary of a branch, in as many requests as it needs, as {@link askForSummaries} does for a history. `rounds` is ignored:
+ * the answer is one summary. Rejects with `compaction_failed` if the window has no space for a conversation.
+ */
+export async function askForBranchSummary(
+  messages: readonly ContextMessage[],
+  ask: (prompt: string) => Promise<string>,
+  o: RequestOptions = {},
+): Promise<string> {
+  checkOptions("askForBranchSummary", o, OPTIONS)
+  const settings = settingsOf((_, prompt) => ask(prompt), { ...o, rounds: false })
+  return askForMessages({ part: "history", messages, previous: undefined, promptOf: branchSummaryPrompt }, settings)
 }
 
 /** The answers as the summary to store, with its file lists. */
@@ -102,14 +124,18 @@ function previousFor(part: SummaryPart, { history, previousSummary }: Summarized
   return part === (history.length > 0 ? "history" : "turnPrefix") ? previousSummary : undefined
 }
 
-function partPrompt(
-  part: SummaryPart,
+/** Makes the prompt of a request. */
+type MakePrompt = (parts: PromptParts) => string
+
+const PROMPTS: Readonly<Record<SummaryPart, MakePrompt>> = { history: summaryPrompt, turnPrefix: turnPrefixPrompt }
+
+function promptWith(
+  promptOf: MakePrompt,
   conversation: string,
   previousSummary: string | undefined,
   instructions: string | undefined,
 ): string {
   const previous = previousSummary === undefined ? undefined : escapeTags(previousSummary)
-  const promptOf = part === "history" ? summaryPrompt : turnPrefixPrompt
   return promptOf({ conversation, previousSummary: previous, instructions })
 }
 
@@ -120,11 +146,26 @@ interface Settings extends Required<Omit<RequestOptions, "instructions" | "count
   readonly instructions: string | undefined
 }
 
-async function askForPart(work: Summarized, part: SummaryPart, s: Settings): Promise<string> {
+function settingsOf(ask: AskSummarizer, o: RequestOptions): Settings {
+  const { window = Number.POSITIVE_INFINITY, maxSummaryTokens = 0, rounds = false } = o
+  const { count = estimateMessage, tooLong = isTooLong, instructions } = o
+  return { ask, window, maxSummaryTokens, rounds, count, tooLong, instructions }
+}
+
+/** Messages that become one summary. */
+interface Work {
+  readonly part: SummaryPart
+  readonly messages: readonly ContextMessage[]
+  /** The summary that the first request updates. */
+  readonly previous: string | undefined
+  readonly promptOf: MakePrompt
+}
+
+async function askForMessages(work: Work, s: Settings): Promise<string> {
+  const { part, messages, previous, promptOf } = work
   const { rounds, count, maxSummaryTokens } = s
-  const previous = previousFor(part, work)
-  const whole = chunkOf(work[part])
-  const available = availableTokens(part, s)
+  const whole = chunkOf(messages)
+  const available = availableTokens(promptOf, s)
   const taken = tokensOfPrevious(previous, count)
   const fits = tokensOfText(whole.conversation, count) + taken <= available
   const merges = part === "history" && !rounds
@@ -132,8 +173,8 @@ async function askForPart(work: Summarized, part: SummaryPart, s: Settings): Pro
   // Each request also contains the summary that it updates: the previous one, or the answer before it.
   const ofAnswer = merges ? Math.min(maxSummaryTokens, available / 2) : 0
   const budget = available - Math.max(tokensOfPrevious(carried, count), ofAnswer)
-  const chunks = fits ? [whole] : chunksWithin(work[part], budget, count)
-  const answers = await askInTurn(part, chunks, carried, merges, s)
+  const chunks = fits ? [whole] : chunksWithin(messages, budget, count)
+  const answers = await askInTurn({ ...work, previous: carried }, chunks, merges, s)
   if (answers.length === 1 && !rounds) return answers[0] as string
   const joined = joinGroups(answers)
   // The next compaction could not send a longer summary together with new messages.
@@ -145,9 +186,9 @@ function tokensOfPrevious(summary: string | undefined, count: TokenCounter): num
 }
 
 /** Tokens of the window that are left for a conversation, without the answer and the fixed parts of the prompt. */
-function availableTokens(part: SummaryPart, s: Settings): number {
+function availableTokens(promptOf: MakePrompt, s: Settings): number {
   const { window, maxSummaryTokens, count, instructions } = s
-  const prompt = tokensOfText(partPrompt(part, "", "", instructions), count)
+  const prompt = tokensOfText(promptWith(promptOf, "", "", instructions), count)
   const available = window - maxSummaryTokens - prompt
   if (available >= tokensOfText("x".repeat(SHORTEST_CHUNK), count)) return available
   const message = `The summarizer's window (${window} tokens) is too small for a conversation: its answer may take ${maxSummaryTokens}, and what it is asked takes about ${prompt}. Lower maxSummaryTokens, or give a larger summarizerWindow.`
@@ -156,9 +197,8 @@ function availableTokens(part: SummaryPart, s: Settings): number {
 
 /** Asks for the chunks one after the other. With `merges`, the last answer covers all of them and is the only one returned. */
 async function askInTurn(
-  part: SummaryPart,
+  { part, previous, promptOf }: Omit<Work, "messages">,
   chunks: readonly Chunk[],
-  previous: string | undefined,
   merges: boolean,
   s: Settings,
 ): Promise<readonly string[]> {
@@ -167,7 +207,7 @@ async function askInTurn(
   let answers: string[] = []
   for (let chunk = waiting.shift(); chunk !== undefined; chunk = waiting.shift()) {
     try {
-      const answer = await s.ask(part, partPrompt(part, chunk.conversation, carried, s.instructions))
+      const answer = await s.ask(part, promptWith(promptOf, chunk.conversation, carried, s.instructions))
       answers = merges ? [answer] : [...answers, answer]
       carried = merges ? answer : undefined
     } catch (error) {
@@ -188,9 +228,10 @@ async function askInTurn(
 
 /** Summarizes a summary that leaves too little space for messages in the same request. */
 async function condensed(summary: string, s: Settings): Promise<string> {
-  const available = availableTokens("history", s)
+  const available = availableTokens(summaryPrompt, s)
   const budget = Math.max(available - Math.min(s.maxSummaryTokens, available / 2), 1)
   const chunks = splitChunk({ conversation: `[Summary so far]: ${escapeTags(summary)}` }, budget, s.count)
-  const [answer] = await askInTurn("history", chunks, undefined, true, s)
+  const work = { part: "history", previous: undefined, promptOf: summaryPrompt } as const
+  const [answer] = await askInTurn(work, chunks, true, s)
   return answer as string
 }
