@@ -10,6 +10,7 @@ import {
   storedIds,
   user,
 } from "../../test/writers.ts"
+import { soon } from "../../test/soon.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Head } from "../storage/contract.ts"
 import type { Hooks } from "./hooks.ts"
@@ -39,6 +40,24 @@ test("append hooks change and reject entries, and are awaited in the order of th
   expect(order).toEqual(["slow", "secret", "refuse", "last"])
   expect(await contextTexts(await reopened(location))).toEqual(["slow!", "[redacted]!", "last!"])
   expect(JSON.stringify(await storedEntries(location))).not.toContain("secret")
+})
+
+test("an abort ends an append whose hook hangs, and the appends behind it go on", async () => {
+  const location = createMemoryLocation()
+  const stop = new AbortController()
+  const hooks: Hooks = {
+    append: (entry) => {
+      if (textOf(entry) !== "hang") return
+      stop.abort("enough")
+      return new Promise(() => undefined)
+    },
+  }
+  const session = await createWriter(location, { hooks }).sessions.create({ id: "s" })
+  const hung = session.append([user("hang"), user("never asked")], { signal: stop.signal })
+  const next = session.append(user("next"))
+  await expect(hung).rejects.toMatchObject({ code: "aborted", sent: false, cause: "enough" })
+  expect(await soon(next)).not.toBe("still waiting")
+  expect(await contextTexts(await reopened(location))).toEqual(["next"])
 })
 
 test("if a hook rejects one entry, the whole append is rejected", async () => {

@@ -11,7 +11,7 @@ import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import { retryUnavailable } from "../storage/retry.ts"
-import { onAbort } from "../storage/signals.ts"
+import { onAbort, rejectOnAbort } from "../storage/signals.ts"
 import { Emitter } from "./events.ts"
 import { transferFeature } from "./features.ts"
 import { Following } from "./follow.ts"
@@ -173,7 +173,10 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
         if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
         if (this.writeGuard.kind === "refused") throw this.writeGuard.error
         if (this.writeGuard.kind === "migrate") await this.#migrate()
-        const changed = await runAppendHooks(this.options.hooks, entries, this.id)
+        // A hook that hangs must not hold back the appends behind an aborted one.
+        const changed = await rejectOnAbort(runAppendHooks(this.options.hooks, entries, this.id), o.signal, () =>
+          aborted(this.id, o.signal as AbortSignal, false),
+        )
         resolve(this.#place(await this.#readMissing(changed, o), o, turn))
       }
       const done = (): void => {

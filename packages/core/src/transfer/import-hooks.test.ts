@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { codeOf, linesIn, sessionsIn, smallBatches, textOf } from "../../test/transfer.ts"
+import { soon } from "../../test/soon.ts"
 import { user } from "../../test/writers.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Hooks } from "../session/hooks.ts"
@@ -102,4 +103,13 @@ test("the create hook runs once for every new session, when it is complete", asy
   expect(seen.at(-1)).toBe("import import ")
   expect(await codeOf(sessions.import(text, { id: "import" }))).toBe("exists")
   expect(seen).toHaveLength(5)
+})
+
+test("an abort ends an import whose hook hangs, and nothing is written", async () => {
+  const stop = new AbortController()
+  const append = (): Promise<undefined> => (stop.abort(), new Promise(() => undefined))
+  const sessions = sessionsIn(undefined, { hooks: { append } })
+  const imported = sessions.import(`${HEADER}\n${line(1, "fine")}\n`, { id: "new", signal: stop.signal })
+  expect(await soon(codeOf(imported))).toBe("aborted")
+  expect(await sessions.storage.head("new")).toBeUndefined()
 })

@@ -11,7 +11,8 @@ import { restoreEntries } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { type Hooks, runAppendHooks } from "../session/hooks.ts"
 import type { ImportOptions, ImportResult, ImportSource } from "../session/transfer-types.ts"
-import { signalOf } from "../storage/signals.ts"
+import { StorageError } from "../storage/errors.ts"
+import { rejectOnAbort, signalOf } from "../storage/signals.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { foreignLogToWrite } from "./import-foreign.ts"
 import { olderLogToWrite } from "./import-older.ts"
@@ -117,7 +118,11 @@ async function runHooks(
   const [entry] = (await restoreEntries(storage, [read], o)).entries as [Entry]
   const { parentId, seq: _, writtenAt, blobs, ...given } = entry
   const before = JSON.stringify(given)
-  const [changed] = (await runAppendHooks(hooks, [JSON.parse(before) as NewEntry], session)) as [NewEntry]
+  const hooked = runAppendHooks(hooks, [JSON.parse(before) as NewEntry], session)
+  // A hook may hang. Hooks run before anything is written.
+  const toError = (cause: unknown): StorageError =>
+    new StorageError("aborted", `The import of ${session} was aborted. Nothing was written.`, { session, cause })
+  const [changed] = (await rejectOnAbort(hooked, o.signal, toError)) as [NewEntry]
   if (JSON.stringify(changed) === before) return undefined
   // Other entries refer to this one, so it keeps its id, position and time.
   const { id: __, timestamp: ___, ...payload } = changed as unknown as Readonly<Record<string, unknown>>

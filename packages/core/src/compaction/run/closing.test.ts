@@ -1,6 +1,7 @@
 /** Cancelling a running summarizer when no caller waits for its summary any more. */
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
+import { soon } from "../../../test/soon.ts"
 import { assistant, codeOf, storedEntries, user } from "../../../test/writers.ts"
 import type { Summarize, SummarizeRequest } from "../types.ts"
 
@@ -73,3 +74,51 @@ test("a turn whose handle is closed during its compaction ends", async () => {
   expect(await turn).toBe("done")
   expect(await storedEntries(location)).toHaveLength(2)
 })
+
+test.each(["abort", "close"] as const)(
+  "a hook that hangs does not hold back a compaction after its %s",
+  async (way) => {
+    const asked: string[] = []
+    let begun: (value?: unknown) => void = () => undefined
+    const running = new Promise((resolve) => (begun = resolve))
+    const before = (): Promise<unknown> => (begun(), new Promise(() => undefined))
+    const { session, sessions, location } = await startCompacting({ hooks: { compact: { before } } })
+    const other = await sessions.open("s")
+    await session.append(TALK)
+    const stop = new AbortController()
+    const summarize: Summarize = async ({ prompt }) => (asked.push(prompt), SUMMARY)
+    const compacted = codeOf(session.compact({ summarize, keepRecentTokens: 0, signal: stop.signal }))
+    await running
+    expect(other.compactionStatus.running).toBe(true)
+    if (way === "abort") stop.abort()
+    else void session.close()
+    expect(await soon(compacted)).toBe(way === "abort" ? "aborted" : "closed")
+    expect(other.compactionStatus).toEqual({ running: false, failures: 0, breakerOpen: false })
+    expect(asked).toEqual([])
+    expect(await storedEntries(location)).toHaveLength(2)
+  },
+)
+
+test.each(["a hook before it", "an append before it"] as const)(
+  "an abort ends a compaction whose own append waits for %s",
+  async (what) => {
+    const stop = new AbortController()
+    const append = (entry: { readonly type: string }): Promise<never> | undefined => {
+      if (entry.type !== "compaction" && entry.type !== "label") return undefined
+      if (entry.type === "compaction") stop.abort()
+      return new Promise(() => undefined)
+    }
+    const { session, location } = await startCompacting({ hooks: { append } })
+    const { ids } = await session.append(TALK)
+    const summarize: Summarize = async () => {
+      if (what === "an append before it") {
+        void session.label(ids[0] as string, "waits")
+        queueMicrotask(() => stop.abort())
+      }
+      return SUMMARY
+    }
+    expect(await soon(codeOf(session.compact({ summarize, keepRecentTokens: 0, signal: stop.signal })))).toBe("aborted")
+    expect(session.compactionStatus.running).toBe(false)
+    expect(await storedEntries(location)).toHaveLength(2)
+  },
+)

@@ -12,13 +12,15 @@ import { runHook } from "../../session/hooks.ts"
 import type { CompactableSession } from "../../session/live.ts"
 import { restoreSelected, restoreState, selectAt } from "../../session/read-path.ts"
 import type { Seq } from "../../storage/contract.ts"
+import { StorageError } from "../../storage/errors.ts"
+import { rejectOnAbort } from "../../storage/signals.ts"
 import { prepareCompaction, type PreparedCompaction, tokensWithSummary } from "../plan/prepare.ts"
 import { type ResolvedSettings, settingsAt, type SettingsInWindow } from "../settings/settings.ts"
 import { unknownWindow } from "../settings/windows.ts"
 import { missingHeadings } from "../summary/prompts.ts"
 import { askForSummaries, compactionPrompts, storedSummary, type SummaryPart } from "../summary/requests.ts"
 import type { CompactionResult, Summarize } from "../types.ts"
-import { failed, moved, nothingToCut } from "./failure.ts"
+import { aborted, failed, moved, nothingToCut } from "./failure.ts"
 import { describeRule, tooLargeFor } from "./fitting.ts"
 import { askSummarizer } from "./summarizer.ts"
 import { sumOfUsage } from "./usage.ts"
@@ -67,11 +69,15 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
   const work = await prepare(live, run, selection, settings)
   const prompts = compactionPrompts(work, run.instructions)
   for (const { compact: hook } of live.options.hooks)
-    await hook?.before?.({ session: live.id, prompt: prompts.history ?? prompts.turnPrefix ?? "" })
+    await untilAbort(
+      live,
+      signal,
+      hook?.before?.({ session: live.id, prompt: prompts.history ?? prompts.turnPrefix ?? "" }),
+    )
   live.events.emit("compact_start", { reason: run.reason })
   const { summary, usage } = await summarize(live, run, work, settings)
   // Pending appends precede the compaction in the log, so they must be written before the session is checked.
-  await live.drain()
+  await untilAbort(live, signal, live.drain())
   run.checkOpen()
   const appended = checkNotMoved(live, leafId, selection)
   const { tokensBefore } = work
@@ -102,7 +108,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     await live.append([entry], { onConflict: "fail", repeats: "end", signal })
   } catch (error) {
     if (hasCode(error, "conflict")) throw moved(live.id, error)
-    if (!hasCode(error, "aborted")) throw error
+    if (!hasCode(error, "aborted") || (error instanceof StorageError && error.sent === false)) throw error
     // The append may have been sent already: wait for its outcome.
     await live.drain()
     if (live.state.log.find(id) === undefined) throw error
@@ -121,6 +127,11 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     runHook("compact.after", () => hook?.after?.({ session: live.id, entryId: id }), live.reportHookFailure)
   const fits = tooLarge === undefined
   return { entryId: id, summary, tokensBefore, tokensAfter, window, fits, ...(fits ? {} : { tooLarge }) }
+}
+
+/** Waits for a hook or for appends, which may hang: the caller's signal ends that. */
+async function untilAbort(live: CompactableSession, signal: AbortSignal, work: unknown): Promise<void> {
+  await rejectOnAbort(Promise.resolve(work), signal, () => aborted(live.id, signal))
 }
 
 async function prepare(
