@@ -54,8 +54,8 @@ export function createRecall(options: RecallOptions): Recall {
   if (typeof minConfidence !== "number" || !(minConfidence >= 0 && minConfidence <= 1)) {
     throw invalid("createRecall: `minConfidence` must be a number from 0 to 1.")
   }
-  for (const [name, value] of Object.entries({ minMessages, minToolCalls, window, maxTokens, timeout }))
-    checkCount(name, value)
+  for (const [name, value] of Object.entries({ minMessages, window, maxTokens, timeout })) checkCount(name, value, 1)
+  checkCount("minToolCalls", minToolCalls, 0)
   const targets = new Map(CATEGORIES.map((category) => [category, target(category)]))
   for (const name of targets.values()) checkMemoryName(name)
   return new ScopeRecall(options.files.of(options.scope), targets, {
@@ -303,7 +303,7 @@ function nothing(skipped: NonNullable<Extraction["skipped"]>): Extraction {
   return { skipped, facts: [], known: 0, dropped: [] }
 }
 
-function checkCount(name: string, value: unknown): void {
-  if (Number.isSafeInteger(value) && (value as number) >= 1) return
-  throw invalid(`createRecall: \`${name}\` must be a whole number from 1.`)
+function checkCount(name: string, value: unknown, least: number): void {
+  if (Number.isSafeInteger(value) && (value as number) >= least) return
+  throw invalid(`createRecall: \`${name}\` must be a whole number from ${least}.`)
 }

@@ -24,7 +24,10 @@ export interface RecallOptions {
   readonly minConfidence?: number
   /** Messages that the leaf's path must have. Default 20. */
   readonly minMessages?: number
-  /** Tool calls since the last extraction of the session; not asked for the first one. Default 3. */
+  /**
+   * Tool calls since the last extraction of the session, or since its beginning. 0, for chats without tools: whenever there is a new
+   * message. Default 3.
+   */
   readonly minToolCalls?: number
   /**
    * Whether the model sees the results of tools. Default false: text of a web page or a file could otherwise become a fact, and so a part

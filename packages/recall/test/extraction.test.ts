@@ -60,10 +60,13 @@ test("the messages of the leaf's path count, not those of other branches", async
   expect(await recall.shouldExtract(session)).toBe(true)
 })
 
-test("after the first extraction 2 tool calls are too few, 3 are enough", async () => {
-  const { session, recall } = await createWorld()
+test("at the first extraction and after it 2 tool calls are too few, 3 are enough", async () => {
+  const { session, recall } = await createWorld({ minToolCalls: undefined })
   await talk(session, 20)
-  await recall.extract(session)
+  await work(session, 2)
+  expect(await recall.extract(session)).toMatchObject({ skipped: "few_calls" })
+  await session.append([call("first"), result("first")])
+  expect((await recall.extract(session)).skipped).toBeUndefined()
   await talk(session, 20)
   expect(await recall.extract(session)).toMatchObject({ skipped: "few_calls" })
   await work(session, 2)
@@ -71,6 +74,18 @@ test("after the first extraction 2 tool calls are too few, 3 are enough", async 
   await session.append([call("third"), result("third")])
   expect((await recall.extract(session)).skipped).toBeUndefined()
   expect(await recall.extract(session)).toMatchObject({ skipped: "few_calls" })
+})
+
+test("a chat without tools is extracted again and again with minToolCalls 0", async () => {
+  const { session, recall, asked } = await createWorld({ minToolCalls: 0 })
+  await talk(session, 20)
+  for (let turn = 1; turn <= 3; turn++) {
+    await talk(session, 2)
+    expect((await recall.extract(session)).skipped).toBeUndefined()
+    expect(asked).toHaveLength(turn)
+  }
+  for (const minToolCalls of [-1, 0.5, Number.NaN])
+    await expect(createWorld({ minToolCalls })).rejects.toMatchObject({ code: "invalid" })
 })
 
 test("a tool call without a result in the last assistant message closes the gate", async () => {
@@ -106,7 +121,7 @@ test("the gates are asked in order: too few messages read no line of the log, an
   }
   const again = createSessions({ storage: counting })
   const ask = (): Promise<string> => Promise.reject(new Error("must not be asked"))
-  const recall = createRecall({ files: createDocumentMemory(counting), scope: SCOPE, ask })
+  const recall = createRecall({ files: createDocumentMemory(counting), scope: SCOPE, ask, minToolCalls: 1 })
   for (const [id, skipped] of [
     [short.id, "few_messages"],
     [long.id, "pending_call"],
@@ -177,7 +192,7 @@ test("progress is a metadata entry and travels with forks; usage is a usage entr
     { type: "metadata", key: "recall" },
   ])
   const fork = await sessions.fork(session.id)
-  expect(await recall.shouldExtract(fork)).toBe(false)
+  expect(await recall.extract(fork)).toMatchObject({ skipped: "nothing_new" })
   expect(await recall.extract(fork, { force: true })).toMatchObject({ skipped: "nothing_new" })
   await work(fork, 3)
   await recall.extract(fork)
@@ -265,6 +280,7 @@ test("an answer that is no array, and one in time, fail the extraction and write
     scope: SCOPE,
     ask: () => new Promise(() => undefined),
     timeout: 1,
+    minToolCalls: 0,
   })
   await expect(hanging.extract(session)).rejects.toThrow(/no answer within 1 ms/)
 })
@@ -355,6 +371,7 @@ test("a signal aborts the model and is no failure of the session", async () => {
       stop.abort()
       return new Promise(() => undefined)
     },
+    minToolCalls: 0,
   })
   expect(await recall.extract(session, { signal: stop.signal }).catch(codeOf)).toBe("aborted")
   expect(seen?.aborted).toBe(true)

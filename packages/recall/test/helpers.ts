@@ -39,6 +39,7 @@ export async function createWorld({ answers = ["[]"], ...options }: WorldOptions
     files,
     scope: SCOPE,
     now: () => NOW,
+    minToolCalls: 0,
     ask: async (request) => {
       asked.push(request)
       const answer = answers[Math.min(asked.length, answers.length) - 1]

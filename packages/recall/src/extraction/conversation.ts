@@ -38,7 +38,7 @@ export async function closedGate(session: Session, o: GateOptions): Promise<Gate
   const progress = await progressOf(session, o)
   let messages = 0
   let calls = 0
-  let isRead = progress === undefined
+  let isRead = false
   let isPending: boolean | undefined
   const results = new Set<string>()
   for await (const { id, message } of backwards(session, ["message"], o.minMessages, o)) {
@@ -53,7 +53,7 @@ export async function closedGate(session: Session, o: GateOptions): Promise<Gate
     if (messages >= o.minMessages && (isRead || calls >= o.minCalls) && isPending !== undefined) break
   }
   if (messages < o.minMessages) return "few_messages"
-  if (progress !== undefined && calls < o.minCalls) return "few_calls"
+  if (calls < o.minCalls) return "few_calls"
   return isPending === true ? "pending_call" : undefined
 }
 
