@@ -61,7 +61,7 @@ test("the messages of the leaf's path count, not those of other branches", async
 })
 
 test("at the first extraction and after it 2 tool calls are too few, 3 are enough", async () => {
-  const { session, recall } = await createWorld({ minToolCalls: undefined })
+  const { session, recall } = await createWorld({ minToolCalls: 3 })
   await talk(session, 20)
   await work(session, 2)
   expect(await recall.extract(session)).toMatchObject({ skipped: "few_calls" })

@@ -11,7 +11,7 @@ export function overview(commands: readonly Command[]): Line[] {
     ...indented(commands.map((command) => [styled("bold", command.name), command.summary])),
     "",
     "URL is file:PATH, a path (default: the variable SESSIONS_STORE, else file:./.sessions), sqlite:PATH, s3:BUCKET/PREFIX, postgres://USER@HOST/DATABASE, https://HOST/PATH, or memory:, which is lost when the command ends.",
-    "ID is a session id, a unique prefix of one, or @last: the session without a kind that has the newest message.",
+    "ID is a session id, a unique prefix of one, or @last: the session of a person that has the newest message.",
     "Exit status: 0 success, 1 failure or damage found, 2 wrong usage, 130 interrupted.",
     "",
     'Start with "sessions import FILE", "sessions list" or "sessions show @last".',

@@ -6,7 +6,7 @@ import { CommandError, UsageError } from "../errors.ts"
 
 const LAST = "@last"
 
-/** The session id for an id, a unique prefix of one, or `@last`, the newest one without a kind. A complete id takes precedence over a prefix. */
+/** The session id for an id, a unique prefix of one, or `@last`, the newest one that a person works in. A complete id takes precedence over a prefix. */
 export async function resolveSession(sessions: Sessions, ref: string): Promise<string> {
   if (ref === LAST) return lastSession(sessions)
   const { storage } = sessions
@@ -44,15 +44,16 @@ export function absoluteFolder(path: string, cwd: string): string {
 }
 
 async function lastSession(sessions: Sessions): Promise<string> {
-  const page = await sessions.list({ limit: 1, kind: null })
-  // An unavailable session may be the last one, so no other one may be returned in its place.
-  const unavailable = page.unreadable.find(({ error }) => hasCode(error, "unavailable"))
-  if (unavailable !== undefined) throw unavailable.error
-  const [info] = page.sessions
-  if (info !== undefined) return info.id
-  throw new CommandError(
-    `${sessions.storage.description} has no session yet, apart from those with a kind, so @last is undefined; "sessions import FILE" creates one.`,
-  )
+  try {
+    const session = await sessions.continueRecent({ create: false })
+    await session.close()
+    return session.id
+  } catch (error) {
+    if (!hasCode(error, "not_found")) throw error
+    throw new CommandError(
+      `${sessions.storage.description} has no session yet, apart from those with a kind, of a schedule or without a message, so @last is undefined; "sessions import FILE" creates one.`,
+    )
+  }
 }
 
 function badId(id: string): UsageError {

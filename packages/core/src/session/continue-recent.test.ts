@@ -60,6 +60,7 @@ test("if the cwd has no session, one is created and the pointer is set to it", a
   expect(["older", "newer", "elsewhere"]).not.toContain(session.id)
   expect(session.header.cwd).toBe("/new")
   expect((await sessions.continueRecent({ cwd: "/new", pointer: "p" })).id).toBe(session.id)
+  await session.append(user("hello"))
   expect((await sessions.continueRecent({ cwd: "/new" })).id).toBe(session.id)
 })
 
@@ -88,6 +89,33 @@ test("a session with a kind is not the most recent one, unless a pointer names i
   expect(created.id).not.toBe("graph7")
   await sessions.pointers.set("p", { session: "graph2", cwd: "/x" })
   expect((await sessions.continueRecent({ cwd: "/x", pointer: "p" })).id).toBe("graph2")
+})
+
+test("a session of a schedule, an empty one and one that programs alone wrote in are not the most recent one", async () => {
+  const { sessions } = await three()
+  const synthetic = { type: "message", message: { role: "user", content: "the time is", synthetic: true } } as const
+  const cron = await sessions.create({ id: "cron", cwd: "/x", source: "cron" })
+  await cron.append(user("nightly report"))
+  await sessions.create({ id: "empty", cwd: "/x" })
+  const made = await sessions.create({ id: "made", cwd: "/x" })
+  await made.append(synthetic)
+  expect((await sessions.continueRecent({ cwd: "/x" })).id).toBe("newer")
+  const image = await sessions.create({ id: "image", cwd: "/x" })
+  const blocks = [{ type: "image", mimeType: "image/png", data: "AA==" }] as const
+  await image.append([synthetic, { type: "message", message: { role: "user", content: blocks } }])
+  expect((await sessions.continueRecent({ cwd: "/x" })).id).toBe("image")
+  expect((await sessions.fork("older", { id: "zz-fork" })).id).toBe("zz-fork")
+  await (await sessions.open("zz-fork")).append(user("go on"))
+  expect((await sessions.continueRecent({ cwd: "/x" })).id).toBe("zz-fork")
+})
+
+test("without a cwd, and without creating, the newest session of all folders is the most recent one", async () => {
+  const { sessions } = await three()
+  expect((await sessions.continueRecent({ create: false })).id).toBe("elsewhere")
+  const wrong = [{}, { create: true }, { create: false, pointer: "p" }, { create: false, cwd: 5 }] as never[]
+  for (const o of wrong) expect(await codeOf(sessions.continueRecent(o))).toBe("invalid")
+  for (const id of ["older", "newer", "elsewhere"]) await sessions.delete(id)
+  expect(await codeOf(sessions.continueRecent({ create: false }))).toBe("not_found")
 })
 
 test("a pointer's name is checked before anything is created", async () => {

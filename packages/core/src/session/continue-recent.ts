@@ -1,5 +1,6 @@
-/** Resumes the session of a pointer, else the newest session of a directory, else creates one. Scripts use it, not pages. */
+/** Resumes the session of a pointer, else the newest session that a person works in, else creates one. Scripts use it, not pages. */
 import { hasCode, SessionError } from "../format/errors.ts"
+import { signalOf } from "../storage/signals.ts"
 import type { OpenOptions, Sessions } from "./repository-types.ts"
 import type { Session } from "./types.ts"
 
@@ -7,18 +8,22 @@ export async function continueRecent(
   sessions: Sessions,
   options: Parameters<Sessions["continueRecent"]>[0] | undefined,
 ): Promise<Session> {
-  if (typeof options?.cwd !== "string")
+  const { cwd, pointer, create = true, ...o } = options ?? {}
+  if (typeof cwd !== "string" && (cwd !== undefined || create || pointer !== undefined))
     throw new SessionError("invalid", "continueRecent needs the `cwd` of the session, a string.")
-  const { cwd, pointer, create = true, ...o } = options
   const target = pointer === undefined ? undefined : await sessions.pointers.get(pointer, o)
-  const pointed = target?.cwd === cwd ? await openIfThere(sessions, target.session, o) : undefined
+  const pointed =
+    target !== undefined && target.cwd === cwd ? await openIfThere(sessions, target.session, o) : undefined
   const found = pointed ?? (await openNewest(sessions, cwd, o))
-  if (found === undefined && !create)
-    throw new SessionError("not_found", `No session of the folder ${JSON.stringify(cwd)} is there to continue.`)
-  const session = found ?? (await sessions.create({ ...o, cwd }))
+  if (found === undefined && !create) {
+    const of = cwd === undefined ? "" : ` of the folder ${JSON.stringify(cwd)}`
+    throw new SessionError("not_found", `No session${of} is there to continue.`)
+  }
+  const folder = cwd === undefined ? {} : { cwd }
+  const session = found ?? (await sessions.create({ ...o, ...folder }))
   if (pointer === undefined) return session
   try {
-    await sessions.pointers.set(pointer, { session: session.id, cwd }, o)
+    await sessions.pointers.set(pointer, { session: session.id, ...folder }, o)
     return session
   } catch (error) {
     await session.close()
@@ -26,20 +31,36 @@ export async function continueRecent(
   }
 }
 
-async function openNewest(sessions: Sessions, cwd: string, o: OpenOptions): Promise<Session | undefined> {
+async function openNewest(sessions: Sessions, cwd: string | undefined, o: OpenOptions): Promise<Session | undefined> {
   for (let cursor: string | undefined; ; ) {
-    const page = await sessions.list({ ...o, cwd, kind: null, limit: 10, ...(cursor === undefined ? {} : { cursor }) })
+    const found = { kind: null, source: "interactive", limit: 10 } as const
+    const from = { ...(cwd === undefined ? {} : { cwd }), ...(cursor === undefined ? {} : { cursor }) }
+    const page = await sessions.list({ ...o, ...found, ...from })
     // It may be the newest one; resuming an older session instead would go unnoticed.
     const away = page.unreadable.find(({ error }) => hasCode(error, "unavailable"))
     if (away !== undefined) throw away.error
-    // An interrupted import, fork or copy is not a session that the user worked in.
     for (const info of page.sessions) {
-      const session = info.incomplete === true ? undefined : await openIfThere(sessions, info.id, o)
-      if (session !== undefined) return session
+      // An interrupted import, fork or copy is not a session that the user worked in; nor is an empty one.
+      if (info.incomplete === true || info.messageCount === 0) continue
+      const session = await openIfThere(sessions, info.id, o)
+      if (session === undefined) continue
+      if (info.firstPrompt !== undefined || (await hasOwnMessage(session, o))) return session
+      await session.close()
     }
     if (page.next === undefined) return undefined
     cursor = page.next
   }
+}
+
+/** Whether its path has a message that no program made. A person may have sent an image alone, which is no first prompt. */
+async function hasOwnMessage(session: Session, o: OpenOptions): Promise<boolean> {
+  let before: string | undefined
+  do {
+    const page = await session.messages({ ...signalOf(o), ...(before === undefined ? {} : { before }) })
+    if (page.messages.some(({ message }) => message.synthetic !== true)) return true
+    before = page.before
+  } while (before !== undefined)
+  return false
 }
 
 async function openIfThere(sessions: Sessions, id: string, o: OpenOptions): Promise<Session | undefined> {

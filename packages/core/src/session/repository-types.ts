@@ -189,11 +189,16 @@ export interface Sessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends o
   /** Creates a session with the path to `at` (default: the leaf) and its annotations, across compactions. `not_found`, `exists`. */
   fork(id: string, o?: OpenOptions & { readonly at?: string; readonly id?: string }): Promise<Session<Own, Metadata>>
   /**
-   * Opens the session of the pointer if it exists and was set for this cwd, else the newest session of the cwd that has no kind, else
-   * creates one; with `create: false` it rejects with `not_found` instead.
+   * Opens the session of the pointer if it exists and was set for this cwd, else the newest session of the cwd that a person works in,
+   * else creates one; with `create: false` it rejects with `not_found` instead, and without a cwd it looks in all folders. A person does
+   * not work in sessions with a kind, of `source: "cron"`, or without a message other than synthetic ones.
    */
   continueRecent(
-    o: OpenOptions & { readonly cwd: string; readonly pointer?: string; readonly create?: boolean },
+    o: OpenOptions &
+      (
+        | { readonly cwd: string; readonly pointer?: string; readonly create?: boolean }
+        | { readonly cwd?: undefined; readonly pointer?: undefined; readonly create: false }
+      ),
   ): Promise<Session<Own, Metadata>>
   readonly pointers: Pointers
   import(source: ImportSource, o?: ImportOptions): Promise<ImportResult>

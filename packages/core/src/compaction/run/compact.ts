@@ -108,7 +108,8 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     await live.append([entry], { onConflict: "fail", repeats: "end", signal })
   } catch (error) {
     if (hasCode(error, "conflict")) throw moved(live.id, error)
-    if (!hasCode(error, "aborted") || (error instanceof StorageError && error.sent === false)) throw error
+    const isUnsent = error instanceof StorageError && error.sent === false
+    if (!hasCode(error, "aborted") || isUnsent) throw error
     // The append may have been sent already: wait for its outcome.
     await live.drain()
     if (live.state.log.find(id) === undefined) throw error
