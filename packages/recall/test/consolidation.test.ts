@@ -256,6 +256,70 @@ test("the result is checked, not believed: lines of MEMORY.md, links to missing 
   expect((await createConsolidation({ ...w.options, run }).consolidate()).written).toEqual(["MEMORY.md"])
 })
 
+test("a consolidation that is rejected, fails or is aborted puts back every file, but not over what another writer wrote", async () => {
+  const ends: readonly ((stop: AbortController) => unknown)[] = [
+    () => undefined,
+    () => Promise.reject(new Error("overloaded")),
+    (stop) => (stop.abort(), new Promise(() => undefined)),
+  ]
+  for (const end of ends) {
+    const w = await createScope()
+    const before: Readonly<Record<string, string>> = {
+      "MEMORY.md": "- [A](a.md)\n",
+      "a.md": "kept",
+      "b.md": "old",
+      "c.md": "c",
+    }
+    for (const [name, text] of Object.entries(before)) await w.files.write(name, text, { expect: null })
+    const stop = new AbortController()
+    const run = inPhase("prune", async (tools) => {
+      for (const name of Object.keys(before)) await tools.readMemory(name)
+      await tools.writeMemory("MEMORY.md", "- [A](gone.md)\n")
+      await tools.writeMemory("MEMORY.md", "- [B](gone.md)\n")
+      await tools.deleteMemory("b.md")
+      await tools.writeMemory("new.md", "new")
+      await tools.writeMemory("c.md", "worse")
+      const { version } = (await w.files.read("c.md")) as { version: string }
+      await w.files.write("c.md", "a person's", { expect: version })
+      await end(stop)
+    })
+    const consolidation = createConsolidation({ ...w.options, run })
+    await expect(consolidation.consolidate({ signal: stop.signal })).rejects.toThrow(
+      /c\.md could not be put back|aborted/,
+    )
+    const after: Record<string, string | undefined> = {}
+    for (const name of await w.files.list()) after[name] = (await w.files.read(name))?.text
+    expect(after).toEqual({ ...before, "c.md": "a person's" })
+    expect(await w.files.read(STATE)).toBeUndefined()
+  }
+})
+
+test("an agent that deletes or empties everything is rejected; of a memory that was empty nothing is asked", async () => {
+  const empty = async ({ listMemory, readMemory, writeMemory, deleteMemory }: ConsolidationTools): Promise<void> => {
+    for (const name of await listMemory()) {
+      await readMemory(name)
+      if (name === "MEMORY.md") await writeMemory(name, " \n")
+      else await deleteMemory(name)
+    }
+  }
+  const remove = async ({ listMemory, readMemory, deleteMemory }: ConsolidationTools): Promise<void> => {
+    for (const name of await listMemory()) {
+      await readMemory(name)
+      await deleteMemory(name)
+    }
+  }
+  for (const work of [empty, remove]) {
+    const w = await createScope()
+    await createConsolidation({ ...w.options, run: inPhase("prune", work) }).consolidate({ force: true })
+    await w.files.write("MEMORY.md", "- [A](a.md)\n", { expect: null })
+    await w.files.write("a.md", "kept", { expect: null })
+    const again = createConsolidation({ ...w.options, run: inPhase("prune", work) })
+    await expect(again.consolidate({ force: true })).rejects.toThrow(/remembered is gone/)
+    expect((await w.files.read("MEMORY.md"))?.text).toBe("- [A](a.md)\n")
+    expect((await w.files.read("a.md"))?.text).toBe("kept")
+  }
+})
+
 test("an agent that fails leaves the time unchanged and releases the lock", async () => {
   const w = await createScope()
   const consolidation = createConsolidation({ ...w.options, run: () => Promise.reject(new Error("overloaded")) })

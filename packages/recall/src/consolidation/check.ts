@@ -4,10 +4,17 @@ import { INDEX_FILE } from "../files/names.ts"
 import type { MemoryFiles } from "../files/types.ts"
 import { MAX_INDEX_LINES } from "./prompts.ts"
 
-/** The rules that the files break, as sentences. */
-export async function problemsOf(files: MemoryFiles, o: CallOptions): Promise<readonly string[]> {
+/** Whether any file has a text. */
+export async function hasMemory(files: MemoryFiles, o: CallOptions): Promise<boolean> {
+  for (const name of await files.list(o)) if (((await files.read(name, o))?.text ?? "").trim() !== "") return true
+  return false
+}
+
+/** The rules that the files break, as sentences. `had`: the memory had a text before. */
+export async function problemsOf(files: MemoryFiles, had: boolean, o: CallOptions): Promise<readonly string[]> {
   const names = await files.list(o)
   const index = await files.read(INDEX_FILE, o)
+  if (had && !(await hasMemory(files, o))) return ["Everything that was remembered is gone."]
   if (index === undefined) return names.length === 0 ? [] : [`${INDEX_FILE} is missing.`]
   const lines = index.text.replace(/\n$/, "").split("\n").length
   const missing = [...new Set(linkedNames(index.text))].filter((name) => !names.includes(name))

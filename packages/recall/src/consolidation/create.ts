@@ -5,12 +5,12 @@ import { RecallError } from "../error.ts"
 import { checkScope, invalid } from "../files/names.ts"
 import type { MemoryFiles } from "../files/types.ts"
 import { signalOf } from "../signal.ts"
-import { problemsOf } from "./check.ts"
+import { hasMemory, problemsOf } from "./check.ts"
 import { HeldLock, isLockFree, takeLock } from "./lock.ts"
 import { PHASE_PROMPTS, type PhaseFacts, phasePrompt } from "./prompts.ts"
 import { newSessions } from "./reviewed.ts"
 import { lastConsolidation, writeState } from "./state.ts"
-import { createTools, MemoryEdits, type ToolDeps } from "./tools.ts"
+import { createTools, MemoryEdits, restoreFiles, type ToolDeps } from "./tools.ts"
 import type {
   ConsolidateGateOptions,
   ConsolidateOptions,
@@ -145,21 +145,48 @@ class ScopeConsolidation implements Consolidation {
     const rows = await newSessions(sessions, last, MAX_SESSIONS, { ...o, ...this.#review })
     const deps: ToolDeps = { files: this.#files, sessions, lock, rows, review: this.#review, search }
     const edits = new MemoryEdits()
+    try {
+      await this.#runPhases(run, lock, { rows: rows.length, last, deps, edits }, o)
+      await this.updateState(lock, { ...signalOf(o), at: startedAt })
+    } catch (error) {
+      const kept = await restoreFiles(this.#files, lock, edits)
+      if (kept.length === 0 || !(error instanceof RecallError) || error.code !== "consolidation_failed") throw error
+      const message = `${error.message} ${kept.join(", ")} could not be put back, because something else has changed or locked it.`
+      throw new RecallError("consolidation_failed", message, error)
+    }
+    return { sessions: rows.length, written: [...edits.written].sort(), deleted: [...edits.deleted].sort() }
+  }
+
+  async #runPhases(
+    run: RunPhase,
+    lock: HeldLock,
+    {
+      rows,
+      last,
+      deps,
+      edits,
+    }: {
+      readonly rows: number
+      readonly last: number | undefined
+      readonly deps: ToolDeps
+      readonly edits: MemoryEdits
+    },
+    o: ConsolidateGateOptions,
+  ): Promise<void> {
+    const had = await hasMemory(this.#files, signalOf(o))
     const notes: PhaseFacts["notes"][number][] = []
     for (const [phase, prompt] of PHASE_PROMPTS) {
       await lock.check()
-      const problems = phase === "prune" ? await problemsOf(this.#files, signalOf(o)) : []
-      const facts: PhaseFacts = { now: this.#now(), last, sessions: rows.length, notes, problems }
+      const problems = phase === "prune" ? await problemsOf(this.#files, had, signalOf(o)) : []
+      const facts: PhaseFacts = { now: this.#now(), last, sessions: rows, notes, problems }
       const text = await runPhase(lock.signal, o.signal, async (signal) =>
         run({ phase, prompt: phasePrompt(prompt, facts), tools: createTools(deps, edits, signal), signal }),
       )
       if (typeof text === "string" && text.trim() !== "") notes.push({ phase, text: text.trim() })
     }
-    const problems = await problemsOf(this.#files, signalOf(o))
+    const problems = await problemsOf(this.#files, had, signalOf(o))
     if (problems.length > 0)
       throw new RecallError("consolidation_failed", `The agent left the memory wrong: ${problems.join(" ")}`)
-    await this.updateState(lock, { ...signalOf(o), at: startedAt })
-    return { sessions: rows.length, written: [...edits.written].sort(), deleted: [...edits.deleted].sort() }
   }
 
   #lockOptions(): { readonly lockStale: number; readonly now: () => number } {

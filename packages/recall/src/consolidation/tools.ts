@@ -19,8 +19,36 @@ export interface ToolDeps {
 export class MemoryEdits {
   /** The version of each file as the agent knows it. */
   readonly versions: Map<string, string> = new Map()
+  /** The text of each file as the agent has read it; undefined: there was none. */
+  readonly texts: Map<string, string | undefined> = new Map()
+  /** The text of each changed file before its first change, or before the first one behind another writer's. */
+  readonly before: Map<string, string | undefined> = new Map()
   readonly written: Set<string> = new Set()
   readonly deleted: Set<string> = new Set()
+}
+
+/**
+ * Puts the changed files back as they were before the agent changed them. Returns the names of those that stay as they are: changed by
+ * another writer since, or the lock is lost. The caller's signal may have fired already, so it does not count.
+ */
+export async function restoreFiles(
+  files: MemoryFiles,
+  lock: ConsolidationLock,
+  { before, versions }: MemoryEdits,
+): Promise<readonly string[]> {
+  const kept: string[] = []
+  for (const [name, text] of before) {
+    const expect = versions.get(name) ?? null
+    try {
+      await lock.check()
+      if (text !== undefined) await files.write(name, text, { expect })
+      else if (expect !== null) await files.delete(name, { expect })
+    } catch {
+      // The error that ended the consolidation says more.
+      kept.push(name)
+    }
+  }
+  return kept
 }
 
 /** The tools of one phase; they reject once the signal has fired. */
@@ -41,6 +69,10 @@ export function createTools(deps: ToolDeps, edits: MemoryEdits, signal: AbortSig
     async readMemory(name) {
       checkMemoryName(name)
       const file = await files.read(name, o)
+      if (file?.version === edits.versions.get(name)) return file?.text
+      // Another writer has changed the file, whose change stays.
+      edits.before.delete(name)
+      edits.texts.set(name, file?.text)
       if (file === undefined) edits.versions.delete(name)
       else edits.versions.set(name, file.version)
       return file?.text
@@ -51,6 +83,7 @@ export function createTools(deps: ToolDeps, edits: MemoryEdits, signal: AbortSig
       await checkWrite()
       const version = await files.write(name, text, { ...o, expect: edits.versions.get(name) ?? null })
       edits.versions.set(name, version)
+      if (!edits.before.has(name)) edits.before.set(name, edits.texts.get(name))
       edits.written.add(name)
       edits.deleted.delete(name)
     },
@@ -63,6 +96,7 @@ export function createTools(deps: ToolDeps, edits: MemoryEdits, signal: AbortSig
       }
       await files.delete(name, { ...o, expect: version })
       edits.versions.delete(name)
+      if (!edits.before.has(name)) edits.before.set(name, edits.texts.get(name))
       edits.deleted.add(name)
       edits.written.delete(name)
     },

@@ -98,7 +98,8 @@ export interface Consolidation {
    * leaves whole files and the lock, which is taken over when it is stale; the next call begins again.
    *
    * Rejects with `consolidation_failed` if the agent fails or the files break a rule after the last phase, with `lock_lost`, `aborted`, and
-   * the errors of the storages. What was written until then stays; the time of the last consolidation is unchanged.
+   * the errors of the storages. The files are then as they were before, unless another writer has changed one since, or the lock is lost;
+   * the time of the last consolidation is unchanged.
    */
   consolidate(o?: ConsolidateOptions): Promise<Consolidated>
 }
