@@ -18,7 +18,7 @@ export interface CompactionSettings {
   /** Milliseconds for each request to the summarizer; a later answer fails the compaction. Default 300,000. */
   readonly timeout?: number
 
-  /** The model's context window in tokens. Overrides `windows`. Default: from the table of models, by the session's current model; 200,000 if the table lacks it. */
+  /** The most tokens of input that a request to the model may have. Overrides `windows`. Default: from the table of models, by the session's current model; 200,000 if the table lacks it. */
   readonly contextWindow?: number
   /** Rows to add to the table of models: prefixes of model names, and windows in tokens. The longest matching prefix wins. */
   readonly windows?: WindowTable

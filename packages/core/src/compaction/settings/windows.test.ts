@@ -9,8 +9,17 @@ test("a model's window is that of the longest row that its name begins with", ()
   expect(windowOf("gpt-4o-mini")).toBe(128_000)
   expect(windowOf("gpt-4-turbo-2024")).toBe(128_000)
   expect(windowOf("gpt-4-0613")).toBe(8_192)
-  expect(windowOf("gpt-5.4-mini-2026-03-17")).toBe(400_000)
+  expect(windowOf("gpt-5.4-mini-2026-03-17")).toBe(272_000)
   expect(windowOf("gemini-2.0-flash-lite")).toBe(1_000_000)
+})
+
+test("a window that input and output share counts without the output, where more input is refused", () => {
+  for (const model of ["gpt-5", "gpt-5-mini", "gpt-5-pro", "gpt-5.1", "gpt-5.2-codex", "gpt-5.3-codex", "gpt-5.4-nano"])
+    expect(windowOf(model)).toBe(272_000)
+  for (const model of ["gpt-5.4", "gpt-5.5-pro", "gpt-5.6-sol", "gpt-6-luna", "gpt-6.1-sol"])
+    expect(windowOf(model)).toBe(922_000)
+  // Due before the API refuses.
+  expect(shouldCompact(272_000, windowOf("gpt-5") ?? 0)).toBe(true)
 })
 
 test("the window of a model without a row is not known", () => {

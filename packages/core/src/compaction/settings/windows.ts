@@ -1,4 +1,4 @@
-/** The table of models: context windows in tokens, by prefix of the model's name. */
+/** The table of models: the most tokens of input that a request may have, by prefix of the model's name. */
 import type { Diagnostic } from "../../format/diagnostics.ts"
 
 /**
@@ -8,8 +8,9 @@ import type { Diagnostic } from "../../format/diagnostics.ts"
 export type WindowTable = Readonly<Record<string, number>>
 
 /**
- * From the providers' pages, or from pages of gateways (Vercel, OpenRouter) that repeat them, as of November 2026. If they differ, the
- * smaller number: the session is then compacted earlier than necessary, never too late.
+ * From the providers' pages, or from tables that repeat them (models.dev, Vercel, OpenRouter), looked up in November 2026. If they differ,
+ * the smaller number: the session is then compacted earlier than necessary, never too late. A window that input and output share counts
+ * without the largest output where the provider refuses a request with more input.
  */
 export const WINDOWS: WindowTable = {
   // platform.claude.com/docs/en/models/overview, and the page of each model
@@ -23,7 +24,9 @@ export const WINDOWS: WindowTable = {
   "claude-opus-5": 1_000_000,
   "claude-sonnet-4.6": 1_000_000,
   "claude-sonnet-5": 1_000_000,
-  // developers.openai.com/api/docs/models
+  // developers.openai.com/api/docs/models; github.com/anomalyco/models.dev, models/openai. From GPT-5 on the page shows input and output
+  // together (400,000 and 1,050,000), of which 128,000 are output: the API refuses more input than the rest,
+  // github.com/cline/cline/issues/5474 (2025-08-09)
   "chatgpt-4o": 128_000,
   "gpt-3.5-turbo": 16_385,
   "gpt-4": 8_192,
@@ -34,29 +37,30 @@ export const WINDOWS: WindowTable = {
   "gpt-4.1": 1_047_576,
   "gpt-4.5": 128_000,
   "gpt-4o": 128_000,
-  "gpt-5": 400_000,
+  "gpt-5": 272_000,
   "gpt-5-chat": 128_000,
   "gpt-5.1-chat": 128_000,
   "gpt-5.2-chat": 128_000,
   "gpt-5.3-chat": 128_000,
-  "gpt-5.4": 1_050_000,
-  "gpt-5.4-mini": 400_000,
-  "gpt-5.4-nano": 400_000,
-  "gpt-5.5": 1_050_000,
-  "gpt-5.6": 1_050_000,
-  "gpt-6": 1_000_000,
+  "gpt-5.3-codex-spark": 100_000,
+  "gpt-5.4": 922_000,
+  "gpt-5.4-mini": 272_000,
+  "gpt-5.4-nano": 272_000,
+  "gpt-5.5": 922_000,
+  "gpt-5.6": 922_000,
+  "gpt-6": 922_000,
   "gpt-oss": 131_072,
   o1: 200_000,
   "o1-mini": 128_000,
   "o1-preview": 128_000,
   o3: 200_000,
   "o4-mini": 200_000,
-  // ai.google.dev/gemini-api/docs/models: 1,048,576 for some, 1,000,000 for others
+  // ai.google.dev/gemini-api/docs/models: input alone, 1,048,576 for some, 1,000,000 for others
   gemini: 1_000_000,
   "gemini-2.5-flash-image": 32_768,
   "gemini-3-pro-image": 65_536,
   "gemini-3.1-flash-image": 131_072,
-  // docs.x.ai/developers/models
+  // docs.x.ai/developers/models; the prompt alone, github.com/chenyme/grok2api/issues/693 (2026-07-18)
   "grok-3": 131_072,
   "grok-4": 256_000,
   "grok-4-fast": 2_000_000,
@@ -80,9 +84,15 @@ export const WINDOWS: WindowTable = {
   "kimi-k2": 131_072,
   "kimi-k2.5": 256_000,
   "kimi-k3": 1_000_000,
-  // docs.z.ai/guides/llm
+  // github.com/MiniMax-AI/MiniMax-M2/issues/119 (2026-05-29); of M3 not all hosts serve the documented 1,000,000,
+  // github.com/anomalyco/models.dev/pull/2058 (2026-06-08)
+  "minimax-m2": 200_000,
+  "minimax-m3": 512_000,
+  // docs.z.ai/guides/llm; 202,752 in a refusal, github.com/langgenius/dify/issues/32221 (2026-02-11)
   "glm-4.5": 128_000,
   "glm-4.6": 200_000,
+  "glm-4.7": 200_000,
+  "glm-5": 200_000,
   // www.alibabacloud.com/help/en/model-studio/models
   "qwen3.6-plus": 1_000_000,
 }
