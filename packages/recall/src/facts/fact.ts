@@ -31,7 +31,7 @@ export function isFactLine(line: string): boolean {
   return LINE.exec(line.trimEnd())?.[3] !== undefined
 }
 
-/** The facts of a text as keys; two are equal if they have the same label and the same words, ignoring case and blanks. */
+/** The facts of a text as keys; two are equal if they have the same label and the same words, ignoring case, blanks, quotes and a full stop. */
 export function factKeys(text: string): readonly string[] {
   return text.split("\n").flatMap((line) => {
     const match = LINE.exec(line.trim())
@@ -48,5 +48,10 @@ const LINE =
   /^[-*] \[(preference|project|pattern|decision|constraint)\] (.*?)( \(confidence [\d.]+, \d{4}-\d\d-\d\d\))?$/
 
 function keyOf(label: string, fact: string): string {
-  return `${label} ${fact.toLowerCase().trim().replace(/\s+/g, " ")}`
+  const words = fact
+    .toLowerCase()
+    .replace(/[`"'*“”‘’«»]/gu, "")
+    .replace(/\s+/g, " ")
+    .trim()
+  return `${label} ${words.replace(/[\s.,;!…。！]{1,20}$/u, "")}`
 }
