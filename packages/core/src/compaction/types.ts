@@ -1,5 +1,4 @@
 /** The public types of compaction: its settings, the summarizer, and the result. */
-import type { Usage } from "../format/message.ts"
 import type { TokenCounter } from "../format/tokens.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import type { PruneOptions } from "../context/prune/settings.ts"
@@ -117,7 +116,7 @@ export interface SummaryAnswer {
   readonly message?: object
   readonly done_reason?: string
   /**
-   * Stored with the summary, if it is a {@link Usage}; the sum over all requests of the compaction. Invalid numbers and names of other
+   * Stored with the summary, if it is in the form of assistant messages; the sum over all requests of the compaction. Invalid numbers and names of other
    * clients are ignored.
    */
   readonly usage?: object | null

@@ -1,6 +1,6 @@
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { runs } from "../../../../../.config/runs.ts"
+import { holds } from "../../../test/property.ts"
 import { readAnswer } from "./answer.ts"
 
 /** An answer with a text and a word, as each client gives it. */
@@ -64,12 +64,12 @@ test("a word that nobody knows is never a complete answer", () => {
   const word = fc.string({ minLength: 1 }).filter((made) => !/^[\s_-]*$/.test(made))
   const known =
     /^(?:stop|endturn|stopsequence|eos|eostoken|eosfound|stopstringfound|complete|completed|finish|success)$/
-  fc.assert(
+  holds(
     fc.property(word, fc.constantFrom(...Object.values(SHAPES)), (made, shape) => {
       fc.pre(!known.test(made.toLowerCase().replace(/[^a-z]/g, "")))
       expect(readAnswer(shape("text", made)).problem).toBeDefined()
     }),
-    { numRuns: runs(200) },
+    200,
   )
 })
 

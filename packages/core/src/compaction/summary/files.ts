@@ -34,7 +34,7 @@ export function collectFiles(messages: readonly Message[], ...summaries: readonl
   for (const message of messages) {
     if (message.role === "toolResult") {
       const { toolCallId: id, isError } = message
-      if (isError !== true) waiting.get(id)?.()
+      if (!isError) waiting.get(id)?.()
       waiting.delete(id)
     }
     if (message.role !== "assistant") continue

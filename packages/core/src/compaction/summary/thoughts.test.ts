@@ -1,6 +1,6 @@
-import fc from "fast-check"
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { runs } from "../../../../../.config/runs.ts"
+import { holds } from "../../../test/property.ts"
 import { readAnswer } from "./answer.ts"
 import { withoutThoughts } from "./thoughts.ts"
 
@@ -18,7 +18,7 @@ const BLOCKS: readonly (readonly [open: string, close: string])[] = [
 const prose = fc.string().map((text) => text.replace(/[<>[\]◁▷|]/g, ""))
 
 test("any number of blocks of thoughts in front of an answer is left out, and nothing else", () => {
-  fc.assert(
+  holds(
     fc.property(
       fc.array(fc.tuple(fc.constantFrom(...BLOCKS), prose)),
       prose.map((text) => `## Goal ${text}`.trim()),
@@ -27,7 +27,7 @@ test("any number of blocks of thoughts in front of an answer is left out, and no
         expect(withoutThoughts(before + answer)).toBe(answer)
       },
     ),
-    { numRuns: runs(200) },
+    200,
   )
 })
 
