@@ -31,6 +31,8 @@ export interface PrunedResult {
   readonly how: "trimmed" | "cleared"
   readonly chars: number
   readonly charsLeft: number
+  /** The entry with whose message the step was taken: the result has been sent like this since then, and as it was before. */
+  readonly since: string
 }
 
 export interface SessionContext<M extends Message = ModelMessage> {

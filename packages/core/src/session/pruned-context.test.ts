@@ -37,7 +37,7 @@ test("a pruned context fits if the whole one does not; the log and the next cont
   expect(whole).not.toHaveProperty("pruned")
   for (const open of [session, await reopen()]) {
     const { fits, messages, pruned, tokens, diagnostics } = await open.context({ window: 32_000, prune: true })
-    expect({ fits, cut: pruned?.length, diagnostics }).toEqual({ fits: true, cut: 12, diagnostics: [] })
+    expect({ fits, cut: pruned?.length, diagnostics }).toEqual({ fits: true, cut: 11, diagnostics: [] })
     expect(tokens).toBeLessThan(0.5 * 32_000)
     expect(whyRefused(messages)).toBeUndefined()
   }

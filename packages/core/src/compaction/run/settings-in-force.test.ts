@@ -189,7 +189,7 @@ test("a minimum of turns that alone exceeds the window is replaced by keepRecent
 })
 
 test("if the settings prune, context() prunes by the model's window, and reports `fits` only on request", async () => {
-  const { session, sessions } = await startCompacting({ compaction: { prune: true, contextWindow: 20_000 } })
+  const { session, sessions } = await startCompacting({ compaction: { prune: true, contextWindow: 5_000 } })
   await session.append([user("a"), ...calling(LONG.repeat(2)), ...[1, 2, 3].map((n) => assistant(`${n}`))])
   const pruned = await session.context()
   expect(pruned.pruned).toMatchObject([{ how: "trimmed" }])

@@ -1,5 +1,4 @@
 /** Shortens one tool result, by trimming or by clearing its content. Its other fields stay. */
-import { contentUnits } from "../../format/tokens.ts"
 import type { ContentBlock, Message, TextBlock } from "../../format/message.ts"
 import { isOpaque } from "../../format/text.ts"
 
@@ -7,11 +6,6 @@ export const CLEARED_TEXT = "[Old tool result content cleared]"
 
 export function clearResult<M extends Message>(message: M): M {
   return { ...message, content: [{ type: "text", text: CLEARED_TEXT }] }
-}
-
-/** Whether clearing makes the message shorter. */
-export function isClearable(message: Message): boolean {
-  return contentUnits(message.content) > CLEARED_TEXT.length
 }
 
 /** UTF-16 units of the text blocks that trimming may cut. */

@@ -19,32 +19,21 @@ function fates(messages: Parameters<typeof pruneMessages>[0], window: number, o:
   })
 }
 
-test("from 0.3 of the window on, long results are trimmed, oldest first, until the context is below it", () => {
-  // 10,005 tokens: four results of 2,500 and a few words.
-  const log = oldResults(...["a", "b", "c", "d"].map((id) => result(id, LONG)))
-  const tokens = 10_000 + 4 * 2 + 1 + 3 * 3
-  expect(fates(log, tokens / 0.3 + 1)).toEqual(["whole", "whole", "whole", "whole"])
-  expect(fates(log, tokens / 0.3)).toEqual(["trimmed", "whole", "whole", "whole"])
-  expect(fates(log, 24_000)).toEqual(["trimmed", "trimmed", "whole", "whole"])
-  const { messages, pruned } = pruneMessages(log, true, { window: 24_000 })
+test("a context above its window has its long results trimmed, with a notice, and names the message of the step", () => {
+  const log = oldResults(...["a", "b", "c"].map((id) => result(id, LONG)))
+  const { messages, pruned } = pruneMessages(log, { hardClearShare: false }, { window: 5_000 })
   expect(textOf(messages[2])).toBe(TRIMMED)
+  const trimmed = { how: "trimmed", chars: 10_000, charsLeft: TRIMMED.length }
+  // A result is old enough with the third answer after its call. When "c" is, the context fits.
   expect(pruned).toEqual([
-    { entryId: "e2", toolCallId: "a", how: "trimmed", chars: 10_000, charsLeft: TRIMMED.length },
-    { entryId: "e4", toolCallId: "b", how: "trimmed", chars: 10_000, charsLeft: TRIMMED.length },
+    { entryId: "e2", toolCallId: "a", ...trimmed, since: "e7" },
+    { entryId: "e4", toolCallId: "b", ...trimmed, since: "e8" },
   ])
 })
 
 test("results of up to 4,000 characters are not trimmed", () => {
   const log = oldResults(result("a", "x".repeat(4_000)), result("b", "x".repeat(4_001)))
-  expect(fates(log, 4_100, { hardClearShare: false })).toEqual(["whole", "trimmed"])
-})
-
-test("from 0.5 of the window on, old results are cleared, oldest first, until the context is below it", () => {
-  const log = oldResults(...Array.from({ length: 20 }, (_, index) => result(`c${index}`, "x".repeat(3_000))))
-  // 60,000 characters of results, 15,050 tokens with the rest.
-  expect(fates(log, 31_000)).toEqual(new Array(20).fill("whole"))
-  expect(fates(log, 29_000)).toEqual(["cleared", ...new Array<string>(19).fill("whole")])
-  expect(fates(log, 100)).toEqual(new Array(20).fill("cleared"))
+  expect(fates(log, 1, { hardClearShare: false })).toEqual(["whole", "trimmed"])
 })
 
 test("nothing is cleared while the eligible results have less than 50,000 characters before trimming", () => {
@@ -88,10 +77,11 @@ test("aggressive: every eligible result is cleared, however small the context an
   ])
 })
 
-test("results over the budget are cleared oldest first until the rest is within it; the last 6 messages stay", () => {
+test("results over the budget are cleared oldest first until the rest is within half of it; the last 6 messages stay", () => {
   const only: PruneOptions = { softTrimShare: false, hardClearShare: false, toolResultBudget: 50_000 }
   const log = items(said("user"), ...["a", "b", "c", "d", "e", "f"].flatMap((id) => [called(id), result(id, SOME)]))
-  expect(fates(log, 1, only)).toEqual(["cleared", "whole", "whole", "whole", "whole", "whole"])
+  expect(fates(log, 1, only)).toEqual(["cleared", "cleared", "cleared", "whole", "whole", "whole"])
+  expect(fates(log.slice(0, -2), 1, only)).toEqual(new Array(5).fill("whole"))
   expect(fates(log, 1, { ...only, toolResultBudget: 0 })).toEqual([
     ...new Array<string>(3).fill("cleared"),
     ...new Array<string>(3).fill("whole"),
@@ -100,7 +90,7 @@ test("results over the budget are cleared oldest first until the rest is within 
   expect(fates(log, 1, { ...only, toolResultBudget: 0, budgetKeepMessages: 0 })).toEqual(new Array(6).fill("cleared"))
   expect(fates(log, 1, { ...only, toolResultBudget: 6 * SOME.length })).toEqual(new Array(6).fill("whole"))
   // This needs no window.
-  expect(pruneMessages(log, only).pruned).toHaveLength(1)
+  expect(pruneMessages(log, only).pruned).toHaveLength(3)
 })
 
 test("other fields of a result stay: its call, its error flag, and the caller's own", () => {
@@ -114,8 +104,8 @@ test("other fields of a result stay: its call, its error flag, and the caller's 
 
 test("tokens outside the messages count", () => {
   const log = oldResults(result("a", LONG))
-  const prune = (otherTokens: number): number => pruneMessages(log, true, { window: 10_000, otherTokens }).pruned.length
-  expect([prune(0), prune(1_000)]).toEqual([0, 1])
+  const prune = (otherTokens: number): number => pruneMessages(log, true, { window: 3_000, otherTokens }).pruned.length
+  expect([prune(0), prune(500)]).toEqual([0, 1])
 })
 
 test("pruning by shares without a window is rejected, and so are numbers out of range or contradicting each other", () => {

@@ -5,9 +5,9 @@ import { arrayOf, type Check, isAnything, isString, numberFrom } from "../../for
 
 /** Sizes are UTF-16 units; an image counts as 4,800, by its tokens. Shares are of the window, in tokens. */
 export interface PruneOptions {
-  /** Default 0.3: from this share on, long old results are trimmed, oldest first, until the context is below it. `false`: never. */
+  /** Default 0.3: from this share on, long old results are trimmed, oldest first. 0: at once. `false`: never. */
   readonly softTrimShare?: number | false
-  /** Default 0.5: from this share on, old results are cleared, oldest first, until the context is below it. `false`: never. */
+  /** Default 0.5: from this share on, old results are cleared, oldest first. 0: at once. `false`: never. */
   readonly hardClearShare?: number | false
   /** Default 50,000: nothing is cleared while all eligible results together have less. */
   readonly hardClearMinChars?: number
@@ -25,7 +25,7 @@ export interface PruneOptions {
   readonly minResultChars?: number
   /** For the retry after a context-length error: both shares and `hardClearMinChars` are 0. Needs no window. */
   readonly aggressive?: boolean
-  /** Default `false`. A number, such as {@link TOOL_RESULT_BUDGET}: results are cleared, oldest first, until their sum is within it. Needs no window. */
+  /** Default `false`. A number, such as {@link TOOL_RESULT_BUDGET}: results are cleared, oldest first, when their sum exceeds it. Needs no window. */
   readonly toolResultBudget?: number | false
   /** Default 6: this number of newest messages is exempt from the budget. */
   readonly budgetKeepMessages?: number
