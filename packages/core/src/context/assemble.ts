@@ -5,6 +5,7 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/message.ts"
 import type { ContextState } from "../format/entry.ts"
 import { findRepeatedCall, repeatedCallDiagnostic } from "./repeated-call.ts"
+import type { CommonPart } from "./reused.ts"
 import type { Selection } from "./select.ts"
 import type { ContextMessage, PrunedResult, SessionContext } from "./types.ts"
 
@@ -32,13 +33,14 @@ export interface ContextParts<M extends Message> {
   readonly messages: readonly ContextMessage<M>[]
   /** Present if the messages were pruned. */
   readonly pruned?: readonly PrunedResult[]
+  readonly common: CommonPart
   readonly diagnostics: readonly Diagnostic[]
 }
 
 /** If the context does not fit, `explainFit` adds the reason. */
 export function assembleContext<M extends Message>(
   selection: Selection,
-  { messages, pruned, diagnostics }: ContextParts<M>,
+  { messages, pruned, common: { same, brokenBy }, diagnostics }: ContextParts<M>,
   { window, count = estimateMessage }: Measure = {},
 ): SessionContext<M> {
   const { modelIsExplicit: _, ...state } = selection.state
@@ -47,7 +49,11 @@ export function assembleContext<M extends Message>(
   const compaction = selection.entries.findLast(({ seq }) => seq === selection.compaction)?.entry
   const before = compaction?.["tokensBefore"]
   let tokens = promptTokens(state, count)
-  for (const { message } of messages) tokens += count(message)
+  let reused = 0
+  for (let index = 0; index <= messages.length; index++) {
+    if (index === same) reused = tokens
+    if (index < messages.length) tokens += count((messages[index] as ContextMessage<M>).message)
+  }
   const repeated = findRepeatedCall(messages)
   return {
     messages,
@@ -58,6 +64,7 @@ export function assembleContext<M extends Message>(
       : { compaction: { entryId: compaction.id, tokensBefore: typeof before === "number" ? before : 0 } }),
     ...(pruned === undefined ? {} : { pruned }),
     tokens,
+    reused: { tokens: reused, ...(brokenBy === undefined ? {} : { brokenBy }) },
     ...(window === undefined ? {} : { fits: tokens <= window }),
     diagnostics: [
       ...selection.diagnostics,

@@ -6,13 +6,16 @@ import type { Message } from "../format/message.ts"
 import type { Header } from "../format/header.ts"
 import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
 import { defaultLeaf } from "../log/path.ts"
+import type { Seq } from "../storage/contract.ts"
 import { assembleContext, checkWindow, promptTokens } from "./assemble.ts"
+import { commonPart, selectBefore, type View } from "./compare.ts"
 import { explainFit } from "./fit.ts"
 import { pruneMessages } from "./prune/prune.ts"
 import type { PruneOptions } from "./prune/settings.ts"
 import { renderMessages } from "./render.ts"
+import { type CommonPart, lastRequest } from "./reused.ts"
 import { selectContext } from "./select.ts"
-import type { SessionContext } from "./types.ts"
+import type { ContextMessage, SessionContext } from "./types.ts"
 
 export interface BuildOptions {
   /** The header, which may set the initial state. */
@@ -46,14 +49,31 @@ export function buildSessionContext(
   }
   const { window, countTokens, prune = false } = o
   checkWindow(window)
-  const { messages, diagnostics } = renderMessages(selection.entries)
+  const { messages, seqs, diagnostics } = renderMessages(selection.entries)
   const count = countTokens === undefined ? undefined : checkedCounter(countTokens)
   const measure = { window, count }
-  const shown =
+  const view = (whole: readonly ContextMessage[]): View =>
     prune === false
-      ? { messages }
-      : pruneMessages(messages, prune, { ...measure, otherTokens: promptTokens(selection.state, count) })
-  return explainFit(assembleContext(selection, { ...shown, diagnostics }, measure), measure)
+      ? { whole, messages: whole }
+      : { whole, ...pruneMessages(whole, prune, { ...measure, otherTokens: promptTokens(selection.state, count) }) }
+  const now = view(messages)
+  const { whole: _, ...shown } = now
+  const request = lastRequest(log, selection)
+  const { answer, brokenBy, isFirst } = request
+  let common: CommonPart = { same: isFirst ? -1 : 0, brokenBy }
+  if (answer !== undefined) {
+    // The entries behind the compaction, of which the answer is one, are the last ones, in the order of their seqs.
+    const place = seqs.findLastIndex((seq) => seq < answer.seq) + 1
+    const isSame = log.lastTombstone < answer.seq && selection.entries.every(({ edit }) => edit === undefined)
+    const before = isSame ? messages.slice(0, place) : messagesBefore(log, answer.seq, o.header)
+    common = commonPart(log, selection, request, view(before), now)
+  }
+  return explainFit(assembleContext(selection, { ...shown, common, diagnostics }, measure), measure)
+}
+
+function messagesBefore(log: EntryLog, answer: Seq, header: Header | undefined): readonly ContextMessage[] {
+  const selection = selectBefore(log, answer, header)
+  return "older" in selection ? [] : renderMessages(selection.entries).messages
 }
 
 const OPTIONS: OptionNames<BuildOptions> = { header: 1, window: 1, prune: 1, countTokens: 1 }

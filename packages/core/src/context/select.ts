@@ -22,6 +22,8 @@ export interface Selection {
   /** The blob references in the state, as JSON pointers into an entry that carries it as its `state`. */
   readonly stateBlobs?: BlobPointers | undefined
   readonly compaction?: Seq | undefined
+  /** The reset that the context begins after. */
+  readonly reset?: Seq | undefined
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -35,6 +37,7 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
   /** Entries of the context, newest first: those after the compaction, then those that it keeps. */
   const members: SelectedEntry[] = []
   let compaction: Seq | undefined
+  let reset: Seq | undefined
   let firstKept: Seq | undefined
   let afterCompaction = 0
   let open = true
@@ -71,8 +74,10 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
       }
     }
     if (open && !deleted.has(seq)) {
-      if (entry.type === "reset_boundary" && compaction === undefined) open = false
-      else if (entry.type === "context_edit") addEdit(log, seq, edits, diagnostics)
+      if (entry.type === "reset_boundary" && compaction === undefined) {
+        reset = seq
+        open = false
+      } else if (entry.type === "context_edit") addEdit(log, seq, edits, diagnostics)
       else if (!isCompaction(entry)) members.push({ seq, entry, edit: edits.get(seq) })
       else if (compaction === undefined) {
         compaction = seq
@@ -101,6 +106,7 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
     state: foldState(changes, startOf(stored, header)),
     stateBlobs: stateBlobs(changes, storedBlobs),
     compaction,
+    reset,
     diagnostics: diagnostics.reverse(),
   }
 }

@@ -35,6 +35,37 @@ export interface PrunedResult {
   readonly since: string
 }
 
+/**
+ * Why a request does not begin with all of the one before: a compaction or a reset; a branch; a changed or deleted entry; a result that
+ * replaces the one that repair had invented; a step of pruning; another model, thinking level or mode.
+ */
+export type BreakReason =
+  | "compaction"
+  | "reset"
+  | "branch"
+  | "edit"
+  | "tombstone"
+  | "result"
+  | "prune"
+  | "model"
+  | "setting"
+
+/** What a context has in common with the request of its last answer: what a provider can read from its cache. */
+export interface Reused {
+  /**
+   * Those of the context's `tokens` that were in that request: `systemPromptOverride` and the messages up to the first that differs. After
+   * a compaction or a reset without an answer since only the prompt; 0 if there was no answer.
+   */
+  readonly tokens: number
+  /**
+   * The entry that broke the prefix since the last answer. Absent: the context begins with all of that request, which went to a model with
+   * the same settings. For `"branch"`, `"model"` and `"setting"` the messages may be the same, but the last request was made on another
+   * branch or with other settings, for which providers have caches of their own. For `"prune"`: the entry of the message with which the
+   * step was taken.
+   */
+  readonly brokenBy?: { readonly entryId: string; readonly reason: BreakReason }
+}
+
 export interface SessionContext<M extends Message = ModelMessage> {
   readonly messages: readonly ContextMessage<M>[]
   readonly thinkingLevel: string
@@ -52,6 +83,8 @@ export interface SessionContext<M extends Message = ModelMessage> {
   readonly pruned?: readonly PrunedResult[]
   /** Estimated tokens of these messages and of `systemPromptOverride`. */
   readonly tokens: number
+  /** What a provider can read from its cache. A function of the log and the options: the same in every process. */
+  readonly reused: Reused
   /** Whether `tokens` is within the window; present if a window was given. If false, a `does_not_fit` gives the reason. */
   readonly fits?: boolean
   readonly diagnostics: readonly Diagnostic[]

@@ -1,5 +1,5 @@
-/** Compaction, pruning, fitting and branch summaries, loaded on first use by `session/features.ts`. */
+/** Compaction, pruning, fitting, the comparison of contexts, and branch summaries, loaded on first use by `session/features.ts`. */
 export { compactByHand, compactIfDue } from "../compaction/run/run.ts"
 export { summarizeBranch } from "../compaction/run/branch.ts"
 export { explainFit } from "../context/fit.ts"
-export { pruneContext } from "../compaction/run/prune-context.ts"
+export { compareContexts } from "../compaction/run/compare-contexts.ts"

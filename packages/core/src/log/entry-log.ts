@@ -68,6 +68,11 @@ export class EntryLog {
     return this.#deleted
   }
 
+  /** Seq of the last tombstone; -1 if none is held. */
+  get lastTombstone(): Seq {
+    return this.#tombstones.at(-1) ?? -1
+  }
+
   /** The entry at a seq. Its `seq` field is correct even if the stored one is not. */
   at(seq: Seq): EntrySlot {
     const slot = this.#slots[seq - this.#from]

@@ -2,6 +2,7 @@
 import { assembleContext, type ContextParts } from "../context/assemble.ts"
 import { counterOf, settingOf, type SettingsLayers } from "../compaction/settings/layers.ts"
 import { plainMessages } from "../context/plain.ts"
+import { lastRequest, placeOfAnswer } from "../context/reused.ts"
 import type { Selection } from "../context/select.ts"
 import type { ContextMessage, SessionContext } from "../context/types.ts"
 import { compactionFeature } from "./features.ts"
@@ -28,14 +29,18 @@ export async function readContext(
 ): Promise<SessionContext> {
   const { window } = o
   const selection = await selectAt(live, live.state.leafId, o)
+  const request = lastRequest(live.state.log, selection)
   const read = await contextMessages(live, selection, o)
   const { state } = read
   const count = counterOf(layers)
   const prune = o.prune ?? settingOf(layers, "prune") ?? false
-  let parts: ContextParts<ModelMessage> = read
-  if (prune !== false) {
-    const { pruneContext } = await compactionFeature()
-    parts = pruneContext(read, { prune, window, selection, layers, count })
+  const same = placeOfAnswer(live.state.log, request, selection.entries, read.messages, read.isPlain)
+  let parts: ContextParts<ModelMessage>
+  if (prune === false && same !== undefined) parts = { ...read, common: { same, brokenBy: request.brokenBy } }
+  else {
+    const { compareContexts } = await compactionFeature()
+    const before = (selection: Selection): Promise<ContextMessages> => contextMessages(live, selection, o)
+    parts = await compareContexts(live, { read, before, same, request, prune, window, selection, layers, count, o })
   }
   const context = assembleContext({ ...selection, state }, parts, { window, count })
   const { messages, diagnostics, ...rest } =
@@ -45,9 +50,11 @@ export async function readContext(
   return { messages, ...cloneJson({ ...rest, diagnostics: diagnostics.concat(diverged) }) }
 }
 
-interface ContextMessages {
+export interface ContextMessages {
   /** Copies. */
   readonly messages: readonly ContextMessage<ModelMessage>[]
+  /** Each message of the log is one of these, unchanged. */
+  readonly isPlain: boolean
   readonly state: ContextState
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -61,7 +68,7 @@ async function contextMessages(
   const { extensions } = live.options
   if (selection.stateBlobs === undefined) {
     const plain = plainMessages(selection.entries, repair, summaryAs, extensions)
-    if (plain !== undefined) return { messages: plain, state: selection.state, diagnostics: [] }
+    if (plain !== undefined) return { messages: plain, isPlain: true, state: selection.state, diagnostics: [] }
   }
   const restored = await restoreSelected(live, selection.entries, o)
   const rendered = renderMessages(restored.entries)
@@ -69,6 +76,7 @@ async function contextMessages(
   const { messages, diagnostics } = repairMessages(model.messages, repair)
   return {
     messages: messages.map(({ message, ...item }) => ({ ...item, message: cloneJson(message) })),
+    isPlain: false,
     state: await restoreState(live, selection, o),
     // The diagnostics of restoring are left out: rendering reports each missing blob, and replaces it.
     diagnostics: [

@@ -21,12 +21,12 @@ const pieceBytes = fc.constantFrom(1, 1, 200, 500, 1_000, 65_536)
 function replay(slots: readonly EntrySlot[], leafId: string | null | undefined, header: Header, repair: RepairMode) {
   const full = buildSessionContext(EntryLog.of(slots), leafId, { header })
   const { messages } = repairMessages(toModelMessages(full.messages).messages, repair)
-  const { diagnostics: _, tokens: __, ...rest } = full
+  const { diagnostics: _, tokens: __, reused: ___, ...rest } = full
   return { ...rest, messages }
 }
 
 function essence(context: SessionContext) {
-  const { diagnostics: _, tokens: __, ...rest } = context
+  const { diagnostics: _, tokens: __, reused: ___, ...rest } = context
   return rest
 }
 

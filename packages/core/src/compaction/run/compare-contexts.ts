@@ -1,0 +1,76 @@
+/** Prunes the messages of a context, and compares the context with the request of its last answer. */
+import { type ContextParts, promptTokens } from "../../context/assemble.ts"
+import { commonPart, selectBefore, type View } from "../../context/compare.ts"
+import { pruneMessages } from "../../context/prune/prune.ts"
+import type { PruneOptions } from "../../context/prune/settings.ts"
+import type { LastRequest } from "../../context/reused.ts"
+import type { Selection } from "../../context/select.ts"
+import type { ContextMessage } from "../../context/types.ts"
+import type { Diagnostic } from "../../format/diagnostics.ts"
+import type { ContextState } from "../../format/entry.ts"
+import type { ModelMessage } from "../../format/message.ts"
+import type { TokenCounter } from "../../format/tokens.ts"
+import type { ReadableSession } from "../../session/live.ts"
+import type { CallOptions } from "../../storage/contract.ts"
+import type { SettingsLayers } from "../settings/layers.ts"
+import { resolveSettings, settingsAt } from "../settings/settings.ts"
+import { unknownWindow } from "../settings/windows.ts"
+
+interface Messages {
+  readonly messages: readonly ContextMessage<ModelMessage>[]
+  readonly state: ContextState
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export interface Comparison {
+  readonly read: Messages
+  /** Makes the messages of another selection, with the options of the call. */
+  readonly before: (selection: Selection) => Promise<Messages>
+  /** The number of messages that the last request certainly had; undefined: unknown. */
+  readonly same: number | undefined
+  readonly request: LastRequest
+  readonly prune: boolean | PruneOptions
+  readonly window: number | undefined
+  readonly selection: Selection
+  readonly layers: SettingsLayers
+  readonly count: TokenCounter | undefined
+  readonly o: CallOptions
+}
+
+/** If the context is pruned for the assumed window of an unknown model, a diagnostic says so. */
+export async function compareContexts(live: ReadableSession, given: Comparison): Promise<ContextParts<ModelMessage>> {
+  const { read, request, selection, same } = given
+  const { view, unknownModel } = viewOf(given)
+  const now = view(read.messages)
+  const parts = {
+    messages: now.messages,
+    ...(now.pruned === undefined ? {} : { pruned: now.pruned }),
+    diagnostics: unknownModel === undefined ? read.diagnostics : [...read.diagnostics, unknownWindow(unknownModel)],
+  }
+  const { answer, brokenBy } = request
+  if (answer === undefined) return { ...parts, common: { same: same as number, brokenBy } }
+  const before = same === undefined ? await messagesBefore(live, answer.seq, given) : read.messages.slice(0, same)
+  return { ...parts, common: commonPart(live.state.log, selection, request, view(before), now) }
+}
+
+/** The messages of the request of an answer, read from the log as it was then. */
+async function messagesBefore(
+  { store, state }: ReadableSession,
+  answer: number,
+  { before, o }: Comparison,
+): Promise<Messages["messages"]> {
+  const ask = (): ReturnType<typeof selectBefore> => selectBefore(state.log, answer, state.header)
+  return (await before(await store.untilKnown(() => state.log, ask, o))).messages
+}
+
+/** Prunes messages, if the call or the settings say so, in the window of the call or of the settings. */
+function viewOf({ read, prune, window: given, selection, layers, count }: Comparison): {
+  readonly view: (messages: Messages["messages"]) => View & Pick<Messages, "messages">
+  readonly unknownModel?: string | undefined
+} {
+  if (prune === false) return { view: (whole) => ({ whole, messages: whole }) }
+  const isGiven = given !== undefined || layers.every((layer) => layer === undefined)
+  const { window, unknownModel } = isGiven ? { window: given } : settingsAt(selection, resolveSettings(...layers))
+  const sizes = { window, otherTokens: promptTokens(read.state, count), count }
+  return { view: (whole) => ({ whole, ...pruneMessages(whole, prune, sizes) }), unknownModel }
+}
