@@ -59,8 +59,8 @@ export function buildSessionContext(
   const now = view(messages)
   const { whole: _, ...shown } = now
   const request = lastRequest(log, selection)
-  const { answer, brokenBy, isFirst } = request
-  let common: CommonPart = { same: isFirst ? -1 : 0, brokenBy }
+  const { answer, brokenBy } = request
+  let common: CommonPart = { same: selection.start === undefined ? -1 : 0, brokenBy }
   if (answer !== undefined) {
     // The entries behind the compaction, of which the answer is one, are the last ones, in the order of their seqs.
     const place = seqs.findLastIndex((seq) => seq < answer.seq) + 1

@@ -15,9 +15,7 @@ type BrokenBy = NonNullable<Reused["brokenBy"]>
 /** What is known of the request of the last answer before the messages are made. */
 export interface LastRequest {
   /** The last answer behind the compaction, with what follows it; undefined: there is none. */
-  readonly answer?: { readonly seq: Seq; readonly index: number; readonly tail: readonly SelectedEntry[] }
-  /** There was no request before. */
-  readonly isFirst?: true
+  readonly answer?: { readonly seq: Seq; readonly tail: readonly SelectedEntry[] }
   /** The first entry since then, other than an edit or a deletion, for which a provider may not use its cache. */
   readonly brokenBy: BrokenBy | undefined
 }
@@ -29,56 +27,56 @@ export interface CommonPart {
   readonly brokenBy?: BrokenBy | undefined
 }
 
-const REASONS: { readonly [type: string]: BreakReason | undefined } = {
-  leaf: "branch",
-  branch_summary: "branch",
-  model_change: "model",
-  thinking_level_change: "setting",
-  mode_change: "setting",
-}
+const REASONS: ReadonlyMap<string, BreakReason> = new Map([
+  ["compaction", "compaction"],
+  ["reset_boundary", "reset"],
+  ["leaf", "branch"],
+  ["branch_summary", "branch"],
+  ["model_change", "model"],
+  ["thinking_level_change", "setting"],
+  ["mode_change", "setting"],
+])
 
 /** Reads the selected entries backwards to the last answer. */
-export function lastRequest(log: EntryLog, { entries, compaction = -1, reset }: Selection): LastRequest {
+export function lastRequest(log: EntryLog, { entries, start = -1 }: Selection): LastRequest {
   let brokenBy: BrokenBy | undefined
+  const name = ({ id, type }: Entry): void => {
+    const reason = REASONS.get(type)
+    if (reason !== undefined) brokenBy = { entryId: id, reason }
+  }
   for (let index = entries.length - 1; index >= 0; index--) {
     const { seq, entry } = entries[index] as SelectedEntry
-    if (seq <= compaction) break
-    if (isAnswer(entry)) return { answer: { seq, index, tail: entries.slice(index) }, brokenBy }
-    const reason = REASONS[entry.type]
-    if (reason !== undefined && (entry.type !== "leaf" || moves(log, seq))) brokenBy = { entryId: entry.id, reason }
+    if (seq <= start) break
+    if (roleOf(entry) === "assistant") return { answer: { seq, tail: entries.slice(index) }, brokenBy }
+    if (entry.type !== "leaf" || moves(log, seq)) name(entry)
   }
-  const start = compaction < 0 ? reset : compaction
-  if (start === undefined) return { isFirst: true, brokenBy }
-  return { brokenBy: { entryId: (log.at(start) as Entry).id, reason: compaction < 0 ? "reset" : "compaction" } }
+  if (start >= 0) name(log.at(start) as Entry)
+  return { brokenBy }
 }
 
 /**
- * The index of the first message that the request of the answer did not have; -1 if there was none. Undefined: an edit, a deletion or a late result may have
- * changed an earlier one, so the messages of both must be compared. `isPlain`: each message of the log is one of the context.
+ * The index of the first message that the request of the answer did not have; -1 if there was none. Undefined: an edit, a deletion or a
+ * late result may have changed an earlier one, so the messages of both must be compared. `isPlain`: each message of the log is one of
+ * the context.
  */
 export function placeOfAnswer(
   log: EntryLog,
-  { answer, isFirst }: LastRequest,
-  entries: readonly SelectedEntry[],
-  messages: readonly ContextMessage[],
-  isPlain: boolean,
+  { answer }: LastRequest,
+  { entries, start }: Selection,
+  { messages, isPlain }: { readonly messages: readonly ContextMessage[]; readonly isPlain?: true },
 ): number | undefined {
-  if (answer === undefined) return isFirst ? -1 : 0
-  const { seq, index, tail } = answer
+  if (answer === undefined) return start === undefined ? -1 : 0
+  const { seq, tail } = answer
   if (log.lastTombstone > seq) return undefined
   if (isPlain) return messages.length - tail.filter(({ entry }) => entry.type === "message").length
-  for (let i = 0; i < index; i++) if ((entries[i]?.edit?.seq ?? -1) > seq) return undefined
-  const { id } = (tail[0] as SelectedEntry).entry
+  if (entries.some(({ edit }) => edit !== undefined && edit.seq > seq)) return undefined
+  const { id } = tail[0]?.entry as Entry
   const place = messages.findLastIndex(({ entryId, message }) => entryId === id && message.role === "assistant")
   // A damaged log may have another entry with this id.
   if (place < 0 || log.find(id, seq) !== undefined) return undefined
   const after = new Set(messages.slice(place).map(({ entryId }) => entryId))
   // A result that is not behind the answer belongs to a call before it, and replaces an invented one there.
   return tail.every(({ entry }) => roleOf(entry) !== "toolResult" || after.has(entry.id)) ? place : undefined
-}
-
-function isAnswer(entry: Entry): boolean {
-  return roleOf(entry) === "assistant"
 }
 
 function roleOf({ type, message }: Entry): unknown {

@@ -22,8 +22,8 @@ export interface Selection {
   /** The blob references in the state, as JSON pointers into an entry that carries it as its `state`. */
   readonly stateBlobs?: BlobPointers | undefined
   readonly compaction?: Seq | undefined
-  /** The reset that the context begins after. */
-  readonly reset?: Seq | undefined
+  /** The compaction or the reset that the context begins with. */
+  readonly start?: Seq | undefined
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -37,7 +37,7 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
   /** Entries of the context, newest first: those after the compaction, then those that it keeps. */
   const members: SelectedEntry[] = []
   let compaction: Seq | undefined
-  let reset: Seq | undefined
+  let start: Seq | undefined
   let firstKept: Seq | undefined
   let afterCompaction = 0
   let open = true
@@ -75,12 +75,12 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
     }
     if (open && !deleted.has(seq)) {
       if (entry.type === "reset_boundary" && compaction === undefined) {
-        reset = seq
+        start = seq
         open = false
       } else if (entry.type === "context_edit") addEdit(log, seq, edits, diagnostics)
       else if (!isCompaction(entry)) members.push({ seq, entry, edit: edits.get(seq) })
       else if (compaction === undefined) {
-        compaction = seq
+        compaction = start = seq
         afterCompaction = members.length
         const first = firstKeptOf(log, seq)
         if (first === OLDER) return needsOlder(log, entry["firstKeptSeq"])
@@ -106,7 +106,7 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
     state: foldState(changes, startOf(stored, header)),
     stateBlobs: stateBlobs(changes, storedBlobs),
     compaction,
-    reset,
+    start,
     diagnostics: diagnostics.reverse(),
   }
 }

@@ -1,12 +1,14 @@
 /**
  * The calls of a repository on whole sessions (import, export, fork, copy, merge, migration, verification, pruning, collection,
- * `continueRecent`, pointers), logs of other versions, the tree and the branches of a session, and the cache of sessions. Loaded on first use by
+ * `continueRecent`, pointers), logs of other versions, the tree, the branches and the parts of a session, following it, and the cache of sessions. Loaded on first use by
  * `session/features.ts`.
  */
+export { Following } from "../session/follow.ts"
 export { SessionCache } from "../session/session-cache.ts"
 export { collectBlobs } from "../storage/collect.ts"
 export { transferCalls } from "../transfer/calls.ts"
 export { migrateStored } from "../transfer/migrate.ts"
 export { loadOther } from "../transfer/older/other-log.ts"
 export { writeGuardOf } from "../transfer/older/write-guard.ts"
+export { readParts } from "../transfer/parts.ts"
 export { readBranches, readTree } from "../transfer/tree.ts"

@@ -34,13 +34,13 @@ export async function readContext(
   const { state } = read
   const count = counterOf(layers)
   const prune = o.prune ?? settingOf(layers, "prune") ?? false
-  const same = placeOfAnswer(live.state.log, request, selection.entries, read.messages, read.isPlain)
+  const same = placeOfAnswer(live.state.log, request, selection, read)
   let parts: ContextParts<ModelMessage>
-  if (prune === false && same !== undefined) parts = { ...read, common: { same, brokenBy: request.brokenBy } }
+  if (prune === false && same !== undefined) parts = { ...read, common: { ...request, same } }
   else {
     const { compareContexts } = await compactionFeature()
     const before = (selection: Selection): Promise<ContextMessages> => contextMessages(live, selection, o)
-    parts = await compareContexts(live, { read, before, same, request, prune, window, selection, layers, count, o })
+    parts = await compareContexts(live, { read, before, same, request, selection, prune, layers, count, o })
   }
   const context = assembleContext({ ...selection, state }, parts, { window, count })
   const { messages, diagnostics, ...rest } =
@@ -54,7 +54,7 @@ export interface ContextMessages {
   /** Copies. */
   readonly messages: readonly ContextMessage<ModelMessage>[]
   /** Each message of the log is one of these, unchanged. */
-  readonly isPlain: boolean
+  readonly isPlain?: true
   readonly state: ContextState
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -76,7 +76,6 @@ async function contextMessages(
   const { messages, diagnostics } = repairMessages(model.messages, repair)
   return {
     messages: messages.map(({ message, ...item }) => ({ ...item, message: cloneJson(message) })),
-    isPlain: false,
     state: await restoreState(live, selection, o),
     // The diagnostics of restoring are left out: rendering reports each missing blob, and replaces it.
     diagnostics: [

@@ -1,7 +1,9 @@
 /**
- * Loads the code of a feature when one of its methods is first called: compaction (with pruning, fitting and branch summaries) and
- * transfer (import, export, fork, copy, merge, migrate, verify, the tree and the branches, logs of older versions; the cache of sessions,
- * pointers, `continueRecent`). The only `import()`s of this package; creating, opening, appending, reading and listing sessions of this version load nothing.
+ * Loads the code of a feature when one of its methods is first called: compaction (with pruning, fitting, the comparison of contexts and
+ * branch summaries) and transfer (import, export, fork, copy, merge, migrate, verify, the tree, the branches and the parts, following, logs
+ * of older versions; the cache of sessions, pointers, `continueRecent`). The only `import()`s of this package; creating, opening, appending,
+ * reading and listing sessions of this version load nothing, except for a context in which an edit, a deletion or a late result may have
+ * changed what the last request had.
  */
 import type * as Compaction from "../features/compaction.ts"
 import type * as Transfer from "../features/transfer.ts"
@@ -22,7 +24,7 @@ async function loaded<T>(code: Promise<T>): Promise<T> {
     return await code
   } catch (cause) {
     const message =
-      "The code of this feature could not be loaded, and nothing was changed: the page is offline, or its files were replaced by a newer version's. Try again, or reload the page."
+      "The code for this was not loaded; nothing has changed. The page is offline, or has been replaced: try again, or reload it."
     throw new StorageError("unavailable", message, { cause })
   }
 }

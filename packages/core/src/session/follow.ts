@@ -32,7 +32,7 @@ export class Following {
   /** Follows until the signal fires or `isClosed` answers true; rejects if the session cannot be followed any more. */
   join(signal: AbortSignal | undefined, isClosed: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) return resolve()
+      if (signal?.aborted === true || isClosed()) return resolve()
       const { closeListeners } = this.#session
       const leave = (): void => {
         off?.()

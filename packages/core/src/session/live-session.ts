@@ -14,7 +14,7 @@ import { retryUnavailable } from "../storage/retry.ts"
 import { onAbort, rejectOnAbort } from "../storage/signals.ts"
 import { Emitter } from "./events.ts"
 import { transferFeature } from "./features.ts"
-import { Following } from "./follow.ts"
+import type { Following } from "./follow.ts"
 import { copyEntries, type Hooks, runAppendHooks, runHook } from "./hooks.ts"
 import { infoText } from "../info/store.ts"
 import { divergenceAt, type Divergence, toDiagnostic } from "../log/diverged.ts"
@@ -71,9 +71,10 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   readonly closeListeners: Set<() => void> = new Set()
   /** Loads the log that replaced this session's, if it is its own; returns whether it was. */
   readonly reload: () => Promise<boolean>
+  /** Made on first use: few sessions are followed. */
+  following: Following | undefined
   readonly #queue: WriteQueue
   readonly #repeats: Repeats
-  #following: Following | undefined
   /** Appends that wait in memory for the message that creates their session. */
   #waiting: PendingAppend[] = []
   /** Bytes of their entries, counted as they come: summing all of them for each append is quadratic. */
@@ -105,11 +106,6 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
 
   now(): number {
     return this.options.now()
-  }
-
-  /** Made on first use: few sessions are followed. */
-  get following(): Following {
-    return (this.#following ??= new Following(this))
   }
 
   append(entries: readonly NewEntry[], o: BranchingOptions = {}): Promise<AppendResult> {

@@ -1,4 +1,4 @@
-/** Reads of an open session: entries in log order, the information and the parts. */
+/** Reads of an open session: entries in log order, and the information. */
 import { SessionError } from "../format/errors.ts"
 import { cloneJson } from "../format/clone.ts"
 import type { Entry } from "../format/entry.ts"
@@ -22,7 +22,6 @@ import { parseEntry } from "../log/parse-entry.ts"
 import { waitAborted } from "../write/errors.ts"
 import { findEntry, restored, selectAt } from "./read-path.ts"
 import type { LiveSession } from "./live-session.ts"
-import type { SessionPart } from "./types.ts"
 
 /** Reads entries in arrays: the acknowledged ones from the storage, then the pending ones. Lines that are not entries are skipped. */
 export async function* readEntryRuns(
@@ -104,23 +103,6 @@ export async function withPathOf(
   const known = withPath(projection, selection.state, compactionOf(state.log, selection))
   if (state.projection === projection) state.projection = known
   return known
-}
-
-export async function readParts(
-  live: LiveSession,
-  o: CallOptions = {},
-): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
-  const head = live.state.head && (await live.storage.head(live.id, o))
-  if (head === undefined) return { bytes: 0, parts: [] }
-  const parts = head.parts ?? [{ from: 0, bytes: head.bytes }]
-  return {
-    bytes: head.bytes,
-    parts: parts.map((part, index) => ({
-      ...part,
-      number: index + 1,
-      count: (parts[index + 1]?.from ?? head.next) - part.from,
-    })),
-  }
 }
 
 /** The projection that the session keeps current; if it has none, or no tips, it is made now, from memory or from the stored log. */

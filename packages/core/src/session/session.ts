@@ -25,7 +25,7 @@ import { checkFunction, checkListener, checkRange, checkSessionCall, type Sessio
 import { copyEntries } from "./hooks.ts"
 import { readContext } from "./context.ts"
 import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
-import { readEntry, readEntryRuns, readInfo, readParts } from "./read-log.ts"
+import { readEntry, readEntryRuns, readInfo } from "./read-log.ts"
 import { compactionFeature, transferFeature } from "./features.ts"
 import type { LiveSession } from "./live-session.ts"
 import { waitAborted } from "../write/errors.ts"
@@ -243,7 +243,9 @@ export class SessionHandle implements Session {
   }
 
   async parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
-    return readParts(this.#open(o, "parts"), o)
+    const live = this.#open(o, "parts")
+    const { readParts } = await transferFeature()
+    return readParts(live, o)
   }
 
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void {
@@ -266,9 +268,9 @@ export class SessionHandle implements Session {
   }
 
   async follow(o: CallOptions = {}): Promise<void> {
-    const { following } = this.#open()
-    checkSessionCall("follow", o, this.id)
-    return following.join(o.signal, () => this.#isClosed())
+    const live = this.#open(o, "follow")
+    const { Following } = await transferFeature()
+    return (live.following ??= new Following(live)).join(o.signal, () => this.#isClosed())
   }
 
   async flush(o: CallOptions = {}): Promise<void> {

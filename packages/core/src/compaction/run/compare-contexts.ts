@@ -11,7 +11,7 @@ import type { ContextState } from "../../format/entry.ts"
 import type { ModelMessage } from "../../format/message.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
 import type { ReadableSession } from "../../session/live.ts"
-import type { CallOptions } from "../../storage/contract.ts"
+import type { ContextOptions } from "../../session/types.ts"
 import type { SettingsLayers } from "../settings/layers.ts"
 import { resolveSettings, settingsAt } from "../settings/settings.ts"
 import { unknownWindow } from "../settings/windows.ts"
@@ -30,11 +30,10 @@ export interface Comparison {
   readonly same: number | undefined
   readonly request: LastRequest
   readonly prune: boolean | PruneOptions
-  readonly window: number | undefined
   readonly selection: Selection
   readonly layers: SettingsLayers
   readonly count: TokenCounter | undefined
-  readonly o: CallOptions
+  readonly o: ContextOptions
 }
 
 /** If the context is pruned for the assumed window of an unknown model, a diagnostic says so. */
@@ -64,11 +63,12 @@ async function messagesBefore(
 }
 
 /** Prunes messages, if the call or the settings say so, in the window of the call or of the settings. */
-function viewOf({ read, prune, window: given, selection, layers, count }: Comparison): {
+function viewOf({ read, prune, selection, layers, count, o }: Comparison): {
   readonly view: (messages: Messages["messages"]) => View & Pick<Messages, "messages">
   readonly unknownModel?: string | undefined
 } {
   if (prune === false) return { view: (whole) => ({ whole, messages: whole }) }
+  const { window: given } = o
   const isGiven = given !== undefined || layers.every((layer) => layer === undefined)
   const { window, unknownModel } = isGiven ? { window: given } : settingsAt(selection, resolveSettings(...layers))
   const sizes = { window, otherTokens: promptTokens(read.state, count), count }

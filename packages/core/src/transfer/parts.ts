@@ -1,0 +1,21 @@
+/** The stored parts of a session's log. */
+import type { ReadableSession } from "../session/live.ts"
+import type { SessionPart } from "../session/types.ts"
+import type { CallOptions } from "../storage/contract.ts"
+
+export async function readParts(
+  { id, state, storage }: ReadableSession,
+  o: CallOptions = {},
+): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
+  const head = state.head && (await storage.head(id, o))
+  if (head === undefined) return { bytes: 0, parts: [] }
+  const parts = head.parts ?? [{ from: 0, bytes: head.bytes }]
+  return {
+    bytes: head.bytes,
+    parts: parts.map((part, index) => ({
+      ...part,
+      number: index + 1,
+      count: (parts[index + 1]?.from ?? head.next) - part.from,
+    })),
+  }
+}
