@@ -268,7 +268,8 @@ export class SessionHandle implements Session {
   }
 
   async follow(o: CallOptions = {}): Promise<void> {
-    const live = this.#open(o, "follow")
+    const live = this.#open()
+    checkSessionCall("follow", o, this.id)
     const { Following } = await transferFeature()
     return (live.following ??= new Following(live)).join(o.signal, () => this.#isClosed())
   }

@@ -19,7 +19,8 @@ import { pathTo } from "../log/path.ts"
 const isOurs = (lines: readonly string[]) => identifyLog(lines.slice(0, 1)).kind === "sessions"
 
 /** The messages of a leaf's context and the entries they come from, without the diagnostics. */
-function said({ compaction, ...context }: SessionContext<Message>): unknown {
+/** Without `reused`: the fork has no entries of other branches, which may be what broke the prefix. */
+function said({ compaction, reused: _, ...context }: SessionContext<Message>): unknown {
   return { ...context, compaction: compaction?.entryId, diagnostics: [] }
 }
 

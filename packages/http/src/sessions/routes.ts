@@ -127,6 +127,10 @@ const loaded = z.looseObject({
 const context = z.looseObject({
   messages: z.array(z.looseObject({ entryId: z.string(), kind: z.string(), message })),
   tokens: z.number(),
+  reused: z.looseObject({
+    tokens: z.number(),
+    brokenBy: z.looseObject({ entryId: z.string(), reason: z.string() }).exactOptional(),
+  }),
   fits: z.boolean().exactOptional(),
   diagnostics: z.array(z.looseObject({ code: z.string(), message: z.string() })),
 })

@@ -1,0 +1,3 @@
+import { prefixLaw } from "../../test/prefix-law.ts"
+
+prefixLaw(12, 25)
