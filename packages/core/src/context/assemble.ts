@@ -50,10 +50,12 @@ export function assembleContext<M extends Message>(
   const before = compaction?.["tokensBefore"]
   let tokens = promptTokens(state, count)
   let reused = 0
-  for (let index = 0; index <= messages.length; index++) {
-    if (index === same) reused = tokens
-    if (index < messages.length) tokens += count((messages[index] as ContextMessage<M>).message)
+  let left = same
+  for (const { message } of messages) {
+    if (left-- === 0) reused = tokens
+    tokens += count(message)
   }
+  if (left === 0) reused = tokens
   const repeated = findRepeatedCall(messages)
   return {
     messages,

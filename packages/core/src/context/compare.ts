@@ -44,7 +44,9 @@ export function commonPart(
     ({ entryId, toolCallId }) => entryId === changed?.entryId && toolCallId === changed.message["toolCallId"],
   )
   const wholeSame = commonPrefix(before.whole, now.whole)
-  const isStep = cut !== undefined && (same < wholeSame || wholeSame === before.whole.length)
+  // An edit may have moved the steps before the answer, too.
+  const isLater = (id: string): boolean => request.answer?.tail.some(({ entry }) => entry.id === id) ?? false
+  const isStep = cut !== undefined && (wholeSame === before.whole.length || (same < wholeSame && isLater(cut.since)))
   if (isStep) return { same, brokenBy: { entryId: cut.since, reason: "prune" } }
   const { answer } = request
   const cause =

@@ -27,30 +27,27 @@ export interface CommonPart {
   readonly brokenBy?: BrokenBy | undefined
 }
 
-const REASONS: ReadonlyMap<string, BreakReason> = new Map([
-  ["compaction", "compaction"],
-  ["reset_boundary", "reset"],
-  ["leaf", "branch"],
-  ["branch_summary", "branch"],
-  ["model_change", "model"],
-  ["thinking_level_change", "setting"],
-  ["mode_change", "setting"],
-])
+const REASONS: { readonly [type: string]: BreakReason | undefined } = {
+  leaf: "branch",
+  branch_summary: "branch",
+  model_change: "model",
+  thinking_level_change: "setting",
+  mode_change: "setting",
+}
 
 /** Reads the selected entries backwards to the last answer. */
 export function lastRequest(log: EntryLog, { entries, start = -1 }: Selection): LastRequest {
   let brokenBy: BrokenBy | undefined
-  const name = ({ id, type }: Entry): void => {
-    const reason = REASONS.get(type)
-    if (reason !== undefined) brokenBy = { entryId: id, reason }
-  }
   for (let index = entries.length - 1; index >= 0; index--) {
     const { seq, entry } = entries[index] as SelectedEntry
     if (seq <= start) break
     if (roleOf(entry) === "assistant") return { answer: { seq, tail: entries.slice(index) }, brokenBy }
-    if (entry.type !== "leaf" || moves(log, seq)) name(entry)
+    const reason = REASONS[entry.type]
+    // A type may have the name of a property that every object has.
+    if (typeof reason === "string" && (reason !== "branch" || moves(log, seq))) brokenBy = { entryId: entry.id, reason }
   }
-  if (start >= 0) name(log.at(start) as Entry)
+  const first = log.at(start)
+  if (first !== undefined) brokenBy = { entryId: first.id, reason: first.type === "compaction" ? first.type : "reset" }
   return { brokenBy }
 }
 
@@ -70,7 +67,7 @@ export function placeOfAnswer(
   if (log.lastTombstone > seq) return undefined
   if (isPlain) return messages.length - tail.filter(({ entry }) => entry.type === "message").length
   if (entries.some(({ edit }) => edit !== undefined && edit.seq > seq)) return undefined
-  const { id } = tail[0]?.entry as Entry
+  const { id } = (tail[0] as SelectedEntry).entry
   const place = messages.findLastIndex(({ entryId, message }) => entryId === id && message.role === "assistant")
   // A damaged log may have another entry with this id.
   if (place < 0 || log.find(id, seq) !== undefined) return undefined
@@ -87,5 +84,5 @@ function roleOf({ type, message }: Entry): unknown {
 function moves(log: EntryLog, leaf: Seq): boolean {
   let last = log.entryBefore(leaf)
   while (last !== undefined && isAnnotationType((log.at(last) as Entry).type)) last = log.entryBefore(last)
-  return last !== undefined && last !== parentOf(log, leaf)
+  return (last ?? -1) !== parentOf(log, leaf)
 }

@@ -54,7 +54,8 @@ export type BreakReason =
 export interface Reused {
   /**
    * Those of the context's `tokens` that were in that request: `systemPromptOverride` and the messages up to the first that differs. After
-   * a compaction or a reset without an answer since only the prompt; 0 if there was no answer.
+   * a compaction or a reset without an answer since only the prompt; 0 if there was no answer. Also 0, in a page that is offline, if the
+   * code that compares both is needed and cannot be loaded: after an edit, a deletion or a late result.
    */
   readonly tokens: number
   /**

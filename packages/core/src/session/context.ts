@@ -35,12 +35,14 @@ export async function readContext(
   const count = counterOf(layers)
   const prune = o.prune ?? settingOf(layers, "prune") ?? false
   const same = placeOfAnswer(live.state.log, request, selection, read)
-  let parts: ContextParts<ModelMessage>
-  if (prune === false && same !== undefined) parts = { ...read, common: { ...request, same } }
-  else {
-    const { compareContexts } = await compactionFeature()
-    const before = (selection: Selection): Promise<ContextMessages> => contextMessages(live, selection, o)
-    parts = await compareContexts(live, { read, before, same, request, selection, prune, layers, count, o })
+  let parts: ContextParts<ModelMessage> = { ...read, common: { ...request, same: same ?? -1 } }
+  if (prune !== false || same === undefined) {
+    // A page that is offline can go on with its sessions: only pruning needs the code.
+    const feature = await compactionFeature().catch((error: unknown) => {
+      if (prune !== false) throw error
+    })
+    const given = { read, make: contextMessages, same, request, selection, prune, layers, count, o }
+    parts = (await feature?.compareContexts(live, given)) ?? parts
   }
   const context = assembleContext({ ...selection, state }, parts, { window, count })
   const { messages, diagnostics, ...rest } =

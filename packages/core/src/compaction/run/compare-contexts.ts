@@ -24,8 +24,8 @@ interface Messages {
 
 export interface Comparison {
   readonly read: Messages
-  /** Makes the messages of another selection, with the options of the call. */
-  readonly before: (selection: Selection) => Promise<Messages>
+  /** Makes the messages of another selection. */
+  readonly make: (live: ReadableSession, selection: Selection, o: ContextOptions) => Promise<Messages>
   /** The number of messages that the last request certainly had; undefined: unknown. */
   readonly same: number | undefined
   readonly request: LastRequest
@@ -54,12 +54,13 @@ export async function compareContexts(live: ReadableSession, given: Comparison):
 
 /** The messages of the request of an answer, read from the log as it was then. */
 async function messagesBefore(
-  { store, state }: ReadableSession,
+  live: ReadableSession,
   answer: number,
-  { before, o }: Comparison,
+  { make, o }: Comparison,
 ): Promise<Messages["messages"]> {
+  const { store, state } = live
   const ask = (): ReturnType<typeof selectBefore> => selectBefore(state.log, answer, state.header)
-  return (await before(await store.untilKnown(() => state.log, ask, o))).messages
+  return (await make(live, await store.untilKnown(() => state.log, ask, o), o)).messages
 }
 
 /** Prunes messages, if the call or the settings say so, in the window of the call or of the settings. */
