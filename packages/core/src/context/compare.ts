@@ -49,8 +49,11 @@ export function commonPart(
   const isStep = cut !== undefined && (wholeSame === before.whole.length || (same < wholeSame && isLater(cut.since)))
   if (isStep) return { same, brokenBy: { entryId: cut.since, reason: "prune" } }
   const { answer } = request
-  const cause =
-    answer && causeOf(log, selection, answer, before.whole[wholeSame], now.whole.slice(wholeSame, wholeSame + 2))
+  const id = answer?.tail[0]?.entry.id
+  const place = now.whole.findLastIndex(({ entryId, message }) => entryId === id && message.role === "assistant")
+  // Results behind the answer are in their place.
+  const here = now.whole.slice(wholeSame, place < 0 ? undefined : place)
+  const cause = answer && causeOf(log, selection, answer, before.whole[wholeSame], here)
   return { same, brokenBy: cause ?? brokenBy }
 }
 
@@ -70,9 +73,9 @@ function causeOf(
   { entries }: Selection,
   { seq, tail }: NonNullable<LastRequest["answer"]>,
   was: ContextMessage | undefined,
-  [is, next]: readonly ContextMessage[],
+  here: readonly ContextMessage[],
 ): Reused["brokenBy"] {
-  const isHere = (id: unknown): boolean => id === was?.entryId || id === is?.entryId
+  const isHere = (id: unknown): boolean => id === was?.entryId || id === here[0]?.entryId
   const edits = entries.filter(({ edit }) => (edit?.seq ?? -1) > seq)
   const tombstones: Entry[] = []
   for (let at = seq + 1; at <= log.lastTombstone; at++) {
@@ -83,9 +86,10 @@ function causeOf(
   if (edit !== undefined) return caused(edit.edit, "edit")
   const deletion = tombstones.find(({ targetId }) => isHere(targetId))
   if (deletion !== undefined) return caused(deletion, "tombstone")
-  // Without results, calls may have been left out, too.
-  const late = tail.find(({ entry: { id } }) => id === is?.entryId || id === next?.entryId)
-  if (late !== undefined) return caused(late.entry, "result")
+  // Without their results, calls may have been left out, too.
+  const ids = new Set(tail.map(({ entry }) => entry.id))
+  const late = here.find(({ entryId, message }) => message.role === "toolResult" && ids.has(entryId))
+  if (late !== undefined) return { entryId: late.entryId, reason: "result" }
   // A deleted edit, or one of several equal messages.
   return tombstones[0] === undefined ? caused(edits[0]?.edit, "edit") : caused(tombstones[0], "tombstone")
 }

@@ -23,7 +23,7 @@ async function loaded<T>(code: Promise<T>): Promise<T> {
   try {
     return await code
   } catch (cause) {
-    const message = "Code was not loaded, nothing changed: the page is offline or outdated. Reload it."
+    const message = "Code was not loaded, nothing changed: the page is offline or outdated."
     throw new StorageError("unavailable", message, { cause })
   }
 }
