@@ -96,7 +96,12 @@ export function reusedLaw(runs: number): void {
           const leafId = ids[n % ids.length] as string
           const leaf = slots.findLastIndex((slot) => slot?.id === leafId)
           await session.branch(leafId)
-          expectReused(slots, leaf, await session.context(o), o)
+          const context = await session.context(o)
+          expectReused(slots, leaf, context, o)
+          // In another process, which has read more of the log or less.
+          const other = await sessionsReading(await storeLines(lines), bytes === 1 ? 65_536 : 1).open(STORED_ID)
+          await other.branch(leafId)
+          expect((await other.context(o)).reused.tokens).toBe(context.reused.tokens)
         },
       ),
       runs,

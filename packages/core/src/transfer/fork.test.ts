@@ -20,7 +20,8 @@ const isOurs = (lines: readonly string[]) => identifyLog(lines.slice(0, 1)).kind
 
 /** The messages of a leaf's context and the entries they come from, without the diagnostics. */
 /** Without `reused`: the fork has no entries of other branches, which may be what broke the prefix. */
-function said({ compaction, reused: _, ...context }: SessionContext<Message>): unknown {
+function said(whole: SessionContext<Message>): unknown {
+  const { compaction, reused: _, ...context } = whole
   return { ...context, compaction: compaction?.entryId, diagnostics: [] }
 }
 
