@@ -73,6 +73,12 @@ test("an edit and a deletion of an earlier message are named, those of a later o
   expect((await reused(session)).brokenBy).toBeUndefined()
 })
 
+test("a deletion of an earlier message breaks the prefix there", async () => {
+  const session = await started([user(QUESTION), assistant("a"), user("b", "b"), assistant("c"), user("d")])
+  const { ids } = await session.tombstone("b")
+  expect(await reused(session)).toEqual({ tokens: 101, brokenBy: { entryId: ids[0], reason: "tombstone" } })
+})
+
 test("a result that replaces an invented one is named", async () => {
   const session = await started([user(QUESTION), calling("c"), user("go on"), assistant("a")])
   expect((await reused(session)).brokenBy).toBeUndefined()
