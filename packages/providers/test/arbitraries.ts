@@ -5,18 +5,19 @@ import * as fc from "fast-check"
 import type OpenAI from "openai"
 import { input, json, numbered, signature, text } from "./answers.ts"
 
-const citation = fc.record({
-  type: fc.constant("web_search_result_location" as const),
-  cited_text: text,
-  encrypted_index: signature,
-  title: fc.option(text),
-  url: fc.constant("https://example.com/"),
-})
+const CITATION: Anthropic.TextCitation = {
+  type: "web_search_result_location",
+  cited_text: "c",
+  encrypted_index: "I",
+  title: "t",
+  url: "u",
+}
+
 const anthropicBlock: fc.Arbitrary<Anthropic.ContentBlock> = fc.oneof(
   fc.record({
     type: fc.constant("text" as const),
     text,
-    citations: fc.option(fc.array(citation, { minLength: 1, maxLength: 2 })),
+    citations: fc.constantFrom<Anthropic.TextCitation[] | null>(null, [CITATION]),
   }),
   fc.record({ type: fc.constant("thinking" as const), thinking: text, signature }),
   fc.record({ type: fc.constant("redacted_thinking" as const), data: signature }),
@@ -28,40 +29,29 @@ const anthropicBlock: fc.Arbitrary<Anthropic.ContentBlock> = fc.oneof(
     caller: fc.constant({ type: "direct" as const }),
   }),
 )
-/** A search that the API has made, and what it has found. */
-const anthropicSearch: fc.Arbitrary<readonly Anthropic.ContentBlock[]> = fc
-  .record({ id: fc.uuid(), query: text, encrypted_content: signature, fails: fc.boolean() })
-  .map(({ id, query, encrypted_content, fails }) => [
-    {
-      type: "server_tool_use",
-      id: `srvtoolu_${id}`,
-      name: "web_search",
-      input: { query },
-      caller: { type: "direct" },
-    },
-    {
-      type: "web_search_tool_result",
-      tool_use_id: `srvtoolu_${id}`,
-      caller: { type: "direct" },
-      content: fails
-        ? { type: "web_search_tool_result_error", error_code: "unavailable" }
-        : [
-            {
-              type: "web_search_result",
-              title: "t",
-              url: "https://example.com/",
-              page_age: null,
-              encrypted_content,
-            },
-          ],
-    },
-  ])
+/** A call of a tool that the API runs, and its result. */
+const anthropicHosted = input.map((query): Anthropic.ContentBlock[] => [
+  { type: "server_tool_use", id: "", name: "web_search", input: query, caller: { type: "direct" } },
+  { type: "web_search_tool_result", tool_use_id: "", content: [], caller: { type: "direct" } },
+])
+
+function withOwnId(block: Anthropic.ContentBlock, i: number): Anthropic.ContentBlock {
+  if (block.type === "server_tool_use") return { ...block, id: `call_s${i}` }
+  return block.type === "web_search_tool_result" ? { ...block, tool_use_id: `call_s${i - 1}` } : block
+}
+
 export const anthropicAnswer: fc.Arbitrary<Anthropic.Message> = fc
-  .array(fc.oneof({ weight: 5, arbitrary: anthropicBlock.map((block) => [block]) }, anthropicSearch), {
-    minLength: 1,
-    maxLength: 5,
-  })
-  .map((groups) => groups.flat())
+  .array(
+    fc.oneof(
+      { weight: 5, arbitrary: anthropicBlock.map((block) => [block]) },
+      { weight: 1, arbitrary: anthropicHosted },
+    ),
+    {
+      minLength: 1,
+      maxLength: 5,
+    },
+  )
+  .map((blocks) => blocks.flat().map(withOwnId))
   // The API never ends with thinking.
   .filter((blocks) => blocks.at(-1)?.type !== "thinking" && blocks.at(-1)?.type !== "redacted_thinking")
   .map(

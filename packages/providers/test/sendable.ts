@@ -8,6 +8,7 @@ import { toOpenAIResponses } from "../src/openai-responses/index.ts"
 import { refusedByAnthropic } from "./validators/anthropic.ts"
 import { refusedByDeepSeek } from "./validators/deepseek.ts"
 import { refusedByGemini } from "./validators/gemini.ts"
+import { refusedByGoogleChat } from "./validators/google-chat.ts"
 import { refusedByKimi } from "./validators/kimi.ts"
 import { refusedByMistral } from "./validators/mistral.ts"
 import { refusedByOpenAIChat } from "./validators/openai-chat.ts"
@@ -56,6 +57,7 @@ export const RECEIVERS: readonly Receiver[] = [
   chat("mistral", (request) => refusedByMistral(request)),
   chat("deepseek", (request) => refusedByDeepSeek(request)),
   chat("kimi", (request) => refusedByKimi(request)),
+  chat("gemini", (request) => refusedByGoogleChat(request)),
   chat("openrouter", (request) => refusedByOpenRouter(request)),
   chat("alternating", (request) => refusedByStrictTemplate(request)),
 ]

@@ -22,14 +22,10 @@ export function* anthropicEvents(answer: Anthropic.Message, size: number): Gener
       delta: value,
     })
     if (block.type === "text") {
-      const { citations } = block
-      yield {
-        type: "content_block_start",
-        index,
-        content_block: { ...block, text: "", citations: citations === null ? null : [] },
-      }
+      const citations = block.citations === null ? null : []
+      yield { type: "content_block_start", index, content_block: { ...block, text: "", citations } }
       for (const text of pieces(block.text, size)) yield delta({ type: "text_delta", text })
-      for (const citation of citations ?? []) yield delta({ type: "citations_delta", citation })
+      for (const citation of block.citations ?? []) yield delta({ type: "citations_delta", citation })
     } else if (block.type === "thinking") {
       yield { type: "content_block_start", index, content_block: { ...block, thinking: "", signature: "" } }
       for (const thinking of pieces(block.thinking, size)) yield delta({ type: "thinking_delta", thinking })
