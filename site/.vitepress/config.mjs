@@ -62,6 +62,7 @@ export default defineConfig({
         items: [
           page("Context", "/context"),
           page("Compaction", "/compaction"),
+          page("Prompt caching", "/prompt-caching"),
           page("Checkpoints", "/checkpoints"),
           page("Search", "/search"),
           page("Prompt history", "/history"),

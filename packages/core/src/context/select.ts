@@ -160,6 +160,6 @@ function missingFirstKept(log: EntryLog, compaction: Seq): Diagnostic {
     code: "missing_first_kept",
     seq: compaction,
     entryId: entry.id,
-    message: `Compaction ${entry.id} (line ${compaction}) keeps entries from ${shown(entry["firstKeptEntryId"])} on, which is not on its path; no entry before the compaction is kept.`,
+    message: `Compaction ${entry.id} (line ${compaction}) keeps from ${shown(entry["firstKeptEntryId"])} on, which is not on its path; nothing before it is kept.`,
   }
 }

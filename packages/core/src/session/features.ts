@@ -2,8 +2,8 @@
  * Loads the code of a feature when one of its methods is first called: compaction (with pruning, fitting, the comparison of contexts and
  * branch summaries) and transfer (import, export, fork, copy, merge, migrate, verify, the tree, the branches and the parts, following, logs
  * of older versions; the cache of sessions, pointers, `continueRecent`). The only `import()`s of this package; creating, opening, appending,
- * reading and listing sessions of this version load nothing; a context in which an edit, a deletion or a late result may have changed what the last request had does if
- * it can.
+ * reading and listing sessions of this version load nothing; a context in which an edit, a deletion or a late result may have changed what
+ * the last request had does if it can.
  */
 import type * as Compaction from "../features/compaction.ts"
 import type * as Transfer from "../features/transfer.ts"
@@ -19,11 +19,9 @@ export function transferFeature(): Promise<typeof Transfer> {
   return loaded(import("../features/transfer.ts"))
 }
 
-async function loaded<T>(code: Promise<T>): Promise<T> {
-  try {
-    return await code
-  } catch (cause) {
-    const message = "Code was not loaded, nothing changed: the page is offline or outdated."
+function loaded<T>(code: Promise<T>): Promise<T> {
+  return code.catch((cause: unknown) => {
+    const message = "Code was not loaded, nothing changed. Reload the page when it is online."
     throw new StorageError("unavailable", message, { cause })
-  }
+  })
 }

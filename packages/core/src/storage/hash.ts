@@ -7,7 +7,7 @@ export async function sha256Hex(bytes: Uint8Array | string): Promise<string> {
   if (subtle === undefined) {
     throw new StorageError(
       "unsupported",
-      "Blobs need Web Crypto, which browsers offer to secure pages only: serve the page over https or from localhost.",
+      "Blobs need Web Crypto, which browsers offer to secure pages only: use https or localhost.",
     )
   }
   const data = typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes

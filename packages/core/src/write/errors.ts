@@ -53,7 +53,7 @@ export function unknownOutcome(about: About, cause: unknown): StorageError {
 }
 
 export function behindUnknown(about: About, cause: unknown): StorageError {
-  const message = `This was not written to ${about.id}: it is not known yet whether the append before it arrived in ${about.storage.description}.`
+  const message = `Not written to ${about.id}: it is not known yet whether the append before it arrived in ${about.storage.description}.`
   return new StorageError("unavailable", message, { ...location(about), cause })
 }
 

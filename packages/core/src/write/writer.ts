@@ -204,6 +204,6 @@ function isOutcomeUnknown(error: unknown): boolean {
 }
 
 function keepsRefusing({ description }: SessionStorage, id: string): StorageError {
-  const message = `${description} refused ${TRIES} appends to ${id}, and after each the log was as the append had expected it. Nothing was written.`
+  const message = `${description} refused ${TRIES} appends to ${id}, though the log was as each expected it. Nothing was written.`
   return new StorageError("conflict", message, { session: id, storage: description })
 }
