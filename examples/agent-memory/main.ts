@@ -28,7 +28,7 @@ const files = createWorkFiles(cwd)
 const checkpoints = createCheckpoints({ storage, files })
 const memory = createFolderMemory("memory")
 // A short conversation, so the gate is lower than its default of 20 messages.
-const recall = createRecall({ files: memory, scope: cwd, ask: scriptedAsk, minMessages: 4 })
+const recall = createRecall({ files: memory, scope: cwd, ask: scriptedAsk, minMessages: 4, minToolCalls: 1 })
 recall.on("extracted", ({ facts }) => {
   for (const { fact } of facts) console.log(`remembered: ${fact}`)
 })

@@ -44,12 +44,10 @@ export type { AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "
 // The context that a model gets, and its size in tokens.
 export type { ContextOptions } from "./session/types.ts"
 export type {
-  BreakReason,
   ContextMessage,
   ContextMessageKind,
   PrunedResult,
   RepairMode,
-  Reused,
   SessionContext,
   SummaryStyle,
 } from "./context/types.ts"
