@@ -6,6 +6,7 @@ import { newestNode } from "../lib/runtimes.mjs"
 import { run } from "../lib/run.mjs"
 import { scratch } from "../lib/scratch.mjs"
 import { root } from "../lib/workspace.mjs"
+import { HANG_MS } from "./entries.mjs"
 import { junitCounts } from "./junit.mjs"
 import { outcomeOf } from "./report.mjs"
 import { countsOf, program } from "./vitest.mjs"
@@ -58,6 +59,7 @@ export function page(engine, minutes) {
         [
           ...flags,
           "--test",
+          `--test-timeout=${HANG_MS}`,
           "--test-reporter=spec",
           "--test-reporter-destination=stdout",
           "--test-reporter=junit",

@@ -7,12 +7,12 @@ import { build } from "./build.mjs"
 import { junitCounts } from "./junit.mjs"
 import { outcomeOf } from "./report.mjs"
 
-/** Ends a hang in Bun; the runners of Node and Deno have no limit. */
-const HANG_MS = 10 * 60_000
+/** Ends a hang, so that its test is named; the runner of Deno has no limit. */
+export const HANG_MS = 10 * 60_000
 
 /** The command of each runtime's test runner for given files and report. */
 export const commands = {
-  node: (files, report) => [newestNode(), ["--test", ...nodeReporters(report), ...files]],
+  node: (files, report) => [newestNode(), ["--test", `--test-timeout=${HANG_MS}`, ...nodeReporters(report), ...files]],
   // Without the option a test ends after five seconds.
   bun: (files, report) => [
     "bun",
