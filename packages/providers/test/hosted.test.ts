@@ -35,6 +35,14 @@ const KINDS = [
 ] as const
 
 describe.each(KINDS)("Anthropic: %s with %s", (call, result) => {
+  test("a second call with the id of one that has its result is left out, also beside a call of the program", async () => {
+    const twice = [hosted(call, "s1"), resultOf(result, "s1"), own("c1"), hosted(call, "s1")]
+    expect(await told(await sessionOf(user("q"), answer("tool_use", ...twice)))).toMatchObject({
+      blocks: ["user:text", `assistant:${call}`, `assistant:${result}`, "assistant:tool_use", "user:tool_result"],
+      codes: ["hosted_calls"],
+    })
+  })
+
   test.each(["end_turn", "max_tokens", "refusal", "aborted", "error"])(
     "goes with its half, and alone is left out after %s",
     async (stopReason) => {

@@ -47,13 +47,16 @@ export class Halves {
   }
 
   #pair({ content }: AssistantMessage, open: Map<string, ContentBlock>): void {
+    /** A second call with the id of one that has its result has none of its own. */
+    const paired = new Set<string>()
     for (const block of content) {
       const half = this.#rules.halfOf(block)
-      if (half?.of === "call") open.set(half.id, block)
+      if (half?.of === "call" && !paired.has(half.id)) open.set(half.id, block)
       const call = half?.of === "result" ? open.get(half.id) : undefined
       if (half === undefined || call === undefined) continue
       this.#sent.add(call).add(block)
       open.delete(half.id)
+      paired.add(half.id)
     }
   }
 
