@@ -86,9 +86,9 @@ export interface EntryPlace {
 }
 
 /**
- * Checks a new entry, turns string contents into text blocks and gives a result without `isError` the value false; the input is not modified. Throws `invalid`, with the field, for a wrong
- * shape, for more attachments than a message may have, for fields that only the session assigns, and for an unknown entry type, role or
- * block type, with the right name.
+ * Checks a new entry, turns string contents into text blocks and gives a result without `isError` the value false; the input is not
+ * modified. Throws `invalid`, with the field, for a wrong shape, for more attachments than a message may have, for fields that only the
+ * session assigns, and for an unknown entry type, role or block type, with the right name.
  */
 export function normalizeNewEntry(input: NewEntry, extensions?: Extensions): EntryPayload {
   const payload = normalizeWithAnyNames(input)

@@ -169,12 +169,12 @@ async function askForMessages(work: Work, s: Settings): Promise<string> {
   const taken = tokensOfPrevious(previous, count)
   const fits = tokensOfText(whole.conversation, count) + taken <= available
   const merges = part === "history" && !rounds
-  const carried = fits || taken <= available / 2 ? previous : await condensed(previous ?? "", s)
+  const updated = fits || taken <= available / 2 ? previous : await condensed(previous ?? "", s)
   // Each request also contains the summary that it updates: the previous one, or the answer before it.
   const ofAnswer = merges ? Math.min(maxSummaryTokens, available / 2) : 0
-  const budget = available - Math.max(tokensOfPrevious(carried, count), ofAnswer)
+  const budget = available - Math.max(tokensOfPrevious(updated, count), ofAnswer)
   const chunks = fits ? [whole] : chunksWithin(messages, budget, count)
-  const answers = await askInTurn({ ...work, previous: carried }, chunks, merges, s)
+  const answers = await askInTurn({ ...work, previous: updated }, chunks, merges, s)
   if (answers.length === 1 && !rounds) return answers[0] as string
   const joined = joinGroups(answers)
   // The next compaction could not send a longer summary together with new messages.
@@ -203,18 +203,18 @@ async function askInTurn(
   s: Settings,
 ): Promise<readonly string[]> {
   const waiting = [...chunks]
-  let carried = previous
+  let updated = previous
   let answers: string[] = []
   for (let chunk = waiting.shift(); chunk !== undefined; chunk = waiting.shift()) {
     try {
-      const answer = await s.ask(part, promptWith(promptOf, chunk.conversation, carried, s.instructions))
+      const answer = await s.ask(part, promptWith(promptOf, chunk.conversation, updated, s.instructions))
       answers = merges ? [answer] : [...answers, answer]
-      carried = merges ? answer : undefined
+      updated = merges ? answer : undefined
     } catch (error) {
       if (!s.tooLong(error)) throw error
       // The previous summary may be longer than the messages: shorten it before the messages are halved.
-      if (carried !== undefined && carried === previous && carried.length > chunk.conversation.length) {
-        carried = await condensed(carried, s)
+      if (updated !== undefined && updated === previous && updated.length > chunk.conversation.length) {
+        updated = await condensed(updated, s)
         waiting.unshift(chunk)
         continue
       }
