@@ -10,6 +10,7 @@ import {
   utf8Length,
 } from "@sessions/core/storage"
 import type { Database } from "./database.ts"
+import { settle } from "./errors.ts"
 import { NOW, type ReadHead } from "./heads.ts"
 import type { Tables } from "./schema.ts"
 
@@ -108,13 +109,13 @@ export function createAppend(db: Database, tables: Tables, head: ReadHead): Stor
     const values = [...insertValues(append, contents), id, log, info === undefined ? null : toUtf8(info), lines.length]
     if (expect !== 0) values.push(expect.next)
     const sql = (expect === 0 ? create : extend)[contents.rows.length === 1 ? 0 : 1]
-    const { rows, repeated } = await (expect === 0 ? db.make(sql, values) : db.run(sql, values))
+    const { rows, lost } = await (expect === 0 ? db.make(sql, values) : db.run(sql, values))
     if (rows.length > 0) return after
-    if (repeated) {
+    if (lost !== undefined) {
       // A repeat has waited for the first attempt if that was under way, and no later one can match the head any more.
-      const [found] = await db.query<Whose>(whose, [id, after.next - lines.length])
+      const [found] = await settle(lost, () => db.query<Whose>(whose, [id, after.next - lines.length]))
       if (found?.append === append) {
-        if (expect === 0) await db.awaitStandby()
+        if (expect === 0) await settle(lost, () => db.awaitStandby())
         return after
       }
       if (found?.log !== log) throw goneMeanwhile()

@@ -20,8 +20,8 @@ export interface Connection {
 
 export interface Answer<Row> {
   readonly rows: readonly Row[]
-  /** The answer to an earlier attempt was lost, so this one may have met what that one did. */
-  readonly repeated: boolean
+  /** The answer to an earlier attempt was lost, so this one may have met what that one did. Find that out with `settle`. */
+  readonly lost?: UnknownOutcome
 }
 
 export interface Database extends Connection {
@@ -32,7 +32,7 @@ export interface Database extends Connection {
   run<Row>(text: string, values?: readonly unknown[]): Promise<Answer<Row>>
   /**
    * Runs one statement that makes a row under a name which is free, and is not repeated if its answer was lost: another writer may have met
-   * the row and removed it, and a repeat would bring it back. Then the answer has no rows and is `repeated`.
+   * the row and removed it, and a repeat would bring it back. Then the answer has no rows and is `lost`.
    */
   make<Row>(text: string, values?: readonly unknown[]): Promise<Answer<Row>>
   /**
@@ -92,12 +92,12 @@ export function createDatabase(client: PostgresClient, awaitsStandby: boolean): 
         const rows = await execute<Row>(text, values)
         // A repeat that finds what the first attempt has committed waits for no standby.
         if (lost !== undefined && awaitsStandby) await use((connection) => rowsOf(connection, BARRIER, []))
-        return { rows, repeated: lost !== undefined }
+        return { rows, ...(lost && { lost }) }
       } catch (error) {
         if (error instanceof Unconfirmed) throw error
         const outcome = outcomeOf(error)
         if (outcome === "unknown") lost ??= error instanceof UnknownOutcome ? error : new UnknownOutcome(error)
-        if (lost !== undefined && once) return { rows: [], repeated: true }
+        if (lost !== undefined && once) return { rows: [], lost }
         // A server that answers a repeat with an error says nothing about the first attempt.
         if (attempt === TRIES || (outcome === "refused" && lost === undefined)) throw lost ?? error
         await pause(attempt)

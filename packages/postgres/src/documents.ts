@@ -9,6 +9,7 @@ import {
   toUtf8,
 } from "@sessions/core/storage"
 import type { Database } from "./database.ts"
+import { settle } from "./errors.ts"
 import { NOW } from "./heads.ts"
 import type { Tables } from "./schema.ts"
 
@@ -38,12 +39,13 @@ export function createDocuments(db: Database, { doc }: Tables): DocumentAdapter 
           : body === null
             ? db.run(remove, [key, old])
             : db.run(update, [key, old, body])
-      const { rows, repeated } = await change
+      const { rows, lost } = await change
       if (rows.length > 0) return true
-      if (!repeated) return false
+      if (lost === undefined) return false
       // The lost attempt may have made the change, and another writer may have changed the document since.
-      if (((await get(key)) ?? null) === to) {
-        if (from === null) await db.awaitStandby()
+      const found = await settle(lost, () => get(key))
+      if ((found ?? null) === to) {
+        if (from === null) await settle(lost, () => db.awaitStandby())
         return true
       }
       throw new StorageError(
@@ -90,11 +92,12 @@ export function createBlobs(db: Database, { blob }: Tables): BlobAdapter {
 
     async delete(name, { ifPutBefore }) {
       const older = Number.isFinite(ifPutBefore)
-      const { rows, repeated } = await (older
+      const { rows, lost } = await (older
         ? db.run(removeOlder, [name, Math.ceil(ifPutBefore)])
         : db.run(remove, [name]))
       // If the blob is gone after a lost answer, this call or another collector has removed it.
-      return rows.length > 0 || (repeated && (await db.query(exists, [name])).length === 0)
+      if (rows.length > 0 || lost === undefined) return rows.length > 0
+      return (await settle(lost, () => db.query(exists, [name]))).length === 0
     },
 
     async *list() {

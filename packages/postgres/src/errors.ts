@@ -1,5 +1,5 @@
 /** Errors of the driver and the server: whether a statement took effect, and what a caller is told. */
-import { type Call, StorageError, type StorageErrorCode } from "@sessions/core/storage"
+import { type Call, hasStorageCode, StorageError, type StorageErrorCode } from "@sessions/core/storage"
 
 /** The server or the network ended before the answer to a statement arrived: it may have taken effect, or may still do so. */
 export class UnknownOutcome extends Error {
@@ -48,6 +48,18 @@ interface ServerError {
   readonly severity?: unknown
   readonly file?: string
   readonly message?: unknown
+}
+
+/**
+ * Asks what the statement or transaction has done whose answer was `lost`. If the server cannot be asked, that stays unknown: the question
+ * was refused, not the write. Only a conflict answers it, since a repeat finds one where the first attempt has changed nothing.
+ */
+export async function settle<T>(lost: UnknownOutcome, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    throw error instanceof Unconfirmed || hasStorageCode(error, "conflict") ? error : lost
+  }
 }
 
 /** The SQLSTATE of an error of the server, also behind {@link NotSent} and {@link UnknownOutcome}. */

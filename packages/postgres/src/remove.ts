@@ -1,7 +1,7 @@
 /** Deletes a session with its lines and documents. */
 import { checkExpect, type Deleted, type Head, type StorageAdapter } from "@sessions/core/storage"
 import type { Connection, Database } from "./database.ts"
-import { UnknownOutcome } from "./errors.ts"
+import { settle, UnknownOutcome } from "./errors.ts"
 import type { Tables } from "./schema.ts"
 
 export interface Deletion {
@@ -49,8 +49,9 @@ export function createDelete(db: Database, { session, batch, doc }: Tables): Sto
     await attempt().catch(async (error: unknown) => {
       if (!(error instanceof UnknownOutcome) || seen === undefined) throw error
       // The repeat waits for the transaction whose answer was lost, and then finds the session or does not.
-      await attempt(seen.log)
-      await db.awaitStandby()
+      const { log } = seen
+      await settle(error, () => attempt(log))
+      await settle(error, () => db.awaitStandby())
     })
     return { bytes: Number(seen?.bytes ?? 0), parts: seen === undefined ? 0 : 1, purged: true }
   }

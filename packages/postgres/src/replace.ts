@@ -11,7 +11,7 @@ import {
 } from "@sessions/core/storage"
 import { type Batch, insertSql, insertValues, toBatch } from "./append.ts"
 import type { Database } from "./database.ts"
-import { UnknownOutcome } from "./errors.ts"
+import { settle, UnknownOutcome } from "./errors.ts"
 import { NOW, type ReadHead } from "./heads.ts"
 import type { Tables } from "./schema.ts"
 
@@ -58,7 +58,7 @@ export function createReplace(db: Database, tables: Tables, head: ReadHead): Non
     })
     await write.catch(async (error: unknown) => {
       if (!(error instanceof UnknownOutcome) || !sent) throw error
-      const [found] = await db.query<{ readonly log: string }>(locked, [id])
+      const [found] = await settle(error, () => db.query<{ readonly log: string }>(locked, [id]))
       if (found?.log === log) return
       if (found?.log === expect.log) throw notReplaced(error)
       throw error

@@ -40,7 +40,7 @@ test.each([
     return [{ n: 1 }]
   })
   const db = createDatabase(pool, false)
-  expect(await db.run("SELECT 1")).toEqual({ rows: [{ n: 1 }], repeated: false })
+  expect(await db.run("SELECT 1")).toEqual({ rows: [{ n: 1 }] })
   expect(await db.query("SELECT 2")).toEqual([{ n: 1 }])
   expect(sent.slice(1)).toEqual(["SELECT 1", "SELECT 2"])
 })

@@ -2,7 +2,7 @@
 import type { PooledConnection, PostgresPool } from "@sessions/postgres"
 import { expect, test } from "vitest"
 import { createDatabase } from "../src/database.ts"
-import { toError } from "../src/errors.ts"
+import { toError, UnknownOutcome } from "../src/errors.ts"
 import { createDelete } from "../src/remove.ts"
 import { tablesOf } from "../src/schema.ts"
 
@@ -41,7 +41,7 @@ test("a statement that the standby has not confirmed is not repeated, and is `in
 test("the answer to a repeat waits for the standby; if that wait is ended, it is `indeterminate`", async () => {
   const sent: string[] = []
   const answer = await createDatabase(fakePool(["lost", "confirmed", "confirmed"], sent), true).run("UPDATE")
-  expect(answer.repeated).toBe(true)
+  expect(answer.lost).toBeInstanceOf(UnknownOutcome)
   expect(sent).toEqual(["UPDATE", "UPDATE", expect.stringContaining("pg_logical_emit_message")])
   const run = createDatabase(fakePool(["lost", "confirmed", "unconfirmed"], []), true).run("UPDATE")
   expect(toError(await run.catch((error: unknown) => error), call)).toMatchObject({ code: "indeterminate" })
@@ -62,7 +62,7 @@ test("a commit of another user of the pool that was not confirmed changes no ans
   const database = createDatabase(pool, true)
   await database.run("SELECT")
   await (await pool.connect()).query("the other user's")
-  expect(await database.run("UPDATE")).toMatchObject({ repeated: false })
+  expect((await database.run("UPDATE")).lost).toBeUndefined()
 })
 
 test("without a standby nothing is sent but the statement", async () => {
