@@ -13,7 +13,7 @@ import { createNotifier } from "./browser/notifier.ts"
 import { estimate, persist, persisted, type StorageEstimate } from "./browser/storage-estimate.ts"
 import { createConnection } from "./database/connection.ts"
 import { toStorageError } from "./database/errors.ts"
-import { type DatabaseContext, readTransaction, unawaited, writeIdempotent } from "./database/transaction.ts"
+import { type DatabaseContext, readTransaction, unawaited, writeRepeatably } from "./database/transaction.ts"
 import { createBlobs } from "./documents/blobs.ts"
 import { createDocuments } from "./documents/documents.ts"
 import { append } from "./log/append.ts"
@@ -94,23 +94,20 @@ export function createIndexedDbStorage(options: IndexedDbStorageOptions = {}): I
       list: ({ limit }) => listHeads(limit, (work) => readTransaction(context, ["heads"], work)),
 
       async delete(session, { expect }) {
-        let attempts = 0
-        const deleted = await writeIdempotent(context, ["heads", "log", "docs", "staged"], (tx) =>
-          deleteSession(tx, session, expect, attempts++ > 0),
-        )
+        const deleted = await deleteSession(context, session, expect)
         notifier.emit(session)
         return deleted
       },
 
       sweep: ({ dryRun }) =>
-        writeIdempotent(context, ["log", "staged"], async (tx) => ({
+        writeRepeatably(context, ["log", "staged"], async (tx) => ({
           removed: await deleteStaged(tx, undefined, dryRun),
           bytes: 0,
           left: 0,
         })),
 
       sync: () =>
-        writeIdempotent({ ...context, durability: "strict" }, ["meta"], async (tx) => {
+        writeRepeatably({ ...context, durability: "strict" }, ["meta"], async (tx) => {
           unawaited(tx.objectStore("meta").put(Date.now(), "synced"))
         }),
 

@@ -19,14 +19,45 @@ export function inject(database: string, fault: Fault): void {
   })
 }
 
+/**
+ * What becomes of the next transactions that write, one for each of `outcomes`: it is answered, or its connection is lost before its
+ * outcome is known, and it is committed or not. Then another tab makes the requests of `meanwhile` before the next one.
+ */
+export function loseAnswers(
+  database: string,
+  outcomes: readonly ("answered" | "committed" | "aborted")[],
+  meanwhile?: (tx: IDBTransaction) => void,
+): void {
+  const left = [...outcomes]
+  const restore = override(IDBDatabase.prototype, "transaction", (original) => {
+    return function (this: IDBDatabase, ...args) {
+      if (this.name !== database || args[1] !== "readwrite") return original.apply(this, args)
+      const outcome = left.shift()
+      if (outcome === undefined) meanwhile?.(original.call(this, [...this.objectStoreNames], "readwrite"))
+      if (outcome === undefined || (left.length === 0 && meanwhile === undefined)) restore()
+      const tx = original.apply(this, args)
+      if (outcome === "committed") loseResponse(tx)
+      if (outcome === "aborted")
+        queueMicrotask(() => {
+          setError(tx, "UnknownError")
+          tx.abort()
+        })
+      return tx
+    }
+  })
+}
+
+/** The transaction commits, but its listeners, which are added later, are told that it was aborted. */
+function loseResponse(tx: IDBTransaction): void {
+  tx.addEventListener("complete", () => setError(tx, "UnknownError"))
+  override(tx, "addEventListener", (original) => (type: string, ...rest: never) => {
+    if (type !== "complete") Reflect.apply(original, tx, [type === "abort" ? "complete" : type, ...rest])
+  })
+}
+
 function fail(fault: Fault, tx: IDBTransaction): void {
   if (fault === "responseLost") {
-    // Registered before any listener of the storage: the transaction commits, but the storage sees an abort.
-    tx.addEventListener("complete", (event) => {
-      event.stopImmediatePropagation()
-      setError(tx, "UnknownError")
-      tx.dispatchEvent(new Event("abort"))
-    })
+    loseResponse(tx)
     return
   }
   const store = tx.objectStore("log")

@@ -24,6 +24,13 @@ export function isLost(error: unknown): boolean {
   return !(error instanceof StorageError) && LOST.has(nameOf(error))
 }
 
+/** The error of a write that may have been done, and may have been undone or replaced by another writer since. */
+export function unknownOutcome(cause?: unknown): StorageError {
+  const message =
+    "The browser lost its connection during the write, which may have been done; read before you repeat it."
+  return new StorageError("indeterminate", message, { cause })
+}
+
 export function isQuota(error: unknown): boolean {
   return nameOf(error) === "QuotaExceededError"
 }

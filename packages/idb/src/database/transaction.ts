@@ -1,7 +1,7 @@
 /** Runs work in a transaction: opens the connection, retries when it was lost, and settles with the transaction's own outcome. */
-import { StorageError } from "@sessions/core/storage"
+import { hasStorageCode, StorageError } from "@sessions/core/storage"
 import type { Connection } from "./connection.ts"
-import { isLost } from "./errors.ts"
+import { isLost, isQuota, unknownOutcome } from "./errors.ts"
 import type { Database, ReadTransaction, StoreName, WriteTransaction } from "./schema.ts"
 
 /** What the operations on one storage object share. */
@@ -61,9 +61,29 @@ export async function writeTransaction<T>(
   }
 }
 
-/** Like {@link writeTransaction}, for work that may be repeated: tries once more if the connection was lost. */
-export async function writeIdempotent<T>(...args: Parameters<typeof writeTransaction<T>>): Promise<T> {
-  return retryIfLost(() => writeTransaction(...args))
+/**
+ * Like {@link writeTransaction}, but if the connection was lost, so that the outcome is unknown, `work` runs once more with `isRepeat`. The
+ * engine runs the second transaction after the first one, if that still goes on, so `work` finds what the first one did. Rejects with
+ * `indeterminate` if that was not found out.
+ */
+export async function writeRepeatably<T>(
+  context: DatabaseContext,
+  stores: readonly StoreName[],
+  work: (tx: WriteTransaction, isRepeat: boolean) => Promise<T>,
+): Promise<T> {
+  let isRepeat = false
+  const attempt = (): Promise<T> => writeTransaction(context, stores, (tx) => work(tx, isRepeat))
+  try {
+    return await attempt()
+  } catch (error) {
+    if (!isLost(error)) throw error
+  }
+  isRepeat = true
+  return attempt().catch((error: unknown) => {
+    // These come after `work` has looked; any other error says nothing about the first transaction.
+    const isDefinite = isQuota(error) || hasStorageCode(error, "conflict")
+    throw isDefinite ? error : unknownOutcome(error)
+  })
 }
 
 /** Marks a request that need not be awaited: if it fails, its transaction aborts with the reason. */
@@ -84,16 +104,16 @@ async function retryIfLost<T>(attempt: () => Promise<T>): Promise<T> {
  * Starts a transaction. If the connection is already closing, because another tab asked for it or the browser dropped it, nothing was
  * sent yet, so a new connection is opened.
  */
-async function begin<T>(connection: Connection, start: (db: Database) => T): Promise<{ db: Database; tx: T }> {
-  const db = await connection.get()
-  try {
-    return { db, tx: start(db) }
-  } catch (error) {
-    if (!isLost(error)) throw error
-    connection.discard(db)
-    const other = await connection.get()
-    return { db: other, tx: start(other) }
-  }
+function begin<T>(connection: Connection, start: (db: Database) => T): Promise<{ db: Database; tx: T }> {
+  return retryIfLost(async () => {
+    const db = await connection.get()
+    try {
+      return { db, tx: start(db) }
+    } catch (error) {
+      if (isLost(error)) connection.discard(db)
+      throw error
+    }
+  })
 }
 
 /** Resolves on `complete` and rejects on `abort`: these two events alone decide the outcome. */

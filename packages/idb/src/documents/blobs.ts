@@ -3,7 +3,7 @@ import type { BlobAdapter, BlobInfo } from "@sessions/core/storage"
 import { type Describe, is, number, type } from "superstruct"
 import { corrupt } from "../database/errors.ts"
 import type { WriteTransaction } from "../database/schema.ts"
-import { type DatabaseContext, readTransaction, unawaited, writeIdempotent } from "../database/transaction.ts"
+import { type DatabaseContext, readTransaction, unawaited, writeRepeatably } from "../database/transaction.ts"
 
 /** How many rows one transaction of a listing loads. */
 const PAGE = 1_000
@@ -11,7 +11,7 @@ const PAGE = 1_000
 export function createBlobs(context: DatabaseContext): BlobAdapter {
   return {
     async put(hash, bytes) {
-      await writeIdempotent(context, ["blobs", "blobBytes"], async (tx) => {
+      await writeRepeatably(context, ["blobs", "blobBytes"], async (tx) => {
         const before = await blobRow(tx, hash)
         if (before === undefined) unawaited(tx.objectStore("blobBytes").put(bytes, hash))
         const putAt = Math.max(before?.putAt ?? 0, Date.now())
@@ -31,9 +31,11 @@ export function createBlobs(context: DatabaseContext): BlobAdapter {
       readTransaction(context, ["blobs"], async (tx) => (await tx.objectStore("blobs").getKey(hash)) !== undefined),
 
     delete: (hash, { ifPutBefore }) =>
-      writeIdempotent(context, ["blobs", "blobBytes"], async (tx) => {
+      writeRepeatably(context, ["blobs", "blobBytes"], async (tx, isRepeat) => {
         const blob = await blobRow(tx, hash)
-        if (blob === undefined || blob.putAt >= ifPutBefore) return false
+        // This call or another collector has removed it.
+        if (blob === undefined) return isRepeat
+        if (blob.putAt >= ifPutBefore) return false
         unawaited(tx.objectStore("blobs").delete(hash))
         unawaited(tx.objectStore("blobBytes").delete(hash))
         return true

@@ -1,21 +1,22 @@
 /** Small named texts with compare-and-set, one row each. */
 import type { DocumentAdapter } from "@sessions/core/storage"
 import { type Describe, is, string, type } from "superstruct"
-import { corrupt } from "../database/errors.ts"
-import { type DatabaseContext, readTransaction, unawaited, writeIdempotent } from "../database/transaction.ts"
+import { corrupt, unknownOutcome } from "../database/errors.ts"
+import { type DatabaseContext, readTransaction, unawaited, writeRepeatably } from "../database/transaction.ts"
 
 export function createDocuments(context: DatabaseContext): DocumentAdapter {
   return {
     get: (key) => readTransaction(context, ["docs"], async (tx) => textOf(key, await tx.objectStore("docs").get(key))),
 
     compareAndSet(key, from, to) {
-      let attempts = 0
-      return writeIdempotent(context, ["docs"], async (tx) => {
+      return writeRepeatably(context, ["docs"], async (tx, isRepeat) => {
         const store = tx.objectStore("docs")
         const stored = textOf(key, await store.get(key)) ?? null
-        // The connection was lost during the first attempt, which may have been committed.
-        if (attempts++ > 0 && stored === to) return true
-        if (stored !== from) return false
+        if (stored !== from) {
+          if (!isRepeat || stored === to) return isRepeat
+          // The first attempt may have made the change, and another writer may have changed the document since.
+          throw unknownOutcome()
+        }
         unawaited(to === null ? store.delete(key) : store.put({ text: to }, key))
         return true
       })

@@ -1,17 +1,16 @@
 /** Appends a batch: one transaction compares the head, adds the rows and replaces the head. */
 import { unwrap } from "idb"
-import { type StorageAppendOptions, checkExpect, type Head, newLog, StorageError } from "@sessions/core/storage"
-import { isLost, isQuota } from "../database/errors.ts"
+import { type StorageAppendOptions, checkExpect, type Head, newLog } from "@sessions/core/storage"
+import { isQuota, unknownOutcome } from "../database/errors.ts"
 import type { HeadRow, WriteTransaction } from "../database/schema.ts"
-import { type DatabaseContext, writeTransaction } from "../database/transaction.ts"
+import { type DatabaseContext, writeRepeatably } from "../database/transaction.ts"
 import { compactRows } from "./compact-rows.ts"
 import { getHead, nextUpdatedAt } from "./heads.ts"
 import { readLines } from "./pages.ts"
 import { endAfter, toRows } from "./rows.ts"
 
 /**
- * If the outcome of the transaction is unknown, a second one, which the engine runs after the first if that still goes on, looks for
- * the lines and writes them if they are missing. If the quota is exceeded, the rows are compacted and the append is tried once more.
+ * If the outcome of the transaction is unknown, a second one looks for the lines, and writes them if they are missing. If the quota is exceeded, the rows are compacted and the append is tried once more.
  */
 export async function append(
   context: DatabaseContext,
@@ -20,29 +19,21 @@ export async function append(
   { expect, info }: StorageAppendOptions,
 ): Promise<Head> {
   const log = expect === 0 ? newLog() : expect.log
-  let isRepeated = false
-  let isCompacted = false
   const attempt = (): Promise<Head> =>
-    writeTransaction(context, ["heads", "log"], async (tx) => {
+    writeRepeatably(context, ["heads", "log"], async (tx, isRepeat) => {
       const row = await getHead(tx, session)
-      if (isRepeated && (await hasLines(tx, row, log, expect, lines))) return headAfter(log, expect, lines)
+      if (isRepeat && (await hasLines(tx, row, log, expect, lines))) return headAfter(log, expect, lines)
+      if (isRepeat && (row ? row.log !== log : expect !== 0)) throw unknownOutcome()
       checkExpect(row, expect)
       return write(tx, row, { session, log, lines, info })
     })
 
-  for (;;) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (isQuota(error) && !isCompacted) {
-        isCompacted = true
-        // If it fails, too, the second attempt reports the quota.
-        await compactRows(context, session).catch(() => undefined)
-      } else if (isLost(error) && !isRepeated) isRepeated = true
-      else if (isRepeated && !isDefinite(error)) throw indeterminate(session, error)
-      else throw error
-    }
-  }
+  return attempt().catch(async (error: unknown) => {
+    if (!isQuota(error)) throw error
+    // If it fails, too, the second attempt reports the quota.
+    await compactRows(context, session).catch(() => undefined)
+    return attempt()
+  })
 }
 
 interface Batch {
@@ -69,19 +60,6 @@ function write(tx: WriteTransaction, row: HeadRow | undefined, { session, log, l
   }
   unwrap(tx.objectStore("heads")).put(head)
   return { next: end.next, log }
-}
-
-/** Whether the error of a repeated attempt, which looked for the lines first, decides the outcome. */
-function isDefinite(error: unknown): boolean {
-  return isQuota(error) || (error instanceof StorageError && (error.code === "conflict" || error.code === "corrupt"))
-}
-
-function indeterminate(session: string, cause: unknown): StorageError {
-  return new StorageError(
-    "indeterminate",
-    `The browser lost its connection during an append to session ${session}, so it is unknown whether the lines were written. Read the end of the log before you repeat them.`,
-    { session, cause },
-  )
 }
 
 /** Whether an earlier attempt of unknown outcome has written exactly these lines. */

@@ -2,32 +2,34 @@
 import { checkExpect, type Deleted, type Head } from "@sessions/core/storage"
 import { type Describe, is, number, string, type } from "superstruct"
 import { type HeadRow, rowRange, type WriteTransaction } from "../database/schema.ts"
-import { unawaited } from "../database/transaction.ts"
+import { type DatabaseContext, unawaited, writeRepeatably } from "../database/transaction.ts"
 
 /** A replace that has not finished after this time was interrupted. */
 const ABANDONED_MS = 24 * 3_600_000
 
 /**
  * Deletes the head, the rows, the documents and the staged logs of a session within one transaction. `conflict` if the log does not end at
- * `expect`; but if this is a repeat, a session that is missing was deleted by the first attempt.
+ * `expect`.
  */
-export async function deleteSession(
-  tx: WriteTransaction,
-  session: string,
-  expect: Head | undefined,
-  isRepeat: boolean,
-): Promise<Deleted> {
-  // Not checked: a damaged session must be deletable.
-  const row: Partial<Record<keyof HeadRow, unknown>> | undefined = await tx.objectStore("heads").get(session)
-  if (expect && (row || !isRepeat)) checkExpect(row as Head | undefined, expect)
-  unawaited(tx.objectStore("heads").delete(session))
-  if (typeof row?.log === "string") unawaited(tx.objectStore("log").delete(rowRange(row.log)))
-  // "0" follows "/": the range holds every key that begins with the session's folder.
-  unawaited(
-    tx.objectStore("docs").delete(IDBKeyRange.bound(`sessions/${session}/`, `sessions/${session}0`, false, true)),
-  )
-  await deleteStaged(tx, session)
-  return { bytes: typeof row?.bytes === "number" ? row.bytes : 0, parts: row === undefined ? 0 : 1, purged: true }
+export function deleteSession(context: DatabaseContext, session: string, expect: Head | undefined): Promise<Deleted> {
+  let first: { readonly log: unknown; readonly deleted: Deleted } | undefined
+  return writeRepeatably(context, ["heads", "log", "docs", "staged"], async (tx) => {
+    // Not checked: a damaged session must be deletable.
+    const row: Partial<Record<keyof HeadRow, unknown>> | undefined = await tx.objectStore("heads").get(session)
+    // What the first attempt found is gone. A repeat must not delete a session that was created since.
+    if (first !== undefined && row?.log !== first.log) return first.deleted
+    if (expect) checkExpect(row as Head | undefined, expect)
+    const bytes = typeof row?.bytes === "number" ? row.bytes : 0
+    first ??= { log: row?.log, deleted: { bytes, parts: row === undefined ? 0 : 1, purged: true } }
+    unawaited(tx.objectStore("heads").delete(session))
+    if (typeof row?.log === "string") unawaited(tx.objectStore("log").delete(rowRange(row.log)))
+    // "0" follows "/": the range holds every key that begins with the session's folder.
+    unawaited(
+      tx.objectStore("docs").delete(IDBKeyRange.bound(`sessions/${session}/`, `sessions/${session}0`, false, true)),
+    )
+    await deleteStaged(tx, session)
+    return first.deleted
+  })
 }
 
 /** Drops the staged logs of the session, and those of any session that were abandoned; returns how many. `dryRun`: drops none. */

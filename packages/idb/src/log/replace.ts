@@ -13,12 +13,13 @@ import {
   newLog,
   StorageError,
 } from "@sessions/core/storage"
+import { unknownOutcome } from "../database/errors.ts"
 import { rowRange, type WriteTransaction } from "../database/schema.ts"
 import {
   type DatabaseContext,
   readTransaction,
   unawaited,
-  writeIdempotent,
+  writeRepeatably,
   writeTransaction,
 } from "../database/transaction.ts"
 import { dropStaged } from "./delete.ts"
@@ -43,9 +44,10 @@ export async function replace(
     return await activate(context, session, { log, expect, end })
   } catch (error) {
     // If this fails, the next delete removes the rows.
-    await writeTransaction({ ...context, durability: "relaxed" }, ["log", "staged"], async (tx) =>
-      dropStaged(tx, log),
-    ).catch(() => undefined)
+    await writeTransaction({ ...context, durability: "relaxed" }, ["log", "staged"], async (tx) => {
+      // If the outcome of the last transaction is unknown, it may have become the log of the session.
+      if ((await tx.objectStore("staged").getKey(log)) !== undefined) dropStaged(tx, log)
+    }).catch(() => undefined)
     throw error
   }
 }
@@ -94,10 +96,10 @@ function activate(
   session: string,
   { log, expect, end }: { log: string; expect: Head; end: LogEnd },
 ): Promise<Head> {
-  return writeIdempotent(context, ["heads", "log", "staged"], async (tx) => {
+  return writeRepeatably(context, ["heads", "log", "staged"], async (tx, isRepeat) => {
     const row = await getHead(tx, session)
-    // The connection was lost during the first attempt, but it was committed.
     if (row?.log === log) return { next: end.next, log }
+    if (isRepeat && row?.log !== expect.log) throw unknownOutcome()
     checkExpect(row, expect)
     await checkStaged(tx, session, log)
     unawaited(tx.objectStore("heads").put({ id: session, log, ...end, updatedAt: nextUpdatedAt(row) }))

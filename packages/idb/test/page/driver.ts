@@ -17,7 +17,12 @@ export async function drive(engine: Engine, script: string, options: BrowserOpti
   }
   const server = await serve(files)
   const page = await openBrowser(engine, options)
-  await page.open(server.url)
+  try {
+    await page.open(server.url)
+  } catch (error) {
+    await page.close()
+    throw error
+  }
   return {
     ...page,
     call: (object, name, ...args) =>
