@@ -38,7 +38,12 @@ export async function openBrowser(engine: Engine, o: BrowserOptions = {}): Promi
     return toPage(engine, context.pages()[0] ?? (await context.newPage()), () => context.close())
   }
   const browser = await type.launch(options)
-  return toPage(engine, await browser.newPage(), () => browser.close())
+  try {
+    return await toPage(engine, await browser.newPage(), () => browser.close())
+  } catch (error) {
+    await browser.close()
+    throw error
+  }
 }
 
 function firefoxOptionsFor(o: BrowserOptions): LaunchOptions {
@@ -72,6 +77,8 @@ export function serve(files: Readonly<Record<string, string>>): Promise<Server> 
     const type = path.endsWith(".js") ? "text/javascript" : "text/html"
     response.writeHead(text === undefined ? 404 : 200, { "content-type": `${type}; charset=utf-8` }).end(text)
   })
+  // If no browser starts, the test fails before it can close the server, which must not keep its process alive.
+  server.unref()
   return new Promise((resolve) => {
     server.listen(0, "127.0.0.1", () => {
       const address = server.address()
