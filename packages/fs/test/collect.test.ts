@@ -31,8 +31,21 @@ test("what was put shortly ago stays, and an option says how long that is", asyn
   await expect(collectBlobs(storage, { olderThan: -1 })).rejects.toMatchObject({ code: "invalid" })
   const put = Date.now()
   while (Date.now() <= put + 1) await new Promise((resolve) => setImmediate(resolve))
-  expect(await collectBlobs(storage, { olderThan: 1 })).toEqual({ removed: 1, bytes: 5 })
+  expect(await collectBlobs(storage, { olderThan: 1, withoutSessions: true })).toEqual({ removed: 1, bytes: 5 })
   expect(await storage.blobs.has(hash)).toBe(false)
+})
+
+test("blobs beside no session stay, since the list may be that of another place, unless the caller says otherwise", async () => {
+  const root = makeRoot()
+  const { storage } = openAt(root)
+  const [hash = ""] = await putOld(root, storage, ["left"])
+  for (const dryRun of [true, false])
+    await expect(collectBlobs(storage, { dryRun })).rejects.toMatchObject({
+      code: "unavailable",
+      message: expect.stringContaining("withoutSessions"),
+    })
+  expect(await storage.blobs.has(hash)).toBe(true)
+  expect(await collectBlobs(storage, { withoutSessions: true })).toEqual({ removed: 1, bytes: 4 })
 })
 
 test("a writer that puts an old blob again while the collector reads keeps it", async () => {
@@ -89,7 +102,7 @@ test("pictures of sessions, forks and compactions outlive a collection, and go w
   expect(await collectBlobs(sessions.storage)).toMatchObject({ removed: 0 })
   expect((await fork.context()).messages[0]?.message.content).toMatchObject([{ data }])
   await sessions.delete(fork.id)
-  expect((await collectBlobs(sessions.storage)).removed).toBeGreaterThan(0)
+  expect((await collectBlobs(sessions.storage, { withoutSessions: true })).removed).toBeGreaterThan(0)
   for await (const blob of sessions.storage.blobs.list()) expect.unreachable(blob.hash)
   await sessions.close()
 })

@@ -179,7 +179,12 @@ test("the S3 client's answers to GET, HEAD and PUT show whether the bucket is ve
     [undefined, false],
   ] as const) {
     const client = {
-      send: async () => ({ ETag: '"e"', ContentLength: 0, ...(VersionId !== undefined && { VersionId }) }),
+      send: async () => ({
+        ETag: '"e"',
+        ContentLength: 0,
+        LastModified: new Date(0),
+        ...(VersionId !== undefined && { VersionId }),
+      }),
     }
     const store = createS3ObjectStore(client as never, "b")
     for (const answer of [store.get("k"), store.head("k"), store.put("k", new Uint8Array(0))]) {
@@ -230,9 +235,9 @@ test.each([
   ]) {
     const error = await refusal(call())
     expect(error).toMatchObject({ code: "corrupt", session: "a", at: "tails/a" })
-    expect(error.message).toMatch(/left as it is; put back/)
+    expect(error.message).toMatch(/left as it is: look at it/)
   }
-  await expectCachedWriterRefused(storage, head, /left as it is; put back/)
+  await expectCachedWriterRefused(storage, head, /left as it is: look at it/)
   expect(contents(bucket)).toEqual(before)
 })
 

@@ -5,16 +5,21 @@ export const gc: Command = defineCommand({
   name: "gc",
   summary: "remove blobs that no session mentions, and what deletions and crashes left",
   args: [],
-  options: { "dry-run": { type: "boolean", help: "only print what would be removed" } },
+  options: {
+    "without-sessions": { type: "boolean", help: "also if there is no session, so that every blob goes" },
+    "dry-run": { type: "boolean", help: "only print what would be removed" },
+  },
   notes: [
     "Blobs that were put within the last day stay, because a writer may be about to mention them. Safe while agents run.",
-    "If a session cannot be read, no blob is removed: verify --all names such sessions.",
+    "If a session cannot be read, no blob is removed: verify --all names such sessions. If there are blobs and no session, that may be the",
+    "wrong place, so no blob is removed without --without-sessions.",
   ],
   examples: ["gc --dry-run", "gc --store s3:bucket/prefix"],
   async run({ sessions, values, callOptions, progress }) {
     const dryRun = values["dry-run"] === true
     progress.update(() => "reading all sessions for the blobs that they mention")
-    const { removed, bytes, swept } = await sessions.collect({ ...callOptions, dryRun })
+    const withoutSessions = values["without-sessions"] === true
+    const { removed, bytes, swept } = await sessions.collect({ ...callOptions, withoutSessions, dryRun })
     const verb = dryRun ? "would remove" : "removed"
     return {
       json: { removed, bytes, swept, dryRun },

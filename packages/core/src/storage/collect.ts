@@ -13,6 +13,11 @@ export interface CollectOptions extends CallOptions {
    * Ids of sessions whose blobs may be removed if the session cannot be read. Default: none; one unreadable session ends the collection.
    */
   readonly unreadable?: readonly string[]
+  /**
+   * True: removes blobs also if the storage lists no session. Default false: blobs without a session may be a sign that the list was not
+   * answered by the storage, or is that of another place.
+   */
+  readonly withoutSessions?: boolean
   /** Removes nothing, and returns what it would remove. Default false. */
   readonly dryRun?: boolean
 }
@@ -27,14 +32,17 @@ export interface CollectedBlobs {
 export async function collectBlobs(storage: SessionStorage, o: CollectOptions = {}): Promise<CollectedBlobs> {
   checkStorage("collectBlobs", storage)
   checkCollectOptions("collectBlobs", o)
-  const { olderThan = DAY_MS, unreadable = [], dryRun = false } = o
+  const { olderThan = DAY_MS, unreadable = [], withoutSessions = false, dryRun = false } = o
   const signal = signalOf(o)
   const ifPutBefore = Date.now() - olderThan
   const unreferenced = new Map<string, number>()
   for await (const { hash, bytes, putAt } of storage.blobs.list(signal)) {
     if (putAt < ifPutBefore) unreferenced.set(hash, bytes)
   }
-  if (unreferenced.size > 0) await dropReferenced(storage, unreferenced, new Set(unreadable), signal)
+  if (unreferenced.size > 0) {
+    const sessions = await dropReferenced(storage, unreferenced, new Set(unreadable), signal)
+    if (sessions === 0 && unreferenced.size > 0 && !withoutSessions) throw noSessionsError(storage, unreferenced.size)
+  }
   let [removed, freed] = [0, 0]
   for (const [hash, bytes] of unreferenced) {
     if (!dryRun && !(await storage.blobs.delete(hash, { ...signal, ifPutBefore }))) continue
@@ -47,8 +55,9 @@ export async function collectBlobs(storage: SessionStorage, o: CollectOptions = 
 /** Throws `invalid` for wrong options. */
 export function checkCollectOptions(call: string, o: CollectOptions): void {
   checkOptions(call, o, OPTIONS)
-  const { olderThan = DAY_MS, unreadable = [], dryRun = false } = o
+  const { olderThan = DAY_MS, unreadable = [], withoutSessions = false, dryRun = false } = o
   if (!Array.isArray(unreadable)) throw invalid("`unreadable` must be an array of session ids.")
+  if (typeof withoutSessions !== "boolean") throw invalid("`withoutSessions` must be true or false.")
   if (typeof dryRun !== "boolean") throw invalid("`dryRun` must be true or false.")
   if (!Number.isFinite(olderThan) || olderThan < 0) {
     throw invalid(`\`olderThan\` must be a number of milliseconds from 0, not ${shown(olderThan)}.`)
@@ -56,7 +65,13 @@ export function checkCollectOptions(call: string, o: CollectOptions): void {
   checkSignal(o.signal)
 }
 
-const OPTIONS: OptionNames<CollectOptions> = { signal: true, olderThan: true, unreadable: true, dryRun: true }
+const OPTIONS: OptionNames<CollectOptions> = {
+  signal: true,
+  olderThan: true,
+  unreadable: true,
+  withoutSessions: true,
+  dryRun: true,
+}
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** More passes than any race of forks and deletions lasts. */
@@ -66,21 +81,24 @@ const MAX_NAMED = 20
 
 /**
  * Removes the mentioned hashes from `hashes`. A session created meanwhile can refer to an old blob only if it is a fork, and its source
- * may be deleted before it was read. So one pass is not enough: in the last one no session may have disappeared.
+ * may be deleted before it was read. So one pass is not enough: in the last one no session may have disappeared. Returns how many
+ * sessions were listed, at most in one pass.
  */
 async function dropReferenced(
   storage: SessionStorage,
   hashes: Map<string, number>,
   excepted: ReadonlySet<string>,
   o: CallOptions,
-): Promise<void> {
+): Promise<number> {
   const read = new Map<string, Head>()
+  let sessions = 0
   for (let pass = 1; pass <= MAX_PASSES; pass++) {
-    const { gone, failures } = await dropInSessions(storage, hashes, read, o)
+    const { gone, failures, listed } = await dropInSessions(storage, hashes, read, o)
+    sessions = Math.max(sessions, listed)
     for (const id of excepted) failures.delete(id)
     if (failures.size > 0) throw unreadableError(storage, failures)
     for await (const key of storage.docs.list("", o)) drop(hashes, (await storage.docs.get(key, o))?.text ?? "")
-    if (pass > 1 && !gone) return
+    if (pass > 1 && !gone) return sessions
   }
   throw new StorageError(
     "unavailable",
@@ -98,13 +116,14 @@ async function dropInSessions(
   hashes: Map<string, number>,
   read: Map<string, Head>,
   o: CallOptions,
-): Promise<{ readonly gone: boolean; readonly failures: Map<string, unknown> }> {
+): Promise<{ readonly gone: boolean; readonly failures: Map<string, unknown>; readonly listed: number }> {
   const failures = new Map<string, unknown>()
   const rows: (Head & { readonly id: string })[] = []
   for await (const row of storage.list(o)) {
     if (row.error === undefined) rows.push({ id: row.id, next: row.next, log: row.log })
     else failures.set(row.id, row.error)
   }
+  const listed = rows.length + failures.size
   let gone = false
   for (const { id, next, log } of rows) {
     checkSignal(o.signal)
@@ -121,7 +140,15 @@ async function dropInSessions(
       failures.set(id, error)
     }
   }
-  return { gone, failures }
+  return { gone, failures, listed }
+}
+
+function noSessionsError(storage: SessionStorage, blobs: number): StorageError {
+  return new StorageError(
+    "unavailable",
+    `No blob was removed: the storage lists no session, but ${blobs} blobs that no session names. Look whether this is the place of your sessions, and whether something on the way to it answers for it. If all sessions were deleted, collect with \`withoutSessions: true\`.`,
+    { storage: storage.description },
+  )
 }
 
 function unreadableError(storage: SessionStorage, failures: ReadonlyMap<string, unknown>): StorageError {

@@ -1,5 +1,6 @@
 /** The keys of all objects in the bucket. Only tails are under `tails/`, so every key there is a session's. */
 import { isSessionId } from "@sessions/core/storage"
+import { isToken } from "./time.ts"
 
 export interface Keys {
   /** Before all keys; ends in `/` unless it is empty. */
@@ -13,12 +14,15 @@ export interface Keys {
   segmentsOf(session: string, generation?: string): string
   readonly sessionDocs: string
   docsOf(session: string, generation?: string): string
-  /** Components of a key under {@link segments} or {@link sessionDocs}. */
+  /** Components of a key under {@link segments} or {@link sessionDocs}; undefined for a foreign object, which has another form. */
   partsOf(key: string): { readonly session: string; readonly generation: string; readonly name: string } | undefined
   readonly docs: string
   readonly blobs: string
   blob(hash: string): string
   readonly probes: string
+  probe(token: string): string
+  /** Whether a key under {@link probes} is that of a probe, not of a foreign object. */
+  isProbe(key: string): boolean
 }
 
 /** `shard`: number of hex digits of the id's hash before each id. */
@@ -42,11 +46,16 @@ export function createKeys(prefix: string, shard: number): Keys {
     docsOf: (session, generation) => under(sessionDocs, session, generation),
     partsOf(key) {
       const [name = "", generation = "", session = ""] = key.split("/").toReversed()
-      return isSessionId(session) && generation !== "" && name !== "" ? { session, generation, name } : undefined
+      if (!isSessionId(session) || !isToken(generation)) return undefined
+      const isSegment = isToken(name) && key === `${under(segments, session, generation)}${name}`
+      const isDoc = name !== "" && key === `${under(sessionDocs, session, generation)}${name}`
+      return isSegment || isDoc ? { session, generation, name } : undefined
     },
     docs: `${root}docs/`,
     blobs: `${root}blobs/`,
     blob: (hash) => `${root}blobs/${hash.slice(0, 2)}/${hash}`,
+    probe: (token) => `${root}probes/${token}`,
+    isProbe: (key) => key.startsWith(`${root}probes/`) && isToken(key.slice(`${root}probes/`.length)),
     probes: `${root}probes/`,
   }
 }

@@ -48,6 +48,11 @@ const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 /** 62 bits: enough that no two writes of one session share a token. */
 export const TOKEN_LENGTH = 12
 
+/** Whether a name has the form of a token. */
+export function isToken(name: string): boolean {
+  return /^[0-9a-z]{12}$/.test(name)
+}
+
 /** A random, unique name. */
 export function createToken(time: Time): string {
   let token = ""

@@ -131,7 +131,7 @@ async function readBlob(deps: Deps, hash: string, o: CallOptions): Promise<Uint8
       }
       const content = decodeEnvelope(await object.readAll())?.content
       if (content !== undefined && (await sha256Hex(content)) === hash) return content.slice()
-      const message = `The bytes of the blob ${hash} do not match its hash. It is left as it is; delete it, or put back the object as it was.`
+      const message = `The bytes of the blob ${hash} do not match its hash. It is left as it is: look at it with another client, and put back the object as it was if it is damaged.`
       throw storageError(deps, "corrupt", message, { at })
     } catch (error) {
       // A put of the same bytes replaced the object.

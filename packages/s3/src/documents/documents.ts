@@ -83,7 +83,7 @@ async function readDoc(deps: Deps, key: string, at: string, o: CallOptions, back
       const envelope = decodeEnvelope(bytes)
       const text = envelope === undefined ? undefined : decodeUtf8(envelope.content)
       if (envelope === undefined || text === undefined) {
-        const message = `${at} is not a document of @sessions/s3. It is left as it is; delete it by hand.`
+        const message = `${at} is not a document of @sessions/s3. It is left as it is: look at it with another client, and remove it if it is of another program.`
         throw storageError(deps, "corrupt", message, { at })
       }
       const { token, replaced } = envelope

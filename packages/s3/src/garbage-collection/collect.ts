@@ -77,11 +77,13 @@ export function found(objects: readonly ListedObject[]): Collected {
 
 function orphansAmong(deps: Deps, session: string, tail: Tail, candidates: readonly ListedObject[]): ListedObject[] {
   const generation = generationOf(tail)
+  // A session that was never created has objects of its first generation only; others are not of this package.
+  const mayHaveEnded = tail.kind !== "absent"
   const named = new Set(tail.kind === "live" ? tail.manifest.segments.map(({ name }) => name) : [])
   return candidates.filter(({ key }) => {
     const parts = deps.keys.partsOf(key)
     if (parts === undefined || parts.session !== session) return false
-    if (parts.generation !== generation) return true
+    if (parts.generation !== generation) return mayHaveEnded
     return key.startsWith(deps.keys.segments) && !named.has(parts.name)
   })
 }

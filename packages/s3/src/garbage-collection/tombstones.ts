@@ -37,7 +37,9 @@ export async function collectTombstones(
     }
   }
   const probes: ListedObject[] = []
-  for await (const object of iterateObjects(deps, keys.probes, signal)) probes.push(object)
+  for await (const object of iterateObjects(deps, keys.probes, signal)) {
+    if (keys.isProbe(object.key) && isTombstone(object.size)) probes.push(object)
+  }
   if (tombstones.length === 0 && probes.length === 0) return found([])
 
   // A dry run writes no probe, so it has neither the store's clock nor knows whether the store can remove a tombstone.
@@ -46,7 +48,6 @@ export async function collectTombstones(
     : await probeDeletes(deps, signal)
   const isOld = ({ lastModified }: ObjectInfo): boolean => lastModified < now - deps.settings.keepTombstones
   if (dryRun) return found([...probes, ...tombstones].filter(isOld))
-  // Nothing else ever has the key of a probe.
   const oldProbes = probes.filter(isOld)
   const leftProbes = await removeObjects(
     deps,
@@ -99,7 +100,7 @@ async function probeDeletes(
   signal: AbortSignal | undefined,
 ): Promise<{ readonly now: number; readonly isConditional: boolean }> {
   const { store, time, keys } = deps
-  const key = `${keys.probes}${createToken(time)}`
+  const key = keys.probe(createToken(time))
   const [generation, token, createdBy] = [createToken(time), createToken(time), createToken(time)]
   const bytes = createTombstone({ generation, token, createdBy })
   const head = (): ReturnType<typeof store.head> =>

@@ -1,14 +1,15 @@
 /**
  * The five methods of an object store that the adapter uses. `createS3ObjectStore` implements them over an `S3Client`; implement
- * them yourself to use another client. Every method rejects with an {@link ObjectStoreError} only.
+ * them yourself to use another client. Every method rejects with an {@link ObjectStoreError} only, and believes an answer only if it can
+ * be the store's: a proxy may answer any request with any status and page, in place of the store or after it. Such an answer is `foreign`.
  */
 export interface ObjectStore {
-  /** `undefined` if the object does not exist, `"unchanged"` if it still has the ETag given as `unless`. */
+  /** `undefined` if the store says that the object does not exist, `"unchanged"` if it still has the ETag given as `unless`. */
   get(key: string, o?: GetOptions): Promise<StoredObject | "unchanged" | undefined>
   /** Creates the object or replaces all of it. Rejects with `precondition` if the condition does not hold. */
   put(key: string, bytes: Uint8Array, o?: PutOptions): Promise<PutResult>
   head(key: string, o?: RequestOptions): Promise<ObjectInfo | undefined>
-  /** One page of the objects whose keys start with `prefix`, ordered by key. Pass `next` as `after` to get the next page. */
+  /** One page of the objects whose keys start with `prefix`, in ascending order of keys. Pass `next` as `after` to get the next page. */
   list(prefix: string, o?: RequestOptions & { readonly after?: string }): Promise<ObjectPage>
   /**
    * Succeeds if the object does not exist. Rejects with `precondition` if the condition does not hold. A store without conditional
@@ -86,6 +87,7 @@ export interface ObjectPage {
  * - `denied`: the credentials lack a permission. `credentials`: they are wrong or expired.
  * - `bucket`: no such bucket. `clock`: this machine's clock is too far off. `quota`: the store is full.
  * - `unreachable`: no store accepts connections at the endpoint. `configuration`: the client lacks a region, or has an invalid endpoint.
+ * - `foreign`: no store gives such an answer: a proxy, a gateway or a sign-in page gave it, before or after the request was done.
  * - `versioned`: the bucket is versioned, which the storage does not allow; the storage itself refuses its writes.
  * - `refused`: anything else.
  */
@@ -102,6 +104,7 @@ export type StoreFailure =
   | "quota"
   | "unreachable"
   | "configuration"
+  | "foreign"
   | "versioned"
   | "refused"
 

@@ -3,20 +3,30 @@ import { ObjectStoreError, type StoreFailure } from "./object-store.ts"
 
 interface SdkError {
   readonly name?: string
+  /** From the error document that a store sends, so it is missing if a proxy answered. The answer to a HEAD has no document. */
+  readonly Code?: unknown
   readonly message?: string
   /** Of the system or the runtime, e.g. `ECONNREFUSED`. */
   readonly code?: unknown
   readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number }
 }
 
-export function toObjectStoreError(error: unknown): ObjectStoreError {
+export interface AnswerKind {
+  /** Of a HEAD: its status is all there is. */
+  readonly head?: boolean
+}
+
+export function toObjectStoreError(error: unknown, { head = false }: AnswerKind = {}): ObjectStoreError {
   if (error instanceof ObjectStoreError) return error
   const { name = "", message = "", code, $metadata } = (error ?? {}) as SdkError
   const status = statusOf(error)
-  const failure = failureOf(name, status) ?? failureWithoutAnswer(message, code)
+  const isOfStore = head || status === undefined || hasDocument(error)
+  const failure = failureOf(isOfStore ? name : "", status, isOfStore) ?? failureWithoutAnswer(message, code)
   // The SDK retries by itself. After a retry an earlier attempt may still arrive.
-  const certain = !UNCERTAIN.has(failure) && ($metadata?.attempts ?? 1) === 1
-  const parts = [status, name === "Unknown" ? "" : name, message].filter((part) => part !== undefined && part !== "")
+  const certain = isOfStore && !UNCERTAIN.has(failure) && ($metadata?.attempts ?? 1) === 1
+  // Without a document, the SDK's message is about its parser.
+  const said = isOfStore ? [name === "Unknown" ? "" : name, message] : ["without an error document"]
+  const parts = [status, ...said].filter((part) => part !== undefined && part !== "")
   return new ObjectStoreError(failure, parts.join(" "), { certain, cause: error })
 }
 
@@ -24,11 +34,21 @@ export function statusOf(error: unknown): number | undefined {
   return ((error ?? {}) as SdkError).$metadata?.httpStatusCode
 }
 
-export function isMissingObject(error: unknown): boolean {
-  return statusOf(error) === 404 && (error as SdkError).name !== "NoSuchBucket"
+/** Whether the store says that the object does not exist. A page of a proxy has the status alone. */
+export function isMissingObject(error: unknown, { head = false }: AnswerKind = {}): boolean {
+  return statusOf(error) === 404 && (head || (error as SdkError).Code === "NoSuchKey")
 }
 
-const UNCERTAIN: ReadonlySet<StoreFailure> = new Set(["network", "server"])
+/** An answer with success that no store gives. */
+export function foreignAnswer(lacks: string): ObjectStoreError {
+  return new ObjectStoreError("foreign", `the answer has no ${lacks}`, { certain: false })
+}
+
+function hasDocument(error: unknown): boolean {
+  return typeof (error as SdkError).Code === "string"
+}
+
+const UNCERTAIN: ReadonlySet<StoreFailure> = new Set(["network", "server", "foreign"])
 
 /** Error codes of S3, which compatible stores share. */
 const BY_NAME: Readonly<Record<string, StoreFailure>> = {
@@ -73,15 +93,18 @@ function failureWithoutAnswer(message: string, code: unknown): StoreFailure {
   return "network"
 }
 
-/** Undefined without an answer of the store. */
-function failureOf(name: string, status: number | undefined): StoreFailure | undefined {
+/** Undefined without an answer. */
+function failureOf(name: string, status: number | undefined, isOfStore: boolean): StoreFailure | undefined {
   const known = BY_NAME[name]
   if (known !== undefined || status === undefined) return known
-  if (status === 412 || status === 404) return "precondition"
-  if (status === 409) return "busy"
+  // A failed condition needs no proof: the object is read again.
+  if (status === 412) return "precondition"
   if (status === 429) return "slow"
+  if (status === 408) return "network"
+  if (!isOfStore) return status >= 500 ? "server" : "foreign"
+  if (status === 404) return "precondition"
+  if (status === 409) return "busy"
   if (status === 403 || status === 401) return "denied"
   if (status === 507) return "quota"
-  if (status === 408) return "network"
   return status >= 500 ? "server" : "refused"
 }

@@ -9,7 +9,7 @@ import {
 } from "@aws-sdk/client-s3"
 import { StorageError } from "@sessions/core/storage"
 import type { ObjectStore, PutCondition, RequestOptions } from "./object-store.ts"
-import { isMissingObject, statusOf, toObjectStoreError } from "./s3-errors.ts"
+import { type AnswerKind, foreignAnswer, isMissingObject, statusOf, toObjectStoreError } from "./s3-errors.ts"
 
 /** Implements {@link ObjectStore} with the caller's client, which keeps its own retries and timeouts. Throws `invalid`. */
 export function createS3ObjectStore(client: S3Client, bucket: string): ObjectStore {
@@ -20,19 +20,12 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
   const send = async <T>(
     call: (o: { abortSignal?: AbortSignal }) => Promise<T>,
     o: RequestOptions = {},
+    kind: AnswerKind = {},
   ): Promise<T> => {
     try {
       return await call(o.signal === undefined ? {} : { abortSignal: o.signal })
     } catch (error) {
-      throw toObjectStoreError(error)
-    }
-  }
-  const unlessMissing = async <T>(call: () => Promise<T>): Promise<T | undefined> => {
-    try {
-      return await call()
-    } catch (error) {
-      if (isMissingObject(error)) return undefined
-      throw error
+      throw toObjectStoreError(error, kind)
     }
   }
 
@@ -45,31 +38,22 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
         ...(range !== undefined && { Range: `bytes=${range.from}-${range.to === undefined ? "" : range.to - 1}` }),
         ...(unless !== undefined && { IfNoneMatch: `"${unless}"` }),
       })
-      return send(
-        (options) =>
-          unlessMissing(async () => {
-            try {
-              const { Body, ETag, LastModified, ContentLength, ContentRange, VersionId } = await client.send(
-                command,
-                options,
-              )
-              const length = ContentLength ?? 0
-              const size = Number(ContentRange?.split("/")[1] ?? length)
-              return {
-                etag: bare(ETag),
-                size,
-                lastModified: timeOf(LastModified),
-                versioned: isVersion(VersionId),
-                length,
-                body: bytesOf(Body),
-              }
-            } catch (error) {
-              if (statusOf(error) === 304) return "unchanged"
-              throw error
-            }
-          }),
-        o,
-      )
+      return send(async (options) => {
+        try {
+          const { Body, ContentLength, ContentRange, VersionId, ...answer } = await client.send(command, options)
+          const info = { ...infoOf(answer), versioned: isVersion(VersionId) }
+          const part = range === undefined ? undefined : partOf(ContentRange, range.from)
+          const length = part?.length ?? ContentLength
+          if (length !== undefined) return { ...info, size: part?.size ?? length, length, body: bytesOf(Body) }
+          // A proxy that compresses or passes on in pieces leaves the length out.
+          const bytes = await readAll(bytesOf(Body))
+          return { ...info, size: bytes.length, length: bytes.length, body: inOnePart(bytes) }
+        } catch (error) {
+          if (unless !== undefined && statusOf(error) === 304) return "unchanged"
+          if (isMissingObject(error)) return undefined
+          throw error
+        }
+      }, o)
     },
 
     put(key, bytes, o = {}) {
@@ -82,20 +66,25 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
       })
       return send(async (options) => {
         const { ETag, VersionId } = await client.send(command, options)
-        return { etag: bare(ETag), versioned: isVersion(VersionId) }
+        return { etag: etagOf(ETag), versioned: isVersion(VersionId) }
       }, o)
     },
 
     head(key, o) {
       const command = new HeadObjectCommand({ Bucket: bucket, Key: key })
       return send(
-        (options) =>
-          unlessMissing(async () => {
-            const { ETag, ContentLength, LastModified, VersionId } = await client.send(command, options)
-            const lastModified = timeOf(LastModified)
-            return { etag: bare(ETag), size: ContentLength ?? 0, lastModified, versioned: isVersion(VersionId) }
-          }),
+        async (options) => {
+          try {
+            const { ContentLength, VersionId, ...answer } = await client.send(command, options)
+            if (ContentLength === undefined) throw foreignAnswer("Content-Length")
+            return { ...infoOf(answer), size: ContentLength, versioned: isVersion(VersionId) }
+          } catch (error) {
+            if (isMissingObject(error, { head: true })) return undefined
+            throw error
+          }
+        },
         o,
+        { head: true },
       )
     },
 
@@ -107,20 +96,28 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
       })
       return send(async (options) => {
         const { Contents = [], IsTruncated, NextContinuationToken } = await client.send(command, options)
-        const objects = Contents.map(({ Key = "", ETag, Size = 0, LastModified }) => ({
-          key: Key,
-          etag: bare(ETag),
-          size: Size,
-          lastModified: timeOf(LastModified),
-        }))
-        return { objects, ...(IsTruncated === true && { next: NextContinuationToken ?? "" }) }
+        // A page, or nothing, with the status of success would be a bucket without an object.
+        if (IsTruncated === undefined) throw foreignAnswer("IsTruncated")
+        if (IsTruncated && !NextContinuationToken) throw foreignAnswer("NextContinuationToken")
+        const objects = Contents.map(({ Key, Size, ...answer }) => {
+          if (!Key?.startsWith(prefix) || Size === undefined) throw foreignAnswer(`Key below ${prefix} with a Size`)
+          return { key: Key, size: Size, ...infoOf(answer) }
+        })
+        return { objects, ...(IsTruncated && NextContinuationToken && { next: NextContinuationToken }) }
       }, o)
     },
 
     delete(key, o = {}) {
       const command = new DeleteObjectCommand({ Bucket: bucket, Key: key, ...conditionOf(o.condition) })
       return send(async (options) => {
-        await client.send(command, options)
+        try {
+          const { $metadata } = await client.send(command, options)
+          // S3 answers 204. A store that answers 200 names its request.
+          if ($metadata.httpStatusCode !== 204 && $metadata.requestId === undefined)
+            throw foreignAnswer("x-amz-request-id")
+        } catch (error) {
+          if (o.condition !== undefined || !isMissingObject(error)) throw error
+        }
       }, o)
     },
   }
@@ -137,12 +134,38 @@ function isVersion(id: string | undefined): boolean {
   return id !== undefined && id !== "null"
 }
 
-function bare(etag: string | undefined): string {
-  return (etag ?? "").replace(/^W\//, "").replace(/^"|"$/g, "")
+/** What every answer about an object has. Without the time, a collector would take the object for an old one. */
+function infoOf(answer: { readonly ETag?: string | undefined; readonly LastModified?: Date | undefined }): {
+  readonly etag: string
+  readonly lastModified: number
+} {
+  const lastModified = answer.LastModified?.getTime()
+  if (lastModified === undefined || Number.isNaN(lastModified)) throw foreignAnswer("Last-Modified")
+  return { etag: etagOf(answer.ETag), lastModified }
 }
 
-function timeOf(date: Date | undefined): number {
-  return date?.getTime() ?? 0
+/** Without quotes. */
+function etagOf(etag: string | undefined): string {
+  const bare = (etag ?? "").replace(/^W\//, "").replace(/^"|"$/g, "")
+  if (bare === "") throw foreignAnswer("ETag")
+  return bare
+}
+
+/** Of `bytes 5-9/20`: the length of the range and the size of the object. */
+function partOf(contentRange: string | undefined, from: number): { readonly length: number; readonly size: number } {
+  const [, first, last, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(contentRange ?? "") ?? []
+  if (Number(first) !== from) throw foreignAnswer(`Content-Range from ${from}`)
+  return { length: Number(last) - from + 1, size: Number(size) }
+}
+
+async function readAll(parts: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const all: Uint8Array[] = []
+  for await (const part of parts) all.push(part)
+  return new Uint8Array(await new Blob(all as BlobPart[]).arrayBuffer())
+}
+
+async function* inOnePart(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
+  yield bytes
 }
 
 /** Node's streams are iterable; web streams are not in every browser. */

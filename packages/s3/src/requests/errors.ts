@@ -73,6 +73,11 @@ const MEANINGS: Readonly<Record<StoreFailure, Meaning>> = {
     advice:
       "nothing was sent; give the client a `region` and, for a store other than S3, its `endpoint` with https:// or http://",
   },
+  foreign: {
+    code: "unavailable",
+    advice:
+      "no store answers so; look at the client's `endpoint`, and at the proxy, gateway or sign-in page in front of it",
+  },
   versioned: {
     code: "unsupported",
     advice:

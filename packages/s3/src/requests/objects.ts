@@ -1,7 +1,7 @@
 /** Lists and removes many objects. */
 import type { Deps } from "../base/deps.ts"
 import type { ListedObject, ObjectPage } from "../object-store/object-store.ts"
-import { toStorageError } from "./errors.ts"
+import { storageError, toStorageError } from "./errors.ts"
 import { sendOnce } from "./request.ts"
 import { withRetries } from "./retry.ts"
 
@@ -14,11 +14,25 @@ export async function* iterateObjects(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ListedObject, void, undefined> {
   let after: string | undefined
+  let last = ""
   do {
     const page = await listPage(deps, prefix, after, signal)
     yield* page.objects
     after = page.next
+    const end = page.objects.at(-1)?.key
+    if (after !== undefined && (end === undefined || !isBehind(end, last))) {
+      const message = `The list of the objects under ${prefix} does not go on behind ${last}: the store ignores its own continuation token, or something in front of it does.`
+      throw storageError(deps, "unavailable", message, { at: prefix })
+    }
+    last = end ?? ""
   } while (after !== undefined)
+}
+
+/** In the order of a list: that of UTF-8 bytes, which is that of code points. */
+function isBehind(key: string, other: string): boolean {
+  const [a, b] = [Array.from(key), Array.from(other)]
+  const at = a.findIndex((character, n) => character !== b[n])
+  return at !== -1 && (b[at] === undefined || (a[at]?.codePointAt(0) ?? 0) > (b[at]?.codePointAt(0) ?? 0))
 }
 
 export async function listObjects(

@@ -11,7 +11,7 @@ const LONGEST_PAUSE = 5_000
 
 /** Whether the same request may succeed a moment later. */
 export function isTransient(error: unknown): boolean {
-  return error instanceof ObjectStoreError && ["slow", "busy", "network", "server"].includes(error.failure)
+  return error instanceof ObjectStoreError && ["slow", "busy", "network", "server", "foreign"].includes(error.failure)
 }
 
 /** The same for a conditional write, after the object that its condition met was read again. */

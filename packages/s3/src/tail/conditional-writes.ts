@@ -98,7 +98,7 @@ async function probe(
   longestMs: number,
   signal?: AbortSignal,
 ): Promise<S3Probe> {
-  const key = `${deps.keys.probes}${createToken(deps.time)}`
+  const key = deps.keys.probe(createToken(deps.time))
   try {
     const { etags, versioned } = await tryConditions(deps, key, longestMs, signal)
     if (etags === "none") {

@@ -111,6 +111,6 @@ export function unreadableError(deps: Deps, session: string, key: string, why: U
     const message = `${key} was written by version ${String(why.version)} of its format, which this version of @sessions/s3 does not know. It is left as it is; use a newer one.`
     return storageError(deps, "unsupported", message, location)
   }
-  const message = `${key} is not as @sessions/s3 wrote it: ${why.why}. It is left as it is; put back an earlier version of the object, or delete it by hand.`
+  const message = `${key} is not as @sessions/s3 wrote it: ${why.why}. It is left as it is: look at it with another client, since something on the way may have changed the answer, and put back an earlier version of the object if it is damaged.`
   return storageError(deps, "corrupt", message, location)
 }
