@@ -10,6 +10,7 @@ import { browserAgent } from "./examples.mjs"
 import { createAdapter } from "./create-adapter.mjs"
 import { exam } from "./exam.mjs"
 import { fuzz, fuzzPlanted, fuzzPostgres } from "./fuzz.mjs"
+import { judge } from "./judge.mjs"
 import { linear, linearPlanted } from "./linear.mjs"
 import { matrix } from "./matrix.mjs"
 import { merge, mergePlanted } from "./merge.mjs"
@@ -86,6 +87,7 @@ export const steps = [
   onlyDeep(merge("files", { test: 20, deep: 2_000 }, 5)),
   onlyDeep(merge("sqlite", { test: 20, deep: 2_000 }, 5)),
   ...Object.keys(linearAdapters).map(linear),
+  judge,
   simulation,
   onPostgres("bun", 1),
   onPostgres("deno", 1),

@@ -1,0 +1,15 @@
+import { fromSources } from "../lib/from-sources.mjs"
+import { absent } from "../lib/runtimes.mjs"
+import { search } from "./search.mjs"
+
+const PROGRAM = "packages/core/test/judge/main.ts"
+
+/** Sessions that grow over windows, with simulated providers, keep the laws of compaction. */
+export const judge = search({
+  name: "judge",
+  absent: absent.node,
+  amount: { test: 200, deep: 10_000 },
+  minutes: 8,
+  whole: /^histories [1-9]\d*, broken laws 0$/m,
+  command: (histories, seed) => fromSources(PROGRAM, "--histories", histories, "--seed", seed),
+})

@@ -1,0 +1,22 @@
+import { isTooLong } from "@sessions/core/compaction"
+import { expect, test } from "vitest"
+import { drawCase, judge } from "./judge.ts"
+import { isBusy } from "./loop.ts"
+import { BUSY, TOO_LONG, TOO_MANY_BYTES } from "./refusals.ts"
+
+test("the refusals of all simulated providers are known, and a busy provider refuses nothing", () => {
+  for (const [provider, words] of Object.entries(TOO_LONG))
+    expect([provider, isTooLong(words(9_000, 8_000))]).toEqual([provider, true])
+  for (const words of TOO_MANY_BYTES) expect(isTooLong(words())).toBe(true)
+  for (const words of BUSY) expect([isTooLong(words()), isBusy(words())]).toEqual([false, true])
+})
+
+test("a seed repeats its history", async () => {
+  const outcomes = await Promise.all(
+    [1, 2].map(async () => {
+      const { world, ops } = drawCase(12)
+      return judge(world, ops)
+    }),
+  )
+  expect(outcomes[0]).toEqual(outcomes[1])
+})

@@ -1,0 +1,54 @@
+/**
+ * `pnpm test:judge [--histories N] [--seed S] [--shrink] [--table]`: judges sessions that grow over windows, with simulated providers, by the laws
+ * of `laws.ts` and `totals.ts`. A history is repeated by its seed. `--shrink` finds the shortest history that breaks each law of the first
+ * seed, `--table` prints the sums.
+ */
+import { parseArgs } from "node:util"
+import { drawCase, judge } from "./judge.ts"
+import { ALLOWED, type Law, LAWS } from "./laws.ts"
+import { shrink } from "./shrink.ts"
+import { addOutcome, brokenSums, createTotals, MANY, type Totals } from "./totals.ts"
+import { table } from "./table.ts"
+
+const { values } = parseArgs({
+  options: {
+    histories: { type: "string", default: "300" },
+    seed: { type: "string" },
+    shrink: { type: "boolean", default: false },
+    table: { type: "boolean", default: false },
+  },
+})
+const histories = Number(values.histories)
+const first = Number(values.seed ?? Date.now() % 2 ** 31)
+if (!(Number.isSafeInteger(histories) && histories > 0) || !Number.isSafeInteger(first)) {
+  console.error("--histories takes a number above 0, --seed a whole number.")
+  process.exit(2)
+}
+if (values.shrink) await shrink(first)
+else process.exitCode = await judgeAll()
+
+async function judgeAll(): Promise<number> {
+  const totals = createTotals()
+  const examples = new Map<Law, string>()
+  console.log(`seed ${first}`)
+  for (let seed = first; seed < first + histories; seed++) {
+    const { world, ops } = drawCase(seed)
+    const outcome = await judge(world, ops)
+    addOutcome(totals, world, outcome)
+    for (const [law, what] of outcome.broken) if (!examples.has(law)) examples.set(law, `--seed ${seed}: ${what}`)
+  }
+  if (values.table) console.log(table(totals))
+  const broken = [...brokenLaws(totals, examples), ...(histories >= MANY ? brokenSums(totals) : [])]
+  for (const law of broken) console.log(law)
+  console.log(`histories ${histories}, broken laws ${broken.length}`)
+  return broken.length === 0 ? 0 : 1
+}
+
+function brokenLaws({ broken, histories }: Totals, examples: ReadonlyMap<Law, string>): string[] {
+  return [...broken].flatMap(([law, count]) => {
+    const allowed = ALLOWED[law] ?? 0
+    // Few histories may have twice the usual share of a law that is not kept yet.
+    if (count <= Math.ceil((allowed * histories * (histories < MANY ? 2 : 1)) / 1_000)) return []
+    return [`${LAWS[law]}: broken in ${count} of ${histories} histories, ${examples.get(law) ?? ""}`]
+  })
+}

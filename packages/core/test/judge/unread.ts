@@ -1,0 +1,69 @@
+/** What every request must have, and whether a request that has only that can be sent: by the whole log, without the library's idea of it. */
+import type { ContentBlock, ModelMessage } from "@sessions/core"
+import { type Size, sizeOf } from "./provider.ts"
+import { thumb } from "./tokenizers.ts"
+import type { Model, World } from "./world.ts"
+
+/** A message of the log that is not deleted. */
+export interface Said {
+  readonly n: number
+  readonly message: ModelMessage
+}
+
+/** No message is cut below this number of tokens by the rule of thumb. */
+export const LEAST = 64
+
+/** The last question, and what the model has not read: the last answer if it has calls, and all results behind it. */
+export function unreadOf(said: readonly Said[]): Said[] {
+  const last = said.findLastIndex(({ message }) => message.role === "assistant")
+  const unread = said.slice(last + 1).filter(({ message }) => message.role === "toolResult")
+  const answer = said[last]
+  if (answer?.message.content.some(({ type }) => type === "toolCall") === true) unread.unshift(answer)
+  const question = said.findLast(({ message }) => message.role === "user")
+  return question === undefined || unread.includes(question) ? unread : [question, ...unread]
+}
+
+/** The smallest form of a message: its texts at {@link LEAST}, a word for each image, calls whole. */
+export function smallest(message: ModelMessage): ModelMessage {
+  const known = SMALLEST.get(message)
+  if (known !== undefined) return known
+  const content = message.content.map((block): ContentBlock => {
+    if (block.type === "image") return { type: "text", text: "An image is left out." }
+    if (block.type === "toolCall") return block
+    const text = block.type === "text" ? block.text : JSON.stringify(block)
+    const units = thumb(text)
+    return { type: "text", text: units <= LEAST ? text : text.slice(0, Math.ceil((text.length * LEAST) / units)) }
+  })
+  const small = { ...message, content } as ModelMessage
+  SMALLEST.set(message, small)
+  return small
+}
+const SMALLEST = new WeakMap<ModelMessage, ModelMessage>()
+
+/** What a summary, and the lines that say what was left out, have at least. */
+const FRAME: ModelMessage = {
+  role: "user",
+  content: [{ type: "text", text: "The summary of what was before. ".repeat(32) }],
+}
+
+/** The size of a request that has only the question and what is unread, at their smallest, and a summary. */
+function smallestSize(said: readonly Said[], model: Model, overhead: number, world: World): Size {
+  let { tokens, bytes } = sizeOf(FRAME, model, world)
+  for (const { message } of unreadOf(said)) {
+    const whole = sizeOf(message, model, world)
+    const small = sizeOf(smallest(message), model, world)
+    tokens += Math.min(whole.tokens, small.tokens)
+    bytes += Math.min(whole.bytes, small.bytes)
+  }
+  return { tokens: tokens + model.overhead * overhead, bytes }
+}
+
+export function smallestTokens(said: readonly Said[], model: Model, overhead: number, world: World): number {
+  return smallestSize(said, model, overhead, world).tokens
+}
+
+/** Whether a request can be sent: some form of it has less than 0.95 of what the model takes. */
+export function isPossible(said: readonly Said[], model: Model, overhead: number, world: World): boolean {
+  const { tokens, bytes } = smallestSize(said, model, overhead, world)
+  return tokens < 0.95 * model.window && bytes < 0.95 * world.maxBytes
+}
