@@ -1,6 +1,6 @@
 import { fromSources } from "../lib/from-sources.mjs"
 import { absent } from "../lib/runtimes.mjs"
-import { search } from "./search.mjs"
+import { planted, search } from "./search.mjs"
 
 const PROGRAM = "packages/core/test/judge/main.ts"
 
@@ -12,4 +12,13 @@ export const judge = search({
   minutes: 8,
   whole: /^histories [1-9]\d*, broken laws 0$/m,
   command: (histories, seed) => fromSources(PROGRAM, "--histories", histories, "--seed", seed),
+})
+
+/** Rules of compaction that are taken out of the sources: the judge finds that each is missing. */
+export const judgePlanted = planted({
+  name: "judge:planted",
+  absent: absent.node,
+  minutes: 2,
+  command: fromSources(PROGRAM, "--planted"),
+  counts: /^planted (?<all>\d+), missed (?<missed>\d+)$/m,
 })

@@ -10,7 +10,7 @@ import { browserAgent } from "./examples.mjs"
 import { createAdapter } from "./create-adapter.mjs"
 import { exam } from "./exam.mjs"
 import { fuzz, fuzzPlanted, fuzzPostgres } from "./fuzz.mjs"
-import { judge } from "./judge.mjs"
+import { judge, judgePlanted } from "./judge.mjs"
 import { linear, linearPlanted } from "./linear.mjs"
 import { matrix } from "./matrix.mjs"
 import { merge, mergePlanted } from "./merge.mjs"
@@ -94,7 +94,7 @@ export const steps = [
   postgresCrash,
   // It measures.
   benchmarks,
-  ...[laws(absent.node, 40), fuzzPlanted, linearPlanted, mergePlanted, trackRecord, matrix].map(onlyDeep),
+  ...[laws(absent.node, 40), fuzzPlanted, judgePlanted, linearPlanted, mergePlanted, trackRecord, matrix].map(onlyDeep),
 ]
 
 export function select(all, only) {

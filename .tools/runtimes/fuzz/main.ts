@@ -71,7 +71,8 @@ function findPlanted(): number {
   const plant = new URL("./plant.ts", import.meta.url).href
   let missed = 0
   const faults = FAULTS.filter((fault) => fault.store === store)
-  for (const { name } of faults) {
+  for (const fault of faults) {
+    const { name } = fault
     const started = performance.now()
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
@@ -87,7 +88,7 @@ function findPlanted(): number {
         String(first),
         ...(store === undefined ? [] : ["--store", store]),
       ],
-      { env: { ...process.env, FUZZ_FAULT: name }, encoding: "utf8" },
+      { env: { ...process.env, PLANTED: JSON.stringify(fault) }, encoding: "utf8" },
     )
     const counts = /rounds (\d+), findings [1-9]/.exec(stdout)
     const isFound = status === 1 && counts !== null

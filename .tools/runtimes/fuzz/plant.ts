@@ -1,9 +1,10 @@
-/** For `node --import`: loads one source file with the fault that the environment variable `FUZZ_FAULT` names. */
+/** For `node --import`: loads one source file with the fault that the environment variable `PLANTED` has as JSON. */
 import * as module from "node:module"
-import { FAULTS } from "./faults.ts"
+import type { Fault } from "./faults.ts"
 
-const fault = FAULTS.find(({ name }) => name === process.env["FUZZ_FAULT"])
-if (fault === undefined) throw new Error("FUZZ_FAULT names no fault of faults.ts.")
+const planted = process.env["PLANTED"]
+if (planted === undefined) throw new Error("PLANTED has no fault.")
+const fault = JSON.parse(planted) as Fault
 const url = new URL(`../../../${fault.file}`, import.meta.url).href
 
 interface Loaded {

@@ -6,11 +6,15 @@ import { type Kind, KINDS, linesOf, textOf } from "./texts.ts"
 import { between } from "./tokenizers.ts"
 
 export const markOf = (n: number): string => `[m${n}]`
-const MARK = /\[m(\d+)\]/g
-
 /** The marks of the messages that a text has, in their order. */
 export function marksIn(text: string): number[] {
-  return Array.from(text.matchAll(MARK), ([, n]) => Number(n))
+  const marks: number[] = []
+  for (let at = text.indexOf("[m"); at >= 0; at = text.indexOf("[m", at + 2)) {
+    const end = text.indexOf("]", at)
+    const n = text.slice(at + 2, end)
+    if (/^\d+$/.test(n)) marks.push(Number(n))
+  }
+  return marks
 }
 
 export interface Answer {

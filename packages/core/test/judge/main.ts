@@ -1,11 +1,13 @@
 /**
- * `pnpm test:judge [--histories N] [--seed S] [--shrink] [--table]`: judges sessions that grow over windows, with simulated providers, by the laws
+ * `pnpm test:judge [--histories N] [--seed S] [--shrink] [--table] [--planted]`: judges sessions that grow over windows, with simulated providers, by the laws
  * of `laws.ts` and `totals.ts`. A history is repeated by its seed. `--shrink` finds the shortest history that breaks each law of the first
- * seed, `--table` prints the sums.
+ * seed, `--table` prints the sums. `--planted` takes a rule out of the sources, one after the other, and must find that each is missing.
  */
+import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { drawCase, judge } from "./judge.ts"
 import { ALLOWED, type Law, LAWS } from "./laws.ts"
+import { findPlanted } from "./planted.ts"
 import { shrink } from "./shrink.ts"
 import { addOutcome, brokenSums, createTotals, MANY, type Totals } from "./totals.ts"
 import { table } from "./table.ts"
@@ -16,6 +18,7 @@ const { values } = parseArgs({
     seed: { type: "string" },
     shrink: { type: "boolean", default: false },
     table: { type: "boolean", default: false },
+    planted: { type: "boolean", default: false },
   },
 })
 const histories = Number(values.histories)
@@ -24,7 +27,8 @@ if (!(Number.isSafeInteger(histories) && histories > 0) || !Number.isSafeInteger
   console.error("--histories takes a number above 0, --seed a whole number.")
   process.exit(2)
 }
-if (values.shrink) await shrink(first)
+if (values.planted) process.exitCode = findPlanted(fileURLToPath(import.meta.url), Number(values.seed ?? 1))
+else if (values.shrink) await shrink(first)
 else process.exitCode = await judgeAll()
 
 async function judgeAll(): Promise<number> {
@@ -49,6 +53,6 @@ function brokenLaws({ broken, histories }: Totals, examples: ReadonlyMap<Law, st
     const allowed = ALLOWED[law] ?? 0
     // Few histories may have twice the usual share of a law that is not kept yet.
     if (count <= Math.ceil((allowed * histories * (histories < MANY ? 2 : 1)) / 1_000)) return []
-    return [`${LAWS[law]}: broken in ${count} of ${histories} histories, ${examples.get(law) ?? ""}`]
+    return [`${law}: ${LAWS[law]}: broken in ${count} of ${histories} histories, ${examples.get(law) ?? ""}`]
   })
 }

@@ -3,6 +3,7 @@ import {
   type AssistantMessage,
   createSessions,
   type ModelMessage,
+  type Session,
   type Summarize,
   type ToolResultMessage,
   type UserMessage,
@@ -22,11 +23,12 @@ import type { Model, World } from "./world.ts"
 
 interface SummarizerState {
   asked: number
-  /** The messages of another writer, in a copy: it counts them itself. */
+  /** The messages that are typed while a copy summarizes: it counts them itself. */
   others: number
   /** Compactions that asked. */
   runs: number
   isRunning: boolean
+  session?: Session
 }
 
 /** A request that was refused more often than this is given up by the judge. */
@@ -84,6 +86,7 @@ export class Subject implements Player {
       summarize: this.#summarize(location, state),
       ...(says && { overhead: Math.ceil((models[0] as Model).overhead) }),
     })
+    state.session = loop.session
     loop.session.on("compact_start", () => (state.isRunning = false))
     if (state === this.#summarizer)
       loop.session.on("compact_complete", () => {
@@ -304,20 +307,22 @@ export class Subject implements Player {
       }
       if (dice.chance(fails)) throw new Error("The model is overloaded.")
       if (dice.chance(moved))
-        await this.#interfere(location, dice, isLive ? this.next() : this.#numbers + state.others++, isLive)
+        await this.#interfere(state, location, dice, isLive ? this.next() : this.#numbers + state.others++)
       const tokens = summaryTokens(seed, history, maxTokens, models[0] as Model)
       return { content: summaryText(tokens, model, this.#world), stopReason: "stop" }
     }
   }
 
-  /** Another writer appends a message of the user. */
-  async #interfere(location: MemoryLocation, dice: Dice, n: number, isLive: boolean): Promise<void> {
+  /** The user types a message: in this process, or in another. */
+  async #interfere(state: SummarizerState, location: MemoryLocation, dice: Dice, n: number): Promise<void> {
     const message = remark(textOf(dice, "english", 5 + dice.below(200)), n)
-    const sessions = createSessions({ storage: createMemoryStorage({ location }) })
-    const session = await sessions.open(SESSION)
+    const isOther = dice.chance(0.5)
+    const session = isOther
+      ? await createSessions({ storage: createMemoryStorage({ location }) }).open(SESSION)
+      : (state.session as Session)
     const { ids } = await session.append({ type: "message", message }, REBASE)
-    await session.close()
-    if (isLive) this.#note(message, n, ids[0] as string)
+    if (isOther) await session.close()
+    if (location === this.#location) this.#note(message, n, ids[0] as string)
   }
 
   /** Every message is in the whole context, or was summarized. */

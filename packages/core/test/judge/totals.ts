@@ -102,8 +102,8 @@ export const SUMS: Readonly<
 export const MANY = 2_000
 
 export function brokenSums(totals: Totals): string[] {
-  return Object.values(SUMS).flatMap(({ law, limit, measure }) => {
+  return Object.entries(SUMS).flatMap(([name, { law, limit, measure }]) => {
     const measured = measure(totals)
-    return measured <= limit ? [] : [`${law}: ${measured.toFixed(2)}, at most ${limit}`]
+    return measured <= limit ? [] : [`${name}: ${law}: ${measured.toFixed(2)}, at most ${limit}`]
   })
 }
