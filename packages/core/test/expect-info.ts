@@ -36,7 +36,7 @@ export function expectInfo(slots: readonly EntrySlot[], header: Fields, updatedA
       model,
     }),
     metadata: Object.fromEntries(metadata.map(({ key, value }) => [key as string, value])),
-    metrics: expectMetrics(entries),
+    ...expectInherited(entries, header),
   }
 }
 
@@ -84,6 +84,23 @@ function textOf(content: unknown): string {
     type === "text" ? String(text).trim() : "",
   )
   return texts.find((text) => text !== "")?.slice(0, 200) ?? ""
+}
+
+/** The calls up to the last entry that came from the parent are not the session's own. */
+function expectInherited(
+  entries: readonly Fields[],
+  { parentSession, timestamp: created, origin }: Fields,
+): Pick<SessionInfo, "metrics" | "inheritedMetrics"> {
+  const { entryId, ref } = (parentSession ?? {}) as Fields
+  const settled = Number((origin as Fields | undefined)?.["settled"] ?? 0)
+  const last = entries.findLastIndex(({ id, timestamp, seq }) =>
+    ref === undefined
+      ? entryId !== undefined && id === entryId
+      : Number(seq) < settled && Date.parse(String(timestamp)) < Date.parse(String(created)),
+  )
+  const inheritedMetrics = expectMetrics(entries.slice(0, last + 1))
+  const metrics = expectMetrics(entries.slice(last + 1))
+  return inheritedMetrics.calls === 0 ? { metrics } : { metrics, inheritedMetrics }
 }
 
 function expectMetrics(entries: readonly Fields[]): SessionInfo["metrics"] {

@@ -37,7 +37,10 @@ export const sessionInfo = z
     parentSession: parentSession.exactOptional(),
     model: modelRef.meta({ description: "The default model at the leaf." }).exactOptional(),
     metadata: z.record(z.string(), z.unknown()),
-    metrics: metrics.meta({ description: "Summed over every branch." }),
+    metrics: metrics.meta({ description: "Summed over every branch, without `inheritedMetrics`." }),
+    inheritedMetrics: metrics
+      .meta({ description: "Of the model calls that a fork has from its parent. Missing if it has none." })
+      .exactOptional(),
     bytes: count,
     parts: z.array(part),
     openTips: z

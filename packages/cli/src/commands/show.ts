@@ -1,4 +1,4 @@
-import type { HistoryMessage, Session, SessionInfo } from "@sessions/core"
+import type { HistoryMessage, Session, SessionInfo, SessionMetrics } from "@sessions/core"
 import type { PartInfo } from "@sessions/core/storage"
 import { integerOption } from "../option-values.ts"
 import { type Command, defineCommand } from "../command.ts"
@@ -37,9 +37,16 @@ export const show: Command = defineCommand({
 })
 
 /** What follows from the messages, in the information about a session that has them in lines of another SDK. */
-function withMessages(stored: SessionInfo, { messageCount, firstPrompt, model, metrics }: SessionInfo): SessionInfo {
-  const found = { ...(firstPrompt === undefined ? {} : { firstPrompt }), ...(model === undefined ? {} : { model }) }
-  return { ...stored, messageCount, metrics, ...found }
+function withMessages(stored: SessionInfo, found: SessionInfo): SessionInfo {
+  const { messageCount, firstPrompt, model, metrics, inheritedMetrics } = found
+  return {
+    ...stored,
+    messageCount,
+    metrics,
+    ...(inheritedMetrics === undefined ? {} : { inheritedMetrics }),
+    ...(firstPrompt === undefined ? {} : { firstPrompt }),
+    ...(model === undefined ? {} : { model }),
+  }
 }
 
 async function readNewest(session: Session, last: number): Promise<readonly HistoryMessage[]> {
@@ -62,8 +69,9 @@ async function readNewest(session: Session, last: number): Promise<readonly Hist
 const PAGE = 1000
 
 /** Calls whose usage nobody reported count 0 tokens, so a sum of 0 is not known. */
-function usageOf({ metrics: { input, output, totalTokens, calls, cost } }: SessionInfo): string | undefined {
-  if (calls === 0) return undefined
+function usageOf(metrics: SessionMetrics | undefined): string | undefined {
+  if (metrics === undefined || metrics.calls === 0) return undefined
+  const { input, output, totalTokens, calls, cost } = metrics
   const known = totalTokens > 0 || input > 0 || output > 0
   const tokens = known ? `${formatNumber(input)} tokens in, ${formatNumber(output)} out` : "unknown tokens"
   return `${tokens}, ${formatCount(calls, "call")}${cost === undefined ? "" : `, cost ${cost.toFixed(2)}`}`
@@ -79,7 +87,8 @@ function infoLines(info: SessionInfo): Line[] {
     ["last message", `${formatTime(info.lastMessageAt)} UTC`],
     ["messages", formatNumber(info.messageCount)],
     ["model", info.model === undefined ? undefined : `${info.model.provider}/${info.model.model}`],
-    ["usage", usageOf(info)],
+    ["usage", usageOf(info.metrics)],
+    ["of its parent", usageOf(info.inheritedMetrics)],
     ["parent", parentOf(info)],
     ["open branches", openBranchesOf(info)],
     ["size", formatSize(info.parts.length, info.bytes)],

@@ -23,6 +23,19 @@ export const NO_METRICS: SessionMetrics = {
   calls: 0,
 }
 
+export function addMetrics(a: SessionMetrics, b: SessionMetrics): SessionMetrics {
+  const cost = a.cost === undefined && b.cost === undefined ? {} : { cost: (a.cost ?? 0) + (b.cost ?? 0) }
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    totalTokens: a.totalTokens + b.totalTokens,
+    calls: a.calls + b.calls,
+    ...cost,
+  }
+}
+
 /** Adds one model call. A missing number counts as 0, and a total that is less than the sum of the other four as that sum. */
 export function addUsage(metrics: SessionMetrics, usage: unknown): SessionMetrics {
   const u = (typeof usage === "object" && usage !== null ? usage : {}) as Usage

@@ -49,7 +49,8 @@ export function parseProjection(text: string): InfoProjection | undefined {
   const { v: _, tipsTo, stampsTo, stamps, modelUnknown, promptsLost, valuesApart, ...rest } = value
   const stored = stampsTo === rest.to.seq && isStamps(stamps) ? { ...rest, stamps } : rest
   const projection = hasTips(stored, tipsTo) ? stored : withTips(stored, undefined, 0)
-  if (promptsLost === true || valuesApart === true) return { ...projection, stale: "log" }
+  const isOfParentToo = rest.parentSession !== undefined && rest.inheritedMetrics === undefined
+  if (promptsLost === true || valuesApart === true || isOfParentToo) return { ...projection, stale: "log" }
   return modelUnknown === true ? { ...projection, stale: "path" } : projection
 }
 
@@ -66,7 +67,21 @@ const SUMS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "call
 /** Not with the checks of `shape.ts`: the first opening in a process would spend three times as long here, and the problem is not reported. */
 function isStored(value: unknown): value is Stored {
   if (!isObject(value)) return false
-  const { v, to, leaf, compaction, lastMessageAt, prompts, stale, source, parentSession, model, metrics, lines } = value
+  const {
+    v,
+    to,
+    leaf,
+    compaction,
+    lastMessageAt,
+    prompts,
+    stale,
+    source,
+    parentSession,
+    model,
+    metrics,
+    inheritedMetrics,
+    lines,
+  } = value
   return (
     (v === 1 || v === 2) &&
     isText(value["log"]) &&
@@ -86,10 +101,15 @@ function isStored(value: unknown): value is Stored {
     isMissingOr(isParent, parentSession) &&
     (model === undefined || (isObject(model) && isText(model["provider"]) && isText(model["model"]))) &&
     isObject(value["metadata"]) &&
-    isObject(metrics) &&
-    SUMS.every((name) => Object.hasOwn(metrics, name)) &&
-    Object.values(metrics).every(Number.isFinite) &&
+    isMetrics(metrics) &&
+    isMissingOr(isMetrics, inheritedMetrics) &&
     isMissingOr(Number.isFinite, lines)
+  )
+}
+
+function isMetrics(value: unknown): boolean {
+  return (
+    isObject(value) && SUMS.every((name) => Object.hasOwn(value, name)) && Object.values(value).every(Number.isFinite)
   )
 }
 

@@ -14,7 +14,7 @@ import { NO_TIPS, openTips, type OpenTips, projectTips, settledLines, type Tips 
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
 import { concernsPrompts, firstPromptOf, PromptList, type PromptProjection } from "./first-prompt.ts"
 import { toTime } from "../storage/clock.ts"
-import { addUsage, NO_METRICS, type SessionMetrics } from "./metrics.ts"
+import { addMetrics, addUsage, NO_METRICS, type SessionMetrics } from "./metrics.ts"
 
 /** Values by their keys, as the metadata entries of a session set them. */
 export interface AnyMetadata {
@@ -47,8 +47,10 @@ export interface SessionInfo<Metadata extends object = AnyMetadata> {
   /** The default model at the leaf. */
   readonly model?: ModelRef
   readonly metadata: Readonly<Partial<Metadata>>
-  /** Summed over all branches. */
+  /** Summed over all branches, without `inheritedMetrics`: the sum over a list of sessions counts each call once. */
   readonly metrics: SessionMetrics
+  /** Of the model calls that a fork has from its parent, which counts them as its own. Missing if it has none. */
+  readonly inheritedMetrics?: SessionMetrics
   readonly bytes: number
   readonly parts: readonly PartInfo[]
   /** The log has fewer lines than its header says: an import, fork or copy was interrupted. */
@@ -79,6 +81,7 @@ type CopiedField =
   | "parentSession"
   | "model"
   | "metrics"
+  | "inheritedMetrics"
 
 /** What is stored of a log to continue its projection. JSON. */
 export interface InfoProjection extends PromptProjection, Pick<SessionInfo, CopiedField> {
@@ -133,6 +136,7 @@ export function startProjection(header: Header | Readonly<Record<string, unknown
   const origin = h["origin"] as Origin | undefined
   const model = text("provider") !== undefined && text("modelId") !== undefined
   const settled = settledLines(h)
+  const parentSession = isParent(h["parentSession"]) ? h["parentSession"] : undefined
   return {
     log,
     to: { seq: 0, id: text("id") ?? "" },
@@ -146,7 +150,7 @@ export function startProjection(header: Header | Readonly<Record<string, unknown
       kind: text("kind") || undefined,
       cronJobId: text("cronJobId"),
       systemPromptOverride: text("systemPromptOverride"),
-      parentSession: isParent(h["parentSession"]) ? h["parentSession"] : undefined,
+      parentSession,
       model: model ? { provider: text("provider") as string, model: text("modelId") as string } : undefined,
       lines: typeof origin?.lines === "number" ? origin.lines : undefined,
       settled: settled > 1 ? settled : undefined,
@@ -157,6 +161,8 @@ export function startProjection(header: Header | Readonly<Record<string, unknown
     metadata: {},
     stamps: {},
     metrics: NO_METRICS,
+    // Set even while it is 0: a stored text without it is of a program that counted the calls of the parent as own.
+    ...(parentSession === undefined ? {} : { inheritedMetrics: NO_METRICS }),
   }
 }
 
@@ -206,6 +212,7 @@ export function projectWhole(header: Header, identity: string, log: EntryLog, en
 /** Projects everything but the prompts: a {@link PromptList} has those, see {@link withPrompts}. Changes the projection. */
 export function projectFields(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: Seq): void {
   const { leaf, to } = next
+  const isInherited = entry !== undefined && isCopied(next, entry)
   next.to = { seq, id: entry?.id ?? "" }
   projectBranches(next, entry, seq)
   if (entry === undefined) return
@@ -246,6 +253,19 @@ export function projectFields(next: Mutable<InfoProjection>, entry: Entry | unde
       break
     default:
   }
+  if (!isInherited) return
+  next.inheritedMetrics = addMetrics(next.inheritedMetrics ?? NO_METRICS, next.metrics)
+  next.metrics = NO_METRICS
+}
+
+/**
+ * Whether the entry, and so all before it, came from the parent: a fork of ours has them up to the entry at which it was forked. One that
+ * another system made (`ref`) has, among the lines that came from there, those that are older than itself.
+ */
+function isCopied({ parentSession: parent, createdAt, settled }: InfoProjection, { id, timestamp }: Entry): boolean {
+  if (parent === undefined) return false
+  if ("id" in parent) return id === parent.entryId
+  return settled !== undefined && Date.parse(timestamp) < Date.parse(createdAt)
 }
 
 export function withPrompts(projection: InfoProjection, prompts: PromptList): InfoProjection {
@@ -323,6 +343,7 @@ export function toSessionInfo(
     source: projection.source ?? "interactive",
     metadata: projection.metadata,
     metrics: projection.metrics,
+    ...(projection.inheritedMetrics?.calls ? { inheritedMetrics: projection.inheritedMetrics } : {}),
     bytes: head.bytes,
     parts: head.parts ?? [{ from: 0, bytes: head.bytes }],
     ...(projection.lines !== undefined && head.next < projection.lines ? { incomplete: true } : {}),
