@@ -57,6 +57,7 @@ export const entries = {
     tokensBefore: z.number(),
     tokensSummarized: z.number().exactOptional(),
     summaryAs: z.enum(["user", "pair"]).exactOptional(),
+    outdated: z.array(z.string()).exactOptional(),
     readFiles: z.array(z.string()),
     modifiedFiles: z.array(z.string()),
     details: anything,

@@ -135,6 +135,11 @@ export interface CompactOptions extends CallOptions, CompactionSettings {
   readonly instructions?: string
   /** `"overflow"`: the provider has refused the context as too long. Only reported in `compact_start`. Default `"manual"`. */
   readonly reason?: "manual" | "overflow"
+  /**
+   * Makes the summary that the context begins with anew, from what is left of the entries before its kept part, which stays the same; and
+   * the outdated branch summaries of both parts, as edits. Without a `keep…` setting. Default false.
+   */
+  readonly anew?: boolean
 }
 
 /** Options of the summary of the branch that `Session.branchWithSummary` leaves. */
@@ -148,7 +153,7 @@ export interface BranchSummaryOptions extends CompactionSettings {
   readonly budget?: number
 }
 
-export type AutoCompactOptions = Omit<CompactOptions, "reason">
+export type AutoCompactOptions = Omit<CompactOptions, "reason" | "anew">
 
 export interface CompactionResult {
   readonly entryId: string

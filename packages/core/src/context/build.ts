@@ -9,6 +9,7 @@ import { defaultLeaf } from "../log/path.ts"
 import type { Seq } from "../storage/contract.ts"
 import { assembleContext, checkWindow, promptTokens } from "./assemble.ts"
 import { commonPart, selectBefore, type View } from "./compare.ts"
+import { outdatedSummaries, summarizedDiagnostic } from "../compaction/plan/outdated.ts"
 import { explainFit } from "./fit.ts"
 import { pruneMessages } from "./prune/prune.ts"
 import type { PruneOptions } from "./prune/settings.ts"
@@ -68,7 +69,9 @@ export function buildSessionContext(
     const before = isSame ? messages.slice(0, place) : messagesBefore(log, answer.seq, o.header)
     common = commonPart(log, selection, request, view(before), now)
   }
-  return explainFit(assembleContext(selection, { ...shown, common, diagnostics }, measure), measure)
+  const outdated = leaf === null ? [] : outdatedSummaries(log, leaf, selection.entries)
+  const found = "older" in outdated ? diagnostics : [...diagnostics, ...outdated.map(summarizedDiagnostic)]
+  return explainFit(assembleContext(selection, { ...shown, common, diagnostics: found }, measure), measure)
 }
 
 function messagesBefore(log: EntryLog, answer: Seq, header: Header | undefined): readonly ContextMessage[] {

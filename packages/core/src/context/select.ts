@@ -24,6 +24,8 @@ export interface Selection {
   readonly compaction?: Seq | undefined
   /** The compaction or the reset that the context begins with. */
   readonly start?: Seq | undefined
+  /** The last edit on the path since then. */
+  readonly lastEdit?: Seq | undefined
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -38,6 +40,7 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
   const members: SelectedEntry[] = []
   let compaction: Seq | undefined
   let start: Seq | undefined
+  let lastEdit: Seq | undefined
   let firstKept: Seq | undefined
   let afterCompaction = 0
   let open = true
@@ -77,8 +80,10 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
       if (entry.type === "reset_boundary" && compaction === undefined) {
         start = seq
         open = false
-      } else if (entry.type === "context_edit") addEdit(log, seq, edits, diagnostics)
-      else if (!isCompaction(entry)) members.push({ seq, entry, edit: edits.get(seq) })
+      } else if (entry.type === "context_edit") {
+        lastEdit ??= seq
+        addEdit(log, seq, edits, diagnostics)
+      } else if (!isCompaction(entry)) members.push({ seq, entry, edit: edits.get(seq) })
       else if (compaction === undefined) {
         compaction = start = seq
         afterCompaction = members.length
@@ -107,6 +112,7 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
     stateBlobs: stateBlobs(changes, storedBlobs),
     compaction,
     start,
+    lastEdit,
     diagnostics: diagnostics.reverse(),
   }
 }

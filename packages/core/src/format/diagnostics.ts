@@ -43,6 +43,8 @@ export type DiagnosticCode =
   | "unknown_name"
   /** The context is larger than the given window; the message names the largest parts. */
   | "does_not_fit"
+  /** A summary of the context still says what was deleted or edited after it was made: `entries`. `compact({ anew: true })` makes it anew. */
+  | "summarized"
   /** The context ends with at least three equal tool calls, with the same arguments. */
   | "repeated_call"
   /** A record, or a value in it, does not have the shape of its type. It stays in the log. */
@@ -55,6 +57,8 @@ export interface Diagnostic {
   /** The line number in the log, from 0. */
   readonly seq?: number
   readonly entryId?: string
+  /** With `summarized`: the ids of the deleted and edited entries, in the order of the log. */
+  readonly entries?: readonly string[]
   /** With `torn_tail`: the number of bytes. */
   readonly bytes?: number
   /** With `diverged`: the leaf (null after `resetLeaf`), and the last message of the newest other branch. */

@@ -102,6 +102,8 @@ export interface CompactionEntry extends EntryBase {
   readonly tokensSummarized?: number
   /** `"pair"`: the context shows it as a user message and an answer to it. `"user"` or missing: as one user message. */
   readonly summaryAs?: "user" | "pair"
+  /** Entries that were deleted or edited, and which the summary still says: it was built on one from before. */
+  readonly outdated?: readonly string[]
   readonly readFiles: readonly string[]
   readonly modifiedFiles: readonly string[]
   readonly details?: unknown
@@ -334,6 +336,7 @@ export const ENTRY_CHECKS: ReadonlyMap<string, Check> = checksByName<EntryType>(
     tokensBefore: isNumber,
     tokensSummarized: optional(isNumber),
     summaryAs: optional(oneOf("user", "pair")),
+    outdated: optional(arrayOf(isString)),
     system: optional(arrayOf(shape({ id: isString, message: systemMessageShape }))),
     readFiles: arrayOf(isString),
     modifiedFiles: arrayOf(isString),

@@ -88,7 +88,7 @@ const CONTEXT: OptionChecks<ContextOptions> = {
 const MESSAGES: OptionChecks<MessagesOptions> = { ...CALL, before: isCursor, limit: wholeFrom(1, 1_000) }
 const PATH: OptionChecks<PathOptions> = { ...MESSAGES, types: isTypeList }
 const AUTO_COMPACT: OptionChecks<AutoCompactOptions> = { ...CALL, ...COMPACTION_OPTIONS, instructions: isAnything }
-const COMPACT: OptionChecks<CompactOptions> = { ...AUTO_COMPACT, reason: isAnything }
+const COMPACT: OptionChecks<CompactOptions> = { ...AUTO_COMPACT, reason: isAnything, anew: isAnything }
 
 export type Options<Method extends (...args: never) => unknown, Index extends number> = NonNullable<
   Parameters<Method>[Index]

@@ -12,6 +12,9 @@ import { toModelMessages } from "../context/model-messages.ts"
 import { renderMessages } from "../context/render.ts"
 import { unknownNames } from "../context/unknown-names.ts"
 import { repairMessages } from "../context/repair.ts"
+import { hasCode } from "../format/errors.ts"
+import { isObject } from "../format/shape.ts"
+import type { EntryLog } from "../log/entry-log.ts"
 import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ModelMessage } from "../format/message.ts"
@@ -48,8 +51,27 @@ export async function readContext(
   const { messages, diagnostics, ...rest } =
     context.fits === false ? (await compactionFeature()).explainFit(context, { window, count }) : context
   const diverged = live.openBranches() ?? []
+  // A page that is offline can go on: its next context that finds the code says it.
+  const outdated = mayBeOutdated(live.state.log, selection)
+    ? await compactionFeature().then((feature) => feature.summarizedDiagnostics(live, selection, o), notLoaded)
+    : []
   // The messages are copies already.
-  return { messages, ...cloneJson({ ...rest, diagnostics: diagnostics.concat(diverged) }) }
+  return { messages, ...cloneJson({ ...rest, diagnostics: diagnostics.concat(outdated, diverged) }) }
+}
+
+/** Whether a summary says that it is outdated, or anything was deleted or edited since it was made. */
+function mayBeOutdated(log: EntryLog, { entries, lastEdit = -1 }: Selection): boolean {
+  const changed = Math.max(log.lastTombstone, lastEdit)
+  return entries.some(
+    ({ seq, entry: { type, outdated, details } }) =>
+      (type === "compaction" || type === "branch_summary") &&
+      (seq < changed || outdated !== undefined || (isObject(details) && details["outdated"] !== undefined)),
+  )
+}
+
+function notLoaded(error: unknown): readonly Diagnostic[] {
+  if (hasCode(error, "unavailable")) return []
+  throw error
 }
 
 export interface ContextMessages {

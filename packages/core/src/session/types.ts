@@ -192,7 +192,8 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
    * Summarizes the older part of the context and appends one `compaction` entry; nothing is removed from the log. Entries appended
    * meanwhile stay in the context. Also allowed within a turn. Rejects with `compaction_failed`, and writes nothing, if there is
    * nothing to summarize, if the summarizer fails or does not answer completely in time, if the context would not become shorter, if
-   * the leaf moved to another branch meanwhile, or while another compaction of the session runs. Other errors: `invalid`, `aborted`,
+   * the leaf moved to another branch meanwhile, or while another compaction of the session runs. With `anew`, the summary that the context
+   * begins with is made again from what is left in the log, see {@link CompactOptions.anew}. Other errors: `invalid`, `aborted`,
    * `closed`, and those of the storage.
    */
   compact(o?: CompactOptions): Promise<CompactionResult>

@@ -110,7 +110,8 @@ function openCalls(open: Map<string, OpenCall>, message: Message, index: number)
   }
 }
 
-function turnStartOf(messages: readonly Message[], first: number): number {
+/** Index of the first message of the turn that a cut before `first` splits; `first` if it splits none. */
+export function turnStartOf(messages: readonly Message[], first: number): number {
   const next = messages[first]
   if (next === undefined || startsTurn(next)) return first
   for (let i = first - 1; i >= 0; i--) if (startsTurn(messages[i] as Message)) return i

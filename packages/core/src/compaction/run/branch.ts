@@ -16,6 +16,7 @@ import { commonAncestor, prepareBranchSummary, storedBranchSummary } from "../su
 import { askForBranchSummary } from "../summary/requests.ts"
 import type { BranchSummaryOptions } from "../types.ts"
 import { whileOpen } from "./closing.ts"
+import { readOutdated } from "./outdated.ts"
 import { invalid } from "./failure.ts"
 import { askSummarizer, summarizeOf } from "./summarizer.ts"
 import { sumOfUsage } from "./usage.ts"
@@ -62,6 +63,9 @@ export async function summarizeBranch(
   const { entries } = await restoreSelected(live, selection.entries, reading)
   const branch = prepareBranchSummary(entries, ancestor, { budget, count })
   if (branch.messages.length === 0) throw failed(live.id, nothingIn(branch.leftOut))
+  const onBranch = { entries: selection.entries.filter(({ seq }) => seq > ancestor) }
+  const outdated = (await readOutdated(live, onBranch, reading)).flatMap((summary) => summary.entries)
+  const stale = outdated.length === 0 ? {} : { outdated: [...new Set(outdated)] }
   let usage: Usage | undefined
   const text = await whileOpen(live, by.checkOpen, signal, (stop) => {
     const to = { session: live.id, summarize, timeout, temperature, signal: stop, fail: failed }
@@ -79,7 +83,10 @@ export async function summarizeBranch(
   const more = usage === undefined ? {} : { usage }
   const { files, leftOut } = branch
   const missing = leftOut === 0 ? {} : { leftOut }
-  return [storedBranchSummary(text, files, leftOut), { ...o, ...more, details: { ...details, ...files, ...missing } }]
+  return [
+    storedBranchSummary(text, files, leftOut),
+    { ...o, ...more, details: { ...details, ...files, ...missing, ...stale } },
+  ]
 }
 
 /** The last entry that both paths have in common. */

@@ -17,23 +17,33 @@ import { rejectOnAbort } from "../../storage/signals.ts"
 import { prepareCompaction, type PreparedCompaction, tokensWithSummary } from "../plan/prepare.ts"
 import { type ResolvedSettings, settingsAt, type SettingsInWindow } from "../settings/settings.ts"
 import { unknownWindow } from "../settings/windows.ts"
-import { missingHeadings } from "../summary/prompts.ts"
+import { withFileLists } from "../summary/files.ts"
+import { missingHeadings, NOTHING_LEFT } from "../summary/prompts.ts"
 import { askForSummaries, compactionPrompts, storedSummary, type SummaryPart } from "../summary/requests.ts"
 import type { CompactionResult, Summarize } from "../types.ts"
 import { aborted, failed, moved, nothingToCut } from "./failure.ts"
 import { describeRule, tooLargeFor } from "./fitting.ts"
 import { askSummarizer } from "./summarizer.ts"
+import { readOutdated } from "./outdated.ts"
 import { sumOfUsage } from "./usage.ts"
 
 export interface CompactionRun {
   readonly settings: ResolvedSettings
   readonly summarize: Summarize
   readonly reason: SessionEvents["compact_start"]["reason"]
+  /** Plans in place of the settings' rule, for a summary that is made anew. */
+  readonly plan?: (selection: Selection, settings: SettingsInWindow) => Promise<AnewPlan>
   readonly instructions: string | undefined
   /** Fires if the caller aborts, or closes the session. */
   readonly signal: AbortSignal
   /** Throws if the caller's handle is closed. */
   readonly checkOpen: () => unknown
+}
+
+export interface AnewPlan {
+  readonly work: PreparedCompaction
+  /** Throws if an entry that the new summary has was deleted or edited meanwhile. */
+  readonly checkSame: () => void
 }
 
 /** The settings for a context. Reports a model whose window is not known, once. */
@@ -66,7 +76,9 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     const why = `the system prompt alone has about ${tokensOfPrompt} tokens and the window has ${window}, so no context fits; shorten the prompt, or use a larger contextWindow`
     throw failed(live.id, why)
   }
-  const work = await prepare(live, run, selection, settings)
+  const plan = await run.plan?.(selection, settings)
+  const work = plan?.work ?? (await prepare(live, run, selection, settings))
+  const outdated = plan === undefined ? await outdatedIn(live, selection, work, signal) : []
   const prompts = compactionPrompts(work, run.instructions)
   for (const { compact: hook } of live.options.hooks)
     await untilAbort(
@@ -80,9 +92,10 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
   await untilAbort(live, signal, live.drain())
   run.checkOpen()
   const appended = checkNotMoved(live, leafId, selection)
+  plan?.checkSame()
   const { tokensBefore } = work
   const tokensAfter = tokensWithSummary(summary, [...work.system, ...work.kept], { count, summaryAs })
-  if (tokensAfter >= tokensBefore) {
+  if (plan === undefined && tokensAfter >= tokensBefore) {
     const why = `the summary and the kept messages (${tokensAfter} tokens) would not be shorter than the context (${tokensBefore})`
     throw failed(live.id, why)
   }
@@ -101,6 +114,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     tokensBefore,
     tokensSummarized: work.tokensSummarized,
     ...(summaryAs === "pair" ? { summaryAs } : {}),
+    ...(outdated.length === 0 ? {} : { outdated }),
     ...(usage === undefined ? {} : { usage }),
     ...work.files,
   }
@@ -155,6 +169,19 @@ async function prepare(
   throw nothingToCut(live.id, rule.text, `keeps the whole context${why}`)
 }
 
+/** What the new summary will say although it was deleted or edited: it is built on summaries from before. */
+async function outdatedIn(
+  live: CompactableSession,
+  selection: Selection,
+  { history, turnPrefix }: PreparedCompaction,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const summarized = new Set([...history, ...turnPrefix].map(({ entryId }) => entryId))
+  const outdated = await readOutdated(live, selection, { signal })
+  const built = outdated.filter(({ entry }) => entry.type === "compaction" || summarized.has(entry.id))
+  return [...new Set(built.flatMap(({ entries }) => entries))]
+}
+
 /** `usage` is the sum over all requests. */
 async function summarize(
   live: CompactableSession,
@@ -163,6 +190,8 @@ async function summarize(
   settings: SettingsInWindow,
 ): Promise<{ readonly summary: string; readonly usage: Usage | undefined }> {
   const { timeout, temperature, maxSummaryTokens, maxTurnContextTokens, rounds, countTokens: count } = settings
+  if (work.history.length + work.turnPrefix.length === 0)
+    return { summary: withFileLists(NOTHING_LEFT, work.files), usage: undefined }
   const to = { session: live.id, summarize: ask, timeout, temperature, signal }
   let usage: Usage | undefined
   const answer = async (part: SummaryPart, prompt: string): Promise<string> => {

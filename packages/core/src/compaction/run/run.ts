@@ -13,6 +13,7 @@ import { isOver, usageAnchor } from "../plan/trigger.ts"
 import { resolveSettings, type SettingsInWindow } from "../settings/settings.ts"
 import type { AutoCompactOptions, CompactionResult, CompactOptions } from "../types.ts"
 import { whileOpen } from "./closing.ts"
+import { checkAnew, compactAnew } from "./anew.ts"
 import { compactOnce, type CompactionRun, settingsInForce } from "./compact.ts"
 import { failed, invalid, kindOf, keepRuleOf } from "./failure.ts"
 import { tokensInView } from "./fitting.ts"
@@ -32,7 +33,9 @@ export async function compactByHand(
     throw invalid(live.id, `reason must be "manual" or "overflow", not ${String(reason)}.`)
   const request = toRequest(live, by, o, reason)
   if (live.compaction.running) throw failed(live.id, "another compaction is running; wait for it to end")
-  return attempt(live, request, (run) => compactOnce(live, run))
+  if (o.anew !== undefined && typeof o.anew !== "boolean") throw invalid(live.id, "anew must be true or false.")
+  if (o.anew === true) checkAnew(live.id, o)
+  return attempt(live, request, (run) => (o.anew === true ? compactAnew(live, run) : compactOnce(live, run)))
 }
 
 /**

@@ -98,6 +98,9 @@ Keep each section short. Keep file paths, function names and error messages exac
 /** With a summary of what was before the turn and nothing else that is new: it stays as it is, in front of the turn's beginning. */
 const TURN_PREFIX_AFTER_SUMMARY = `What was before this turn stands in <previous-summary>. It stays as it is above what you write: use it to understand the turn, and do not repeat it.`
 
+/** The summary if all that it would cover was deleted: no model is asked. */
+export const NOTHING_LEFT = "Nothing is left of the conversation before this point."
+
 /** Stands between a summary of the history and one of a turn's beginning. */
 export const TURN_CONTEXT_TITLE = "**Turn Context (split turn):**"
 

@@ -1,0 +1,207 @@
+/**
+ * Makes the summaries of a context anew from what is left of the entries that they cover: first the outdated summaries of branches, each
+ * replaced by an edit, then that of the compaction, by a compaction with the same kept part.
+ */
+import { promptTokens } from "../../context/assemble.ts"
+import { renderMessages } from "../../context/render.ts"
+import type { Selection } from "../../context/select.ts"
+import type { SelectedEntry } from "../../context/types.ts"
+import type { Entry } from "../../format/entry.ts"
+import type { Usage } from "../../format/message.ts"
+import { textOf } from "../../format/stored-text.ts"
+import { estimateMessage } from "../../format/tokens.ts"
+import { isOlder, type NeedsOlder, parentOf } from "../../log/path.ts"
+import type { CompactableSession } from "../../session/live.ts"
+import { restoreSelected, restoreState, selectAt } from "../../session/read-path.ts"
+import type { Seq } from "../../storage/contract.ts"
+import { turnStartOf } from "../plan/cut-point.ts"
+import { branchOf, keptFrom, type OutdatedSummary, outdatedSummaries, uncompactedEntries } from "../plan/outdated.ts"
+import { tokensWithSummary } from "../plan/prepare.ts"
+import type { SettingsInWindow } from "../settings/settings.ts"
+import { storedBranchSummary } from "../summary/branch-summary.ts"
+import { collectFiles } from "../summary/files.ts"
+import { NOTHING_LEFT } from "../summary/prompts.ts"
+import { askForBranchSummary } from "../summary/requests.ts"
+import type { CompactionResult, CompactOptions } from "../types.ts"
+import { type AnewPlan, compactOnce, type CompactionRun, settingsInForce } from "./compact.ts"
+import { failed, invalid, moved } from "./failure.ts"
+import { tokensInView } from "./fitting.ts"
+import { askSummarizer } from "./summarizer.ts"
+import { sumOfUsage } from "./usage.ts"
+
+/** The cut is that of the summary, so a rule of what is kept has no meaning. */
+export function checkAnew(session: string, o: CompactOptions): void {
+  const rule = (["keepRecentTokens", "keepTurns", "keepMessages"] as const).find((name) => o[name] !== undefined)
+  if (rule !== undefined)
+    throw invalid(session, `${rule} cannot be set with anew: the kept part stays the same. Leave one of them out.`)
+}
+
+/** The result is of the compaction, or of the last edit if the context begins with none. */
+export async function compactAnew(live: CompactableSession, run: CompactionRun): Promise<CompactionResult> {
+  if (live.writeGuard.kind === "refused") throw live.writeGuard.error
+  const { signal } = run
+  const before = await selectAt(live, live.state.leafId, { signal })
+  const settings = settingsInForce(live, before, run.settings)
+  const renewed = await renewBranches(live, run, before, settings)
+  if (before.compaction !== undefined)
+    return compactOnce(live, { ...run, plan: (selection, inForce) => planAnew(live, run, selection, inForce) })
+  if (renewed === undefined)
+    throw failed(live.id, "its context has no summary to make anew: no compaction, and no outdated branch summary")
+  const tokensBefore = await tokensOf(live, before, settings, signal)
+  const now = await selectAt(live, live.state.leafId, { signal })
+  const tokensAfter = await tokensOf(live, now, settings, signal)
+  const { window } = settings
+  return { ...renewed, tokensBefore, tokensAfter, window, fits: tokensAfter <= window }
+}
+
+async function tokensOf(
+  live: CompactableSession,
+  selection: Selection,
+  settings: SettingsInWindow,
+  signal: AbortSignal,
+): Promise<number> {
+  const { entries } = await restoreSelected(live, selection.entries, { signal })
+  const prompt = promptTokens(await restoreState(live, selection, { signal }), settings.countTokens)
+  return tokensInView(renderMessages(entries).messages, settings, prompt)
+}
+
+/** The plan of a compaction with the kept part of the one that the context begins with. */
+async function planAnew(
+  live: CompactableSession,
+  { signal }: CompactionRun,
+  selection: Selection,
+  { keep, countTokens: count = estimateMessage, summaryAs }: SettingsInWindow,
+): Promise<AnewPlan> {
+  const { leafId } = live.state
+  const compaction = selection.compaction as Seq
+  const ask = (): readonly SelectedEntry[] | NeedsOlder => {
+    const { log } = live.state
+    return uncompactedEntries(log, log.find(leafId as string) as Seq, { end: keptFrom(log, compaction) })
+  }
+  const found = await live.store.untilKnown(() => live.state.log, ask, { signal })
+  const { entries: covered } = await restoreSelected(live, found, { signal })
+  const { entries: now } = await restoreSelected(live, selection.entries, { signal })
+  const all = renderMessages(covered).messages
+  // The compaction carries system messages, so no summary has them.
+  const messages = all.filter(({ message }) => message.role !== "system")
+  const { messages: kept } = renderMessages(now.filter(({ seq, carried }) => carried !== true && seq !== compaction))
+  const { messages: system } = renderMessages(now.filter(({ carried }) => carried === true))
+  const plain = [...messages, ...kept].map(({ message }) => message)
+  const cut = { first: messages.length, turnStart: turnStartOf(plain, messages.length) }
+  const summary = textOf((live.state.log.at(compaction) as Entry)["summary"])
+  return {
+    work: {
+      cut,
+      keep,
+      history: messages.slice(0, cut.turnStart),
+      turnPrefix: messages.slice(cut.turnStart),
+      kept,
+      system,
+      firstKeptEntryId: firstKeptAnew(live, leafId as string, compaction),
+      previousSummary: undefined,
+      files: collectFiles(messages.map(({ message }) => message)),
+      tokensBefore: tokensWithSummary(summary, [...system, ...kept], { count, summaryAs }),
+      tokensSummarized: messages.reduce((sum, { message }) => sum + count(message), 0),
+    },
+    checkSame: () => {
+      const { log } = live.state
+      const again = uncompactedEntries(log, log.find(live.state.leafId as string) as Seq, {
+        end: keptFrom(log, compaction),
+      })
+      if (isOlder(again) || fingerprint(again) !== fingerprint(found)) throw moved(live.id)
+    },
+  }
+}
+
+function fingerprint(entries: readonly SelectedEntry[]): string {
+  return JSON.stringify(entries.map(({ seq, edit }) => [seq, edit?.seq]))
+}
+
+/** The same first kept entry; if the compaction keeps nothing, the entry after it. Undefined: nothing is after it. */
+function firstKeptAnew(live: CompactableSession, leafId: string, compaction: Seq): string | undefined {
+  const { log } = live.state
+  let first = keptFrom(log, compaction)
+  if (first === compaction) {
+    for (let seq = log.find(leafId) as Seq; seq > compaction; seq = parentOf(log, seq)) first = seq
+    if (first === compaction) return undefined
+  }
+  const { id } = log.at(first) as Entry
+  if (log.find(id) === first) return id
+  const why = `its kept part begins with entry ${id}, and a later entry has the same id; compact without anew instead`
+  throw failed(live.id, why)
+}
+
+interface Renewed {
+  readonly entryId: string
+  readonly summary: string
+}
+
+/** Replaces the outdated branch summaries of the context, and of what its compaction covers. Returns the last edit. */
+async function renewBranches(
+  live: CompactableSession,
+  run: CompactionRun,
+  { entries, compaction }: Selection,
+  settings: SettingsInWindow,
+): Promise<Renewed | undefined> {
+  const { signal } = run
+  const { leafId } = live.state
+  if (leafId === null) return undefined
+  const ask = (): readonly OutdatedSummary[] | NeedsOlder => {
+    const { log } = live.state
+    const leaf = log.find(leafId) as Seq
+    const covered = compaction === undefined ? [] : uncompactedEntries(log, leaf, { end: keptFrom(log, compaction) })
+    if (isOlder(covered)) return covered
+    const branches = [...covered, ...entries].filter(({ entry }) => entry.type === "branch_summary")
+    return outdatedSummaries(log, leaf, branches)
+  }
+  const outdated = await live.store.untilKnown(() => live.state.log, ask, { signal })
+  let last: Renewed | undefined
+  for (const { seq, entry } of outdated) {
+    const { summary, usage } = await summarizeAnew(live, run, seq, settings)
+    run.checkOpen()
+    // Entries that were appended meanwhile may have gone to another branch, on which the edit would have no effect.
+    if (live.state.leafId !== leafId && last === undefined) throw moved(live.id)
+    const entryId = live.options.newId()
+    const edit = { type: "context_edit", id: entryId, targetId: entry.id, replacement: { content: summary } } as const
+    await live.append(
+      [edit, ...(usage === undefined ? [] : [{ type: "usage", kind: "branch_summary", usage } as const])],
+      {
+        onConflict: "fail",
+        signal,
+      },
+    )
+    last = { entryId, summary }
+  }
+  return last
+}
+
+async function summarizeAnew(
+  live: CompactableSession,
+  { summarize, instructions, signal }: CompactionRun,
+  at: Seq,
+  { timeout, temperature, maxSummaryTokens, summarizerWindow, window, countTokens: count }: SettingsInWindow,
+): Promise<{ readonly summary: string; readonly usage: Usage | undefined }> {
+  const ask = (): readonly SelectedEntry[] | NeedsOlder => {
+    const { log, leafId } = live.state
+    const branch = branchOf(log, at)
+    if (isOlder(branch)) return branch
+    const edits = new Map<Seq, Entry>()
+    const since = uncompactedEntries(log, log.find(leafId as string) as Seq, { end: at, stop: at, edits })
+    if (isOlder(since)) return since
+    return uncompactedEntries(log, branch.from, { end: branch.from + 1, stop: branch.to, edits })
+  }
+  const found = await live.store.untilKnown(() => live.state.log, ask, { signal })
+  const { entries } = await restoreSelected(live, found, { signal })
+  const messages = renderMessages(entries).messages.filter(({ message }) => message.role !== "system")
+  const files = collectFiles(messages.map(({ message }) => message))
+  let usage: Usage | undefined
+  const to = { session: live.id, summarize, timeout, temperature, signal }
+  const answer = async (prompt: string): Promise<string> => {
+    const got = await askSummarizer(to, prompt, maxSummaryTokens)
+    usage = sumOfUsage(usage, got.usage)
+    return got.text
+  }
+  const o = { window: summarizerWindow ?? window, maxSummaryTokens, count, instructions }
+  const text = messages.length === 0 ? NOTHING_LEFT : await askForBranchSummary(messages, answer, o)
+  return { summary: storedBranchSummary(text, files), usage }
+}
