@@ -1,40 +1,15 @@
 /**
- * The stored text of a projection. Any program may have written a stored one, so all of its fields are checked when it is read.
- *
- * A complete projection is written as `v: 1`, which older programs read too. They do not know `stale` and would show the fields that are
- * in doubt, so a stale projection is written as `v: 2`, which they ignore: they read the log. Their own texts have other fields in place
- * of `stale`, so that a list of sessions that they wrote need not read a log either.
- *
- * Older programs that continue a projection keep fields that they do not know as they are. The text therefore says up to which line the
- * tips and the stamps are projected; if that is not the last line of the projection, these are dropped, and only they.
+ * The stored text of a projection. Any program may have written a stored one, so all of its fields are checked when it is read. A text of
+ * another version is ignored: then the log is read.
  */
 import { type Fields, isObject } from "../format/shape.ts"
 import type { Tips } from "../log/tips.ts"
-import type { Seq } from "../storage/contract.ts"
 import { type InfoProjection, isParent, isText, type Stamps, withTips } from "./projection.ts"
 
-/** Fields of older programs. */
-interface OlderDoubts {
-  /** The path of the leaf was not known. */
-  readonly modelUnknown?: true
-  readonly promptsLost?: true
-  /** A title or a metadata value was in the blob store. */
-  readonly valuesApart?: true
-}
-
-interface Stored extends InfoProjection, OlderDoubts {
-  readonly v: number
-  /** The last line that `tips` are projected up to. */
-  readonly tipsTo?: Seq
-  /** The last line that `stamps` are projected up to. */
-  readonly stampsTo?: Seq
-}
+const VERSION = 3
 
 export function encodeProjection(projection: InfoProjection): string {
-  const { stale, tips, stamps, to } = projection
-  const tipsTo = tips === undefined ? "" : `"tipsTo":${to.seq},`
-  const stampsTo = stamps === undefined ? "" : `"stampsTo":${to.seq},`
-  return `{"v":${stale === undefined ? 1 : 2},${tipsTo}${stampsTo}${JSON.stringify(projection).slice(1)}`
+  return `{"v":${VERSION},${JSON.stringify(projection).slice(1)}`
 }
 
 /** Undefined for a text that is not a projection. */
@@ -45,30 +20,25 @@ export function parseProjection(text: string): InfoProjection | undefined {
   } catch {
     return undefined
   }
-  if (!isStored(value)) return undefined
-  const { v: _, tipsTo, stampsTo, stamps, modelUnknown, promptsLost, valuesApart, ...rest } = value
-  const stored = stampsTo === rest.to.seq && isStamps(stamps) ? { ...rest, stamps } : rest
-  const projection = hasTips(stored, tipsTo) ? stored : withTips(stored, undefined, 0)
-  const isOfParentToo = rest.parentSession !== undefined && rest.inheritedMetrics === undefined
-  if (promptsLost === true || valuesApart === true || isOfParentToo) return { ...projection, stale: "log" }
-  return modelUnknown === true ? { ...projection, stale: "path" } : projection
+  if (!isObject(value) || value["v"] !== VERSION) return undefined
+  const { v: _, ...projection } = value
+  if (!isProjection(projection)) return undefined
+  return hasTips(projection) ? projection : withTips(projection, undefined, 0)
 }
 
-function hasTips({ tips, settled, to }: InfoProjection, tipsTo: unknown): boolean {
-  if (tipsTo !== to.seq || !isTips(tips) || !(settled === undefined || isCount(settled))) return false
+function hasTips({ tips, settled, to }: InfoProjection): boolean {
+  if (!isTips(tips) || !(settled === undefined || isCount(settled))) return false
   const { tips: kept, current } = tips
   return kept.every(({ seq }) => seq <= to.seq) && (current === null || kept.some(({ seq }) => seq === current))
 }
 
 const TEXTS = ["userTitle", "autoTitle", "headerTitle", "cwd", "kind", "cronJobId", "systemPromptOverride"]
-const FLAGS = ["promptsMore", "promptsHidden", "promptsLost", "modelUnknown", "valuesApart", "whole"]
+const FLAGS = ["promptsMore", "promptsHidden", "whole"]
 const SUMS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "calls"]
 
 /** Not with the checks of `shape.ts`: the first opening in a process would spend three times as long here, and the problem is not reported. */
-function isStored(value: unknown): value is Stored {
-  if (!isObject(value)) return false
+function isProjection(value: Fields): value is Fields & InfoProjection {
   const {
-    v,
     to,
     leaf,
     compaction,
@@ -83,7 +53,6 @@ function isStored(value: unknown): value is Stored {
     lines,
   } = value
   return (
-    (v === 1 || v === 2) &&
     isText(value["log"]) &&
     isPlace(to) &&
     (leaf === null || isText(leaf)) &&
@@ -101,6 +70,7 @@ function isStored(value: unknown): value is Stored {
     isMissingOr(isParent, parentSession) &&
     (model === undefined || (isObject(model) && isText(model["provider"]) && isText(model["model"]))) &&
     isObject(value["metadata"]) &&
+    isStamps(value["stamps"]) &&
     isMetrics(metrics) &&
     isMissingOr(isMetrics, inheritedMetrics) &&
     isMissingOr(Number.isFinite, lines)

@@ -99,8 +99,7 @@ export interface InfoProjection extends PromptProjection, Pick<SessionInfo, Copi
   readonly source?: "interactive" | "cron"
   readonly modelIsExplicit: boolean
   readonly metadata: { readonly [key: string]: unknown }
-  /** Missing in a text of an older program: then the title and the metadata are right until the next of these entries. */
-  readonly stamps?: Stamps
+  readonly stamps: Stamps
   /** The number of lines that the header requires. */
   readonly lines?: number
   /** Of a log of an older or newer version, as it is read. It is valid for exactly this end of the log and is never continued. */
@@ -418,12 +417,10 @@ function knowPath(next: Mutable<InfoProjection>): void {
 
 function projectStamped(next: Mutable<InfoProjection>, entry: Entry): void {
   const stamp = stampOf(entry)
-  const { stamps } = next
-  if (stamps !== undefined) next.stamps = { ...stamps, latest: laterOf(stamp, stamps.latest) }
+  next.stamps = { ...next.stamps, latest: laterOf(stamp, next.stamps.latest) }
   if (entry.type === "label") return
-  // It is not known whether this entry replaces the one before it; or its title or value is a reference. A reader that has the blobs
-  // restores the entry and removes `blobs`.
-  if (next.stamps === undefined || entry.blobs !== undefined) next.stale = "log"
+  // Its title or value is a reference. A reader that has the blobs restores the entry and removes `blobs`.
+  if (entry.blobs !== undefined) next.stale = "log"
   else if (entry.type === "metadata") projectMetadata(next, next.stamps, entry, stamp)
   else projectTitle(next, next.stamps, entry, stamp)
 }

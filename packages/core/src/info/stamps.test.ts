@@ -1,17 +1,14 @@
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { entryLine, headerLine, memory, projectTo, storeKept } from "../../test/kept-info.ts"
 import { HEADER } from "../../test/logs.ts"
 import { holds, holdsAsync } from "../../test/property.ts"
-import { STORED_ID } from "../../test/stored.ts"
 import type { Entry } from "../format/entry.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { labelsOf } from "../log/nodes.ts"
 import { createSessions } from "../session/repository.ts"
 import { migrateLines } from "../transfer/older/migrate.ts"
 import { projectLines, startProjection, toSessionInfo } from "./projection.ts"
-import { encodeProjection } from "./projection-text.ts"
 
 const HEAD = { next: 1, log: "l", bytes: 0, updatedAt: 0 }
 
@@ -145,18 +142,4 @@ test("a migrated log shows the last title of its source, whatever the clocks of 
     }),
     500,
   )
-})
-
-test("the title of a text without stamps, from an older program, is shown; a title behind it makes the log be read", async () => {
-  const titled = (seq: number, title: string, second: number): string =>
-    entryLine(seq, { type: "title_change", title, source: "user" }).replace("09:30:00", `09:30:0${second}`)
-  const lines = [headerLine(), titled(1, "later", 9), titled(2, "earlier", 1)]
-  const { stamps: _, ...older } = projectTo(lines, 1, "")
-  const text = encodeProjection({ ...older, userTitle: "as the older program shows it" })
-  const current = memory()
-  await storeKept(current, lines.slice(0, 2), 1, text, true)
-  expect((await createSessions({ storage: current }).info(STORED_ID)).title).toBe("as the older program shows it")
-  const continued = memory()
-  await storeKept(continued, lines, 1, text, true)
-  expect((await createSessions({ storage: continued }).info(STORED_ID)).title).toBe("later")
 })

@@ -197,7 +197,7 @@ test("only the blobs of prompts that the information needs are read, and the lis
   await check(/^fourth -/, 3)
 })
 
-describe("information without the open tips, as older programs store it,", () => {
+describe("information without the open tips, which were too long for it,", () => {
   const lines = [
     headerLine(),
     ...[1, 2, 3].map(saidLine),
@@ -210,12 +210,12 @@ describe("information without the open tips, as older programs store it,", () =>
     const { stale: _, ...projection } = projectTo([...lines, saidLine(6)], seq, log)
     return projection
   }
-  const older = async (storage: SessionStorage): Promise<void> =>
+  const withoutTips = async (storage: SessionStorage): Promise<void> =>
     storeKept(storage, lines, 5, encodeProjection(withTips(complete(5, ""), undefined, 0)), true)
 
   test("is completed by `info`, which reads the log for them once; a list reads it for none", async () => {
     const storage = counting()
-    await older(storage)
+    await withoutTips(storage)
     const sessions = createSessions({ storage })
     for (const known of [false, true]) {
       expect((await sessions.list()).sessions[0]).not.toHaveProperty("openTips")
@@ -227,7 +227,7 @@ describe("information without the open tips, as older programs store it,", () =>
 
   test("is completed by the next append of a session that was opened", async () => {
     const storage = counting()
-    await older(storage)
+    await withoutTips(storage)
     const session = await createSessions({ storage }).open(STORED_ID)
     await session.append({ type: "title_change", title: "t", source: "user" })
     storage.take()
@@ -249,7 +249,7 @@ describe("information without the open tips, as older programs store it,", () =>
 
   test("is all that there is of a log that cannot be read", async () => {
     const storage = counting()
-    await older(storage)
+    await withoutTips(storage)
     const read: SessionStorage["read"] = async function* () {
       yield* []
       throw new StorageError("corrupt", "A line is not UTF-8.")

@@ -149,9 +149,8 @@ export class SessionState {
 
   /** The greatest stamp of the annotations that this session knows: those of the information, else those of the held lines. */
   get latestStamp(): Stamp | undefined {
-    const stamps = this.info?.stamps
-    if (stamps !== undefined) return stamps.latest
-    const { log } = this
+    const { info, log } = this
+    if (info !== undefined) return info.stamps.latest
     let latest: Stamp | undefined
     for (let seq = log.from; seq < log.end; seq++) {
       const entry = log.at(seq)
