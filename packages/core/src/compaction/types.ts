@@ -62,6 +62,8 @@ export interface CompactionSettings {
   readonly rounds?: boolean
   /** The summarizer's context window in tokens, including its answer. Default: the window of the session's model. */
   readonly summarizerWindow?: number
+  /** Texts in place of those that the summarizer is asked with. Merged by name over all layers. */
+  readonly prompts?: SummaryPrompts
   /** The `temperature` of a request to the summarizer. Default: not set. */
   readonly temperature?: number
   /**
@@ -76,6 +78,16 @@ export interface CompactionSettings {
    * compaction is due. Shares are of the window that `context()` gets, else of the window of these settings. Default false.
    */
   readonly prune?: boolean | PruneOptions
+}
+
+/** Each must not be empty; one that is left out has its default, `SUMMARY_SYSTEM_PROMPT`, `FIRST_SUMMARY_PROMPT` or `UPDATE_SUMMARY_PROMPT` of `@sessions/core/compaction`. */
+export interface SummaryPrompts {
+  /** The `system` of every request, also for the beginning of a turn and for a branch. */
+  readonly system?: string
+  /** Follows the messages in the first summary of a history: says what the summary must have, and in which form. */
+  readonly initial?: string
+  /** Follows the new messages and the last summary: says how to merge them into it. */
+  readonly update?: string
 }
 
 export interface SummarizeRequest {

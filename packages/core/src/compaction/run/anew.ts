@@ -179,7 +179,7 @@ async function summarizeAnew(
   live: CompactableSession,
   { summarize, instructions, signal }: CompactionRun,
   at: Seq,
-  { timeout, temperature, maxSummaryTokens, summarizerWindow, window, countTokens: count }: SettingsInWindow,
+  { timeout, temperature, prompts, maxSummaryTokens, summarizerWindow, window, countTokens: count }: SettingsInWindow,
 ): Promise<{ readonly summary: string; readonly usage: Usage | undefined }> {
   const ask = (): readonly SelectedEntry[] | NeedsOlder => {
     const { log, leafId } = live.state
@@ -195,13 +195,13 @@ async function summarizeAnew(
   const messages = renderMessages(entries).messages.filter(({ message }) => message.role !== "system")
   const files = collectFiles(messages.map(({ message }) => message))
   let usage: Usage | undefined
-  const to = { session: live.id, summarize, timeout, temperature, signal }
+  const to = { session: live.id, summarize, timeout, temperature, prompts, signal }
   const answer = async (prompt: string): Promise<string> => {
     const got = await askSummarizer(to, prompt, maxSummaryTokens)
     usage = sumOfUsage(usage, got.usage)
     return got.text
   }
-  const o = { window: summarizerWindow ?? window, maxSummaryTokens, count, instructions }
+  const o = { window: summarizerWindow ?? window, maxSummaryTokens, count, instructions, prompts }
   const text = messages.length === 0 ? NOTHING_LEFT : await askForBranchSummary(messages, answer, o)
   return { summary: storedBranchSummary(text, files), usage }
 }

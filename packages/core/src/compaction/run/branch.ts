@@ -57,7 +57,7 @@ export async function summarizeBranch(
   const { leafId } = live.state
   const selection = await selectAt(live, leafId, reading)
   const settings = settingsAt(selection, resolved)
-  const { timeout, temperature, maxSummaryTokens, countTokens: count } = settings
+  const { timeout, temperature, prompts, maxSummaryTokens, countTokens: count } = settings
   const { summarizerWindow: window = settings.window } = settings
   const ancestor = await ancestorOf(live, leafId, target, reading)
   const { entries } = await restoreSelected(live, selection.entries, reading)
@@ -68,13 +68,13 @@ export async function summarizeBranch(
   const stale = outdated.length === 0 ? {} : { outdated: [...new Set(outdated)] }
   let usage: Usage | undefined
   const text = await whileOpen(live, by.checkOpen, signal, (stop) => {
-    const to = { session: live.id, summarize, timeout, temperature, signal: stop, fail: failed }
+    const to = { session: live.id, summarize, timeout, temperature, prompts, signal: stop, fail: failed }
     const ask = async (prompt: string): Promise<string> => {
       const answer = await askSummarizer(to, prompt, maxSummaryTokens)
       usage = sumOfUsage(usage, answer.usage)
       return answer.text
     }
-    return askForBranchSummary(branch.messages, ask, { window, maxSummaryTokens, count, instructions })
+    return askForBranchSummary(branch.messages, ask, { window, maxSummaryTokens, count, instructions, prompts })
   })
   by.checkOpen()
   const now = await selectAt(live, live.state.leafId, reading)

@@ -79,7 +79,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
   const plan = await run.plan?.(selection, settings)
   const work = plan?.work ?? (await prepare(live, run, selection, settings))
   const outdated = plan === undefined ? await outdatedIn(live, selection, work, signal) : []
-  const prompts = compactionPrompts(work, run.instructions)
+  const prompts = compactionPrompts(work, run.instructions, settings.prompts)
   for (const { compact: hook } of live.options.hooks)
     await untilAbort(
       live,
@@ -136,7 +136,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     tokensFreed: tokensBefore - tokensAfter,
     messagesSummarized: work.history.length + work.turnPrefix.length,
     messagesKept: work.kept.length,
-    missingHeadings: missingHeadings(summary),
+    missingHeadings: missingHeadings(summary, settings.prompts),
   })
   for (const { compact: hook } of live.options.hooks)
     runHook("compact.after", () => hook?.after?.({ session: live.id, entryId: id }), live.reportHookFailure)
@@ -189,10 +189,10 @@ async function summarize(
   work: PreparedCompaction,
   settings: SettingsInWindow,
 ): Promise<{ readonly summary: string; readonly usage: Usage | undefined }> {
-  const { timeout, temperature, maxSummaryTokens, maxTurnContextTokens, rounds, countTokens: count } = settings
+  const { timeout, temperature, prompts, maxSummaryTokens, maxTurnContextTokens, rounds, countTokens: count } = settings
   if (work.history.length + work.turnPrefix.length === 0)
     return { summary: withFileLists(NOTHING_LEFT, work.files), usage: undefined }
-  const to = { session: live.id, summarize: ask, timeout, temperature, signal }
+  const to = { session: live.id, summarize: ask, timeout, temperature, prompts, signal }
   let usage: Usage | undefined
   const answer = async (part: SummaryPart, prompt: string): Promise<string> => {
     const got = await askSummarizer(to, prompt, part === "history" ? maxSummaryTokens : maxTurnContextTokens)
@@ -200,7 +200,14 @@ async function summarize(
     return got.text
   }
   const window = settings.summarizerWindow ?? settings.window
-  const answers = await askForSummaries(work, answer, { window, maxSummaryTokens, rounds, count, instructions })
+  const answers = await askForSummaries(work, answer, {
+    window,
+    maxSummaryTokens,
+    rounds,
+    count,
+    instructions,
+    prompts,
+  })
   return { summary: storedSummary(answers, work), usage }
 }
 

@@ -13,6 +13,7 @@ const asking = (summarize: unknown, o: { timeout?: number; signal?: AbortSignal;
       summarize: summarize as Summarize,
       timeout: o.timeout ?? 60_000,
       temperature: o.temperature,
+      prompts: {},
       signal: o.signal ?? new AbortController().signal,
     },
     "the prompt",

@@ -4,7 +4,7 @@ import { isObject } from "../../format/shape.ts"
 import { onAbort, rejectOnAbort } from "../../storage/signals.ts"
 import { type AnswerProblem, readAnswer } from "../summary/answer.ts"
 import { SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
-import type { Summarize, SummarizeRequest } from "../types.ts"
+import type { Summarize, SummarizeRequest, SummaryPrompts } from "../types.ts"
 import { aborted, failed, invalid } from "./failure.ts"
 import { usageOf } from "./usage.ts"
 
@@ -14,6 +14,7 @@ export interface Summarizer {
   /** Milliseconds. */
   readonly timeout: number
   readonly temperature?: number | undefined
+  readonly prompts: SummaryPrompts
   readonly signal: AbortSignal
   /** Makes the error of a failed request. Default: the error of a failed compaction. */
   readonly fail?: typeof failed
@@ -53,7 +54,7 @@ export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: n
   const late = fail(session, `the summarizer gave no answer within ${to.timeout} ms`)
   const timer = setTimeout(() => stop.abort(late), Math.min(to.timeout, LONGEST_TIMEOUT))
   const request: SummarizeRequest = {
-    system: SUMMARY_SYSTEM_PROMPT,
+    system: to.prompts.system ?? SUMMARY_SYSTEM_PROMPT,
     prompt,
     maxTokens,
     ...(temperature === undefined ? {} : { temperature }),

@@ -24,6 +24,7 @@ test("the defaults are a reserve of 16,384, 20,000 tokens kept, and three failur
     maxSummaryTokens: 13_107,
     maxTurnContextTokens: 8_192,
     rounds: false,
+    prompts: {},
     summarizerWindow: undefined,
     temperature: undefined,
     summaryAs: "user",

@@ -20,7 +20,7 @@ export type TriggerRule =
 type Defaults = Required<
   Pick<
     CompactionSettings,
-    "enabled" | "timeout" | "windows" | "minMessages" | "rounds" | "summaryAs" | "maxFailures" | "prune"
+    "enabled" | "timeout" | "windows" | "minMessages" | "rounds" | "prompts" | "summaryAs" | "maxFailures" | "prune"
   >
 >
 
@@ -31,6 +31,7 @@ const DEFAULTS: Defaults = {
   windows: {},
   minMessages: 0,
   rounds: false,
+  prompts: {},
   summaryAs: "user",
   maxFailures: MAX_FAILURES,
   prune: false,
@@ -82,6 +83,9 @@ export function resolveSettings(...layers: SettingsLayers): ResolvedSettings {
   const given = withPresets(layers)
   return Object.assign({ ...DEFAULTS }, ...given.map(fieldsOf), {
     windows: Object.assign({}, ...given.map(({ windows }) => windows)),
+    prompts: Object.fromEntries(
+      given.flatMap(({ prompts = {} }) => Object.entries(prompts).filter(([, text]) => text !== undefined)),
+    ),
     countTokens: counterOf(layers),
   }) as ResolvedSettings
 }
@@ -118,9 +122,9 @@ export function inWindow(settings: ResolvedSettings, window: number): SettingsIn
   }
 }
 
-/** The settings that layers pass on as they are. `windows` are merged. */
+/** The settings that layers pass on as they are. `windows` and `prompts` are merged. */
 const KEYS = (Object.keys(COMPACTION_OPTIONS) as (keyof CompactionSettings)[]).filter(
-  (key) => key !== "windows" && !REPLACED.some((replaced) => replaced === key),
+  (key) => key !== "windows" && key !== "prompts" && !REPLACED.some((replaced) => replaced === key),
 )
 
 /** The settings of a layer that override those of the layers before it. The last layer that sets a trigger or a minimum decides. */

@@ -1,5 +1,7 @@
 /** The prompts for a summarizer. The headings are fixed, so that the next compaction can update the last summary. */
 
+import type { SummaryPrompts } from "../types.ts"
+
 /** The headings of a summary, verbatim and in this order. */
 export const SUMMARY_HEADINGS: readonly string[] = [
   "## Goal",
@@ -111,8 +113,9 @@ export interface PromptParts {
   readonly instructions?: string | undefined
 }
 
-export function summaryPrompt(parts: PromptParts): string {
-  return compose(parts, parts.previousSummary === undefined ? FIRST_SUMMARY_PROMPT : UPDATE_SUMMARY_PROMPT)
+export function summaryPrompt(parts: PromptParts, prompts: SummaryPrompts = {}): string {
+  const { initial = FIRST_SUMMARY_PROMPT, update = UPDATE_SUMMARY_PROMPT } = prompts
+  return compose(parts, parts.previousSummary === undefined ? initial : update)
 }
 
 /** With a `previousSummary` only if the history has nothing new, so that no other prompt has it. */
@@ -131,8 +134,9 @@ function compose({ conversation, previousSummary: previous, instructions }: Prom
   return [`<conversation>\n${conversation}\n</conversation>`, ...summary, prompt, ...last].join("\n\n")
 }
 
-/** Headings of the template that a summary does not have. */
-export function missingHeadings(summary: string): readonly string[] {
+/** Headings of the template that a summary does not have. Whoever asks with texts of his own may have asked for others: none. */
+export function missingHeadings(summary: string, { initial, update }: SummaryPrompts = {}): readonly string[] {
+  if (initial !== undefined || update !== undefined) return []
   const lines = new Set(summary.split("\n").map((line) => line.trimEnd()))
   return SUMMARY_HEADINGS.filter((heading) => !lines.has(heading))
 }

@@ -22,6 +22,7 @@ import {
 } from "./prompts.ts"
 import { escapeTags, serializeConversation, tokensOfText } from "./serialize.ts"
 import { isTooLong } from "./too-long.ts"
+import type { SummaryPrompts } from "../types.ts"
 
 /** A prompt or an answer for each part: the history, and the beginning of a split turn. Undefined for a part without new messages. */
 export interface SummaryParts {
@@ -44,6 +45,8 @@ export interface RequestOptions {
   /** True: each request summarizes only its own messages, and its answer is put in a `<context_summary>` block. Default false. */
   readonly rounds?: boolean
   readonly count?: TokenCounter | undefined
+  /** Texts in place of the default ones; the system prompt takes its part of the window. */
+  readonly prompts?: SummaryPrompts
   /** Whether an error means that the request was too long. Default: {@link isTooLong}. */
   readonly tooLong?: (error: unknown) => boolean
 }
@@ -54,16 +57,17 @@ const OPTIONS: OptionNames<RequestOptions> = {
   maxSummaryTokens: 1,
   rounds: 1,
   count: 1,
+  prompts: 1,
   tooLong: 1,
 }
 
 type Summarized = Pick<PreparedCompaction, "history" | "turnPrefix" | "previousSummary">
 
 /** The prompts for the parts, at least one of which is not empty. `instructions` are added at the end of each. */
-export function compactionPrompts(work: Summarized, instructions?: string): SummaryParts {
+export function compactionPrompts(work: Summarized, instructions?: string, prompts?: SummaryPrompts): SummaryParts {
   const promptOf = (part: SummaryPart): string | undefined => {
     if (work[part].length === 0) return undefined
-    return promptWith(PROMPTS[part], serializeConversation(work[part]), previousFor(part, work), instructions)
+    return promptWith(makersOf(prompts)[part], serializeConversation(work[part]), previousFor(part, work), instructions)
   }
   return { history: promptOf("history"), turnPrefix: promptOf("turnPrefix") }
 }
@@ -89,7 +93,7 @@ export async function askForSummaries(
   const answerOf = async (part: SummaryPart): Promise<string | undefined> => {
     if (work[part].length === 0) return undefined
     const previous = previousFor(part, work)
-    return askForMessages({ part, messages: work[part], previous, promptOf: PROMPTS[part] }, settings)
+    return askForMessages({ part, messages: work[part], previous, promptOf: makersOf(o.prompts)[part] }, settings)
   }
   return { history: await answerOf("history"), turnPrefix: await answerOf("turnPrefix") }
 }
@@ -127,7 +131,9 @@ function previousFor(part: SummaryPart, { history, previousSummary }: Summarized
 /** Makes the prompt of a request. */
 type MakePrompt = (parts: PromptParts) => string
 
-const PROMPTS: Readonly<Record<SummaryPart, MakePrompt>> = { history: summaryPrompt, turnPrefix: turnPrefixPrompt }
+function makersOf(prompts: SummaryPrompts | undefined): Readonly<Record<SummaryPart, MakePrompt>> {
+  return { history: (parts) => summaryPrompt(parts, prompts), turnPrefix: turnPrefixPrompt }
+}
 
 function promptWith(
   promptOf: MakePrompt,
@@ -148,8 +154,8 @@ interface Settings extends Required<Omit<RequestOptions, "instructions" | "count
 
 function settingsOf(ask: AskSummarizer, o: RequestOptions): Settings {
   const { window = Number.POSITIVE_INFINITY, maxSummaryTokens = 0, rounds = false } = o
-  const { count = estimateMessage, tooLong = isTooLong, instructions } = o
-  return { ask, window, maxSummaryTokens, rounds, count, tooLong, instructions }
+  const { count = estimateMessage, tooLong = isTooLong, instructions, prompts = {} } = o
+  return { ask, window, maxSummaryTokens, rounds, count, tooLong, instructions, prompts }
 }
 
 /** Messages that become one summary. */
@@ -187,8 +193,10 @@ function tokensOfPrevious(summary: string | undefined, count: TokenCounter): num
 
 /** Tokens of the window that are left for a conversation, without the answer and the fixed parts of the prompt. */
 function availableTokens(promptOf: MakePrompt, s: Settings): number {
-  const { window, maxSummaryTokens, count, instructions } = s
-  const prompt = tokensOfText(promptWith(promptOf, "", "", instructions), count)
+  const { window, maxSummaryTokens, count, instructions, prompts } = s
+  const { system } = prompts
+  const asked = tokensOfText(promptWith(promptOf, "", "", instructions), count)
+  const prompt = asked + (system === undefined ? 0 : tokensOfText(system, count))
   const available = window - maxSummaryTokens - prompt
   if (available >= tokensOfText("x".repeat(SHORTEST_CHUNK), count)) return available
   const message = `The summarizer's window (${window} tokens) is too small for a conversation: its answer may take ${maxSummaryTokens}, and what it is asked takes about ${prompt}. Lower maxSummaryTokens, or give a larger summarizerWindow.`
@@ -228,10 +236,11 @@ async function askInTurn(
 
 /** Summarizes a summary that leaves too little space for messages in the same request. */
 async function condensed(summary: string, s: Settings): Promise<string> {
-  const available = availableTokens(summaryPrompt, s)
+  const { history: promptOf } = makersOf(s.prompts)
+  const available = availableTokens(promptOf, s)
   const budget = Math.max(available - Math.min(s.maxSummaryTokens, available / 2), 1)
   const chunks = splitChunk({ conversation: `[Summary so far]: ${escapeTags(summary)}` }, budget, s.count)
-  const work = { part: "history", previous: undefined, promptOf: summaryPrompt } as const
+  const work = { part: "history", previous: undefined, promptOf } as const
   const [answer] = await askInTurn(work, chunks, true, s)
   return answer as string
 }
