@@ -23,31 +23,24 @@ export const NO_METRICS: SessionMetrics = {
   calls: 0,
 }
 
-export function addMetrics(a: SessionMetrics, b: SessionMetrics): SessionMetrics {
-  const cost = a.cost === undefined && b.cost === undefined ? {} : { cost: (a.cost ?? 0) + (b.cost ?? 0) }
+export function addMetrics(one: SessionMetrics, other: SessionMetrics): SessionMetrics {
+  const cost = one.cost ?? other.cost
   return {
-    input: a.input + b.input,
-    output: a.output + b.output,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite: a.cacheWrite + b.cacheWrite,
-    totalTokens: a.totalTokens + b.totalTokens,
-    calls: a.calls + b.calls,
-    ...cost,
+    input: one.input + other.input,
+    output: one.output + other.output,
+    cacheRead: one.cacheRead + other.cacheRead,
+    cacheWrite: one.cacheWrite + other.cacheWrite,
+    totalTokens: one.totalTokens + other.totalTokens,
+    calls: one.calls + other.calls,
+    ...(cost === undefined ? {} : { cost: (one.cost ?? 0) + (other.cost ?? 0) }),
   }
 }
 
 /** Adds one model call. A missing number counts as 0, and a total that is less than the sum of the other four as that sum. */
 export function addUsage(metrics: SessionMetrics, usage: unknown): SessionMetrics {
   const u = (typeof usage === "object" && usage !== null ? usage : {}) as Usage
-  const [input, output, cacheRead, cacheWrite, total] = usageCounts(u)
+  const [input, output, cacheRead, cacheWrite, totalTokens] = usageCounts(u)
   const cost = usageCost(u)
-  return {
-    input: metrics.input + input,
-    output: metrics.output + output,
-    cacheRead: metrics.cacheRead + cacheRead,
-    cacheWrite: metrics.cacheWrite + cacheWrite,
-    totalTokens: metrics.totalTokens + total,
-    calls: metrics.calls + 1,
-    ...(cost === undefined && metrics.cost === undefined ? {} : { cost: (metrics.cost ?? 0) + (cost ?? 0) }),
-  }
+  const call = { input, output, cacheRead, cacheWrite, totalTokens, calls: 1 }
+  return addMetrics(metrics, cost === undefined ? call : { ...call, cost })
 }

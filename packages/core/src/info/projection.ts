@@ -160,8 +160,6 @@ export function startProjection(header: Header | Readonly<Record<string, unknown
     metadata: {},
     stamps: {},
     metrics: NO_METRICS,
-    // Set even while it is 0: a stored text without it is of a program that counted the calls of the parent as own.
-    ...(parentSession === undefined ? {} : { inheritedMetrics: NO_METRICS }),
   }
 }
 
