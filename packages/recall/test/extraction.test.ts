@@ -1,5 +1,5 @@
 /** Extraction: its gates, what the model sees, what is written, and what a failure leaves. */
-import { createSessions } from "@sessions/core"
+import { createSessions, type Session } from "@sessions/core"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { createDocumentMemory, createRecall } from "../src/index.ts"
@@ -74,6 +74,33 @@ test("at the first extraction and after it 2 tool calls are too few, 3 are enoug
   await session.append([call("third"), result("third")])
   expect((await recall.extract(session)).skipped).toBeUndefined()
   expect(await recall.extract(session)).toMatchObject({ skipped: "few_calls" })
+})
+
+test("by default a session's first extraction needs all three: 20 messages, 3 tool calls, and none without a result", async () => {
+  const three = ["a", "b", "c"].flatMap((id) => [call(id), result(id)])
+  const cases: [string, (session: Session) => Promise<unknown>, string | undefined][] = [
+    ["19 messages", async (s) => [await talk(s, 13), await s.append(three)], "few_messages"],
+    ["2 calls", async (s) => [await talk(s, 16), await s.append(three.slice(0, 4))], "few_calls"],
+    [
+      "one pending",
+      async (s) => [await talk(s, 14), await s.append([...three.slice(0, 5), user("go")])],
+      "pending_call",
+    ],
+    ["all three", async (s) => [await talk(s, 14), await s.append(three)], undefined],
+  ]
+  for (const [name, make, skipped] of cases) {
+    const sessions = createSessions({ storage: createMemoryStorage() })
+    const session = await sessions.create()
+    await make(session)
+    let asked = 0
+    const ask = async () => {
+      asked++
+      return "[]"
+    }
+    const recall = createRecall({ files: createDocumentMemory(sessions.storage), scope: SCOPE, ask })
+    const { skipped: why } = await recall.extract(session)
+    expect([name, why, asked]).toEqual([name, skipped, skipped === undefined ? 1 : 0])
+  }
 })
 
 test("a chat without tools is extracted again and again with minToolCalls 0", async () => {
