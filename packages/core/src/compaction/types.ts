@@ -132,6 +132,10 @@ export interface SummaryAnswer {
    * clients are ignored.
    */
   readonly usage?: object | null
+  /** Stored with the compaction: a line about the summary for people, such as the row of a list. Of several answers the last one's. Not empty. */
+  readonly shortSummary?: string | null
+  /** Stored with the compaction unchanged: any JSON that the program needs after it. No context has it. Of several answers the last one's. */
+  readonly preserveData?: unknown
 }
 
 /**

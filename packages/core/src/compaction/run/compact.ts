@@ -23,7 +23,7 @@ import { askForSummaries, compactionPrompts, storedSummary, type SummaryPart } f
 import type { CompactionResult, Summarize } from "../types.ts"
 import { aborted, failed, moved, nothingToCut } from "./failure.ts"
 import { describeRule, tooLargeFor } from "./fitting.ts"
-import { askSummarizer } from "./summarizer.ts"
+import { askSummarizer, type KeptFields } from "./summarizer.ts"
 import { readOutdated } from "./outdated.ts"
 import { sumOfUsage } from "./usage.ts"
 
@@ -87,7 +87,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
       hook?.before?.({ session: live.id, prompt: prompts.history ?? prompts.turnPrefix ?? "" }),
     )
   live.events.emit("compact_start", { reason: run.reason })
-  const { summary, usage } = await summarize(live, run, work, settings)
+  const { summary, usage, kept } = await summarize(live, run, work, settings)
   // Pending appends precede the compaction in the log, so they must be written before the session is checked.
   await untilAbort(live, signal, live.drain())
   run.checkOpen()
@@ -116,6 +116,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     ...(summaryAs === "pair" ? { summaryAs } : {}),
     ...(outdated.length === 0 ? {} : { outdated }),
     ...(usage === undefined ? {} : { usage }),
+    ...kept,
     ...work.files,
   }
   try {
@@ -188,15 +189,17 @@ async function summarize(
   { summarize: ask, instructions, signal }: CompactionRun,
   work: PreparedCompaction,
   settings: SettingsInWindow,
-): Promise<{ readonly summary: string; readonly usage: Usage | undefined }> {
+): Promise<{ readonly summary: string; readonly usage: Usage | undefined; readonly kept: KeptFields }> {
   const { timeout, temperature, prompts, maxSummaryTokens, maxTurnContextTokens, rounds, countTokens: count } = settings
   if (work.history.length + work.turnPrefix.length === 0)
-    return { summary: withFileLists(NOTHING_LEFT, work.files), usage: undefined }
+    return { summary: withFileLists(NOTHING_LEFT, work.files), usage: undefined, kept: {} }
   const to = { session: live.id, summarize: ask, timeout, temperature, prompts, signal }
   let usage: Usage | undefined
+  let kept: KeptFields = {}
   const answer = async (part: SummaryPart, prompt: string): Promise<string> => {
     const got = await askSummarizer(to, prompt, part === "history" ? maxSummaryTokens : maxTurnContextTokens)
     usage = sumOfUsage(usage, got.usage)
+    kept = { ...kept, ...got.kept }
     return got.text
   }
   const window = settings.summarizerWindow ?? settings.window
@@ -208,7 +211,7 @@ async function summarize(
     instructions,
     prompts,
   })
-  return { summary: storedSummary(answers, work), usage }
+  return { summary: storedSummary(answers, work), usage, kept }
 }
 
 /**

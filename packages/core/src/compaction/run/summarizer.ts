@@ -1,6 +1,7 @@
 /** Asks the caller's model for a summary and rejects incomplete answers. */
 import type { Usage } from "../../format/message.ts"
-import { isObject } from "../../format/shape.ts"
+import type { CompactionEntry } from "../../format/entry.ts"
+import { type Fields, isObject } from "../../format/shape.ts"
 import { onAbort, rejectOnAbort } from "../../storage/signals.ts"
 import { type AnswerProblem, readAnswer } from "../summary/answer.ts"
 import { SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
@@ -43,7 +44,11 @@ export interface Summary {
   readonly text: string
   /** The valid numbers of the reported usage. */
   readonly usage: Usage | undefined
+  readonly kept: KeptFields
 }
+
+/** Fields of an answer that the compaction stores. */
+export type KeptFields = Pick<CompactionEntry, "shortSummary" | "preserveData">
 
 /** Rejects with `compaction_failed` if no complete text comes in time, or with `aborted`. */
 export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: number): Promise<Summary> {
@@ -77,5 +82,25 @@ export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: n
     const word = read.word === undefined ? "" : ` (it ended with ${JSON.stringify(read.word)})`
     throw fail(session, `${PROBLEMS[read.problem]}${word}`)
   }
-  return { text: read.text, usage: isObject(answer) ? usageOf(answer["usage"]) : undefined }
+  if (!isObject(answer)) return { text: read.text, usage: undefined, kept: {} }
+  return { text: read.text, usage: usageOf(answer["usage"]), kept: keptOf(session, answer, fail) }
+}
+
+function keptOf(session: string, { shortSummary, preserveData }: Fields, fail: typeof failed): KeptFields {
+  if (shortSummary !== undefined && shortSummary !== null && (typeof shortSummary !== "string" || !shortSummary.trim()))
+    throw fail(session, "the answer's shortSummary is not a text that is not empty; leave it out if there is none")
+  if (preserveData !== undefined && !isJson(preserveData))
+    throw fail(session, "the answer's preserveData cannot be written as JSON; give plain values without circles")
+  return {
+    ...(typeof shortSummary === "string" ? { shortSummary } : {}),
+    ...(preserveData === undefined ? {} : { preserveData }),
+  }
+}
+
+function isJson(value: unknown): boolean {
+  try {
+    return JSON.stringify(value) !== undefined
+  } catch {
+    return false
+  }
 }
