@@ -49,6 +49,27 @@ test("compact sends the prompt to a shell command and stores its output as the s
   expect(texts.slice(1)).toEqual(["last"])
 })
 
+test("compact --anew makes the summary again, without what was deleted since", async () => {
+  const { cli } = await withConversation()
+  const summarizer = ["--summarizer", "grep -o 'User.: [a-z]*'"]
+  await cli("compact", "conversation", ...summarizer, "--keep-recent-tokens", "1")
+  await cli.use(async (sessions) => {
+    const session = await sessions.open("conversation")
+    const { messages } = await session.messages()
+    await session.tombstone(messages[0]?.entryId as string)
+    expect((await session.context()).diagnostics.map(({ code }) => code)).toContain("summarized")
+  })
+  const { exit, stderr } = await cli("compact", "conversation", "--anew", "--summarizer", "echo made anew")
+  expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" })
+  await cli.use(async (sessions) => {
+    const { messages, diagnostics } = await (await sessions.open("conversation")).context()
+    expect(diagnostics).toEqual([])
+    expect(JSON.stringify(messages)).toContain("made anew")
+    expect(JSON.stringify(messages)).not.toContain("first")
+    expect(JSON.stringify(messages.at(-1))).toContain("last")
+  })
+})
+
 test("compact --json prints the result", async () => {
   const { cli } = await withConversation()
   const result = await cli.json(

@@ -22,6 +22,10 @@ export const compact: Command = defineCommand({
     model: { type: "string", value: "COMMAND", help: "the same as --summarizer" },
     "keep-recent-tokens": { type: "string", value: "N", help: "newest tokens to keep as they are (default 20000)" },
     preset: { type: "string", value: "NAME", help: `compaction settings: ${PRESET_NAMES.join(", ")}` },
+    anew: {
+      type: "boolean",
+      help: "make the last summary anew, without what was deleted or edited since; keeps the same messages",
+    },
     instructions: { type: "string", value: "TEXT", help: "additional instructions at the end of the prompt" },
     window: {
       type: "string",
@@ -64,6 +68,7 @@ export const compact: Command = defineCommand({
       ...(contextWindow === undefined ? {} : { contextWindow }),
       ...(seconds === undefined ? {} : { timeout: seconds * 1_000 }),
       ...(preset === undefined ? {} : { preset }),
+      ...(values.anew === true ? { anew: true } : {}),
       ...(values.instructions === undefined ? {} : { instructions: values.instructions }),
     }
     const id = await resolveSession(ref)

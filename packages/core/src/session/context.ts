@@ -12,7 +12,6 @@ import { toModelMessages } from "../context/model-messages.ts"
 import { renderMessages } from "../context/render.ts"
 import { unknownNames } from "../context/unknown-names.ts"
 import { repairMessages } from "../context/repair.ts"
-import { hasCode } from "../format/errors.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { cloneJson } from "../format/clone.ts"
@@ -41,9 +40,7 @@ export async function readContext(
   let parts: ContextParts<ModelMessage> = { ...read, common: { ...request, same: same ?? -1 } }
   if (prune !== false || same === undefined) {
     // A page that is offline can go on with its sessions: only pruning needs the code.
-    const feature = await compactionFeature().catch((error: unknown) => {
-      if (prune !== false) throw error
-    })
+    const feature = await (prune === false ? loadedFeature() : compactionFeature())
     const given = { read, make: contextMessages, same, request, selection, prune, layers, count, o }
     parts = (await feature?.compareContexts(live, given)) ?? parts
   }
@@ -52,9 +49,8 @@ export async function readContext(
     context.fits === false ? (await compactionFeature()).explainFit(context, { window, count }) : context
   const diverged = live.openBranches() ?? []
   // A page that is offline can go on: its next context that finds the code says it.
-  const outdated = mayBeOutdated(live.state.log, selection)
-    ? await compactionFeature().then((feature) => feature.summarizedDiagnostics(live, selection, o), notLoaded)
-    : []
+  const feature = mayBeOutdated(live.state.log, selection) && (await loadedFeature())
+  const outdated = feature ? await feature.summarizedDiagnostics(live, selection, o) : []
   // The messages are copies already.
   return { messages, ...cloneJson({ ...rest, diagnostics: diagnostics.concat(outdated, diverged) }) }
 }
@@ -69,9 +65,9 @@ function mayBeOutdated(log: EntryLog, { entries, lastEdit = -1 }: Selection): bo
   )
 }
 
-function notLoaded(error: unknown): readonly Diagnostic[] {
-  if (hasCode(error, "unavailable")) return []
-  throw error
+/** Undefined if the code cannot be loaded. */
+function loadedFeature(): Promise<Awaited<ReturnType<typeof compactionFeature>> | undefined> {
+  return compactionFeature().catch(() => undefined)
 }
 
 export interface ContextMessages {

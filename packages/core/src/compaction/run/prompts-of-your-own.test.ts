@@ -64,16 +64,21 @@ test("the system prompt of the caller takes its part of the summarizer's window"
   await expect(session.compact({ prompts: { system: "s".repeat(12_000) } })).rejects.toThrow(/too small/)
 })
 
-test.each([{ system: "" }, { initial: " \n" }, { update: 1 }, { first: "x" }, "x", null])(
-  "%j is refused with a sentence that says what prompts are",
-  async (prompts) => {
-    const { session } = await asking()
-    await session.append(user(LONG))
-    const refused = session.compact({ prompts: prompts as never })
-    expect(await codeOf(refused)).toBe("invalid")
-    await expect(refused).rejects.toThrow(/\{system\?, initial\?, update\?\}/)
-  },
-)
+test.each([
+  [{ system: "" }, /prompts\.system` must be a string that is not empty/],
+  [{ initial: 1 }, /prompts\.initial` must be a string that is not empty/],
+  [{ update: null }, /prompts\.update` must be a string that is not empty/],
+  [{ first: "x" }, /first.*system, initial, update/],
+  ["x", /prompts/],
+  [null, /prompts/],
+])("%j is refused with what to do, also by `createSessions`", async (prompts, why) => {
+  const { session } = await asking()
+  await session.append(user(LONG))
+  const refused = session.compact({ prompts: prompts as never })
+  expect(await codeOf(refused)).toBe("invalid")
+  await expect(refused).rejects.toThrow(why)
+  await expect(asking({ prompts: prompts as never })).rejects.toThrow(why)
+})
 
 test("the default update keeps what the summary says, moves what is finished to Done, and keeps exact names", () => {
   expect(UPDATE_SUMMARY_PROMPT).toMatch(/keep everything that the summary says/)

@@ -12,6 +12,7 @@ import {
   isBoolean,
   isCount,
   isFunction,
+  isNonEmpty,
   isNumber,
   isObject,
   mapOf,
@@ -36,15 +37,6 @@ const isPruning: Check = (value) =>
     ? undefined
     : " must be true, false or an object with options of pruning."
 
-const isPrompts: Check = (value) =>
-  isObject(value) &&
-  Object.entries(value).every(
-    ([name, text]) =>
-      /^(?:system|initial|update)$/.test(name) && (text === undefined || (typeof text === "string" && text.trim())),
-  )
-    ? undefined
-    : " must be {system?, initial?, update?}, each a text that is not empty; leave one out for its default."
-
 /** The names of the settings, and the checks of their values. */
 export const COMPACTION_OPTIONS: OptionChecks<CompactionSettings> = {
   preset: oneOf(...Object.keys(PRESETS)),
@@ -64,7 +56,7 @@ export const COMPACTION_OPTIONS: OptionChecks<CompactionSettings> = {
   maxSummaryTokens: wholeFrom(1),
   rounds: isBoolean,
   summarizerWindow: isAboveZero,
-  prompts: isPrompts,
+  prompts: { system: isNonEmpty, initial: isNonEmpty, update: isNonEmpty },
   temperature: numberFrom(0),
   summaryAs: oneOf("user", "pair"),
   maxFailures: wholeFrom(1),
