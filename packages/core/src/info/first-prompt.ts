@@ -1,7 +1,6 @@
 /**
- * The first prompt: the first user message of a session, which a list shows in place of a title. The projection remembers the first few
- * prompts of a log, so that the next one takes over if a tombstone or an edit removes the first. If none of them is left, the log must
- * be read.
+ * The first prompt: the first user message of a session, which a list shows in place of a title. If a tombstone or an edit removes it, the
+ * log must be read for the one that takes over.
  */
 import { replacementOf } from "../context/content.ts"
 import { FIRST_PROMPT_UNITS } from "../format/limits.ts"
@@ -11,35 +10,27 @@ import { isObject } from "../format/shape.ts"
 export interface Prompt {
   /** "" if a later entry has the same id: references after that entry mean that entry. */
   readonly id: string
-  /** "" if an edit removed the text; a later edit may bring one back. */
   readonly text: string
 }
 
 /** What a projection remembers of a log's prompts. */
 export interface PromptProjection {
-  /** Oldest first. */
-  readonly prompts: readonly Prompt[]
-  /** The log has prompts after the last one remembered. */
+  readonly firstPrompt?: Prompt
+  /** The log may have prompts after the first one. */
   readonly promptsMore?: true
-  /** Prompts whose text was edited away were left out of the list; an edit may bring a text back. */
+  /** The text of an earlier prompt was edited away; another edit may bring one back. */
   readonly promptsHidden?: true
 }
 
-/** Prompts with a text that are remembered, so that a deletion seldom requires the log to be read. */
-const PROMPTS_KEPT = 3
-/** Prompts without a text that are remembered among them. */
-const HIDDEN_KEPT = 8
-
-export function firstPromptOf({ prompts }: PromptProjection): string | undefined {
-  return prompts.find(({ text }) => text !== "")?.text
-}
-
 /** Whether an entry can change what is remembered. */
-export function concernsPrompts({ prompts, promptsMore }: PromptProjection, entry: Entry): boolean {
+export function concernsPrompts({ firstPrompt, promptsMore }: PromptProjection, entry: Entry): boolean {
   const { id, type } = entry
-  if (type === "tombstone" || type === "context_edit" || (promptsMore !== true && isPrompt(entry))) return true
-  for (const prompt of prompts) if (prompt.id === id) return true
-  return false
+  return (
+    type === "tombstone" ||
+    type === "context_edit" ||
+    id === firstPrompt?.id ||
+    (promptsMore !== true && isPrompt(entry))
+  )
 }
 
 interface PromptText {
@@ -52,7 +43,7 @@ interface ListedPrompt extends PromptText {
   id: string
 }
 
-/** The prompts of a log while it is projected. Has all prompts of the entries that were added, and returns the first few. */
+/** The prompts of a log while it is projected. Has all prompts of the entries that were added, and returns the first. */
 export class PromptList {
   /** `undefined` for a deleted one. */
   readonly #list: (ListedPrompt | undefined)[]
@@ -63,12 +54,11 @@ export class PromptList {
   /** An edit may have brought back a text that is not in the list. */
   #broughtBack = false
 
-  constructor(projection: PromptProjection = { prompts: [] }) {
-    this.#list = projection.prompts.map((prompt) => ({ ...prompt }))
-    this.#targets = new Map(projection.prompts.map(({ id }, place) => [id, place]))
-    this.#targets.delete("")
-    this.#more = projection.promptsMore === true
-    this.#hidden = projection.promptsHidden === true
+  constructor({ firstPrompt, promptsMore, promptsHidden }: PromptProjection = {}) {
+    this.#list = firstPrompt === undefined ? [] : [{ ...firstPrompt }]
+    this.#targets = new Map(firstPrompt === undefined || firstPrompt.id === "" ? [] : [[firstPrompt.id, 0]])
+    this.#more = promptsMore === true
+    this.#hidden = promptsHidden === true
   }
 
   add(entry: Entry): void {
@@ -81,42 +71,32 @@ export class PromptList {
 
   /** Stale if the first prompt cannot be determined from the entries that were added. */
   toProjection(): PromptProjection & { readonly stale?: "log" } {
-    const { kept, more, hidden } = this.#kept()
-    const isLost = this.#broughtBack || kept.some(isUnread) || (more && kept.every(({ text }) => text === ""))
+    const { first, more, hidden } = this.#first()
+    const isLost = this.#broughtBack || (first === undefined ? more : isUnread(first))
     return {
-      prompts: kept.map(({ id, text }) => ({ id, text: copyOf(text) })),
-      ...(more ? { promptsMore: true } : {}),
-      ...(hidden ? { promptsHidden: true } : {}),
-      ...(isLost ? { stale: "log" } : {}),
+      ...(first && { firstPrompt: { id: first.id, text: copyOf(first.text) } }),
+      ...(more && { promptsMore: true }),
+      ...(hidden && { promptsHidden: true }),
+      ...(isLost && { stale: "log" }),
     }
   }
 
-  /** Reads the texts that are needed and are in the blob store. `restore` gives an entry with its blobs in place. */
+  /** Reads the text of the first prompt if it is in the blob store. `restore` gives an entry with its blobs in place. */
   async readTexts(restore: (entry: Entry) => Promise<Entry>): Promise<void> {
-    for (
-      let prompt = this.#kept().kept.find(isUnread);
-      prompt !== undefined;
-      prompt = this.#kept().kept.find(isUnread)
-    ) {
-      prompt.text = promptText(contentOf(await restore(prompt.unread as Entry)))
-      prompt.unread = undefined
+    for (let { first } = this.#first(); first?.unread !== undefined; { first } = this.#first()) {
+      first.text = promptText(contentOf(await restore(first.unread)))
+      first.unread = undefined
     }
   }
 
-  #kept(): { readonly kept: readonly ListedPrompt[]; readonly more: boolean; readonly hidden: boolean } {
-    const kept: ListedPrompt[] = []
-    let shown = 0
-    let empty = 0
+  #first(): { readonly first?: ListedPrompt; readonly more: boolean; readonly hidden: boolean } {
     let hidden = this.#hidden
-    for (const prompt of this.#list) {
+    for (const [place, prompt] of this.#list.entries()) {
       if (prompt === undefined) continue
-      if (shown === PROMPTS_KEPT) return { kept, more: true, hidden }
-      if (isEmpty(prompt) && empty === HIDDEN_KEPT) hidden = true
-      else kept.push(prompt)
-      if (isEmpty(prompt)) empty++
-      else shown++
+      if (!isEmpty(prompt)) return { first: prompt, more: this.#more || place < this.#list.length - 1, hidden }
+      hidden = true
     }
-    return { kept, more: this.#more, hidden }
+    return { more: this.#more, hidden }
   }
 
   /** A reference means the nearest earlier entry with its id. */

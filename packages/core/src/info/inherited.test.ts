@@ -3,8 +3,6 @@ import { expect, test } from "vitest"
 import { createSessions } from "../session/repository.ts"
 import type { Sessions } from "../session/repository-types.ts"
 import type { Session } from "../session/types.ts"
-import { encodeProjection, parseProjection } from "./projection-text.ts"
-import { startProjection } from "./projection.ts"
 
 /** One question, and one answer that cost 0.5. */
 const CALL = [
@@ -107,14 +105,4 @@ test("a fork of another system, which names its parent by a text, has inherited 
   expect(await sessions.info("f1")).toMatchObject({ metrics: { calls: 1 }, inheritedMetrics: { calls: 2 } })
   await withCalls(await sessions.open("f1"), 1)
   expect(await sessions.info("f1")).toMatchObject({ metrics: { calls: 2 }, inheritedMetrics: { calls: 2 } })
-})
-
-test("a stored text of a program that counted the parent's calls as own is derived anew", () => {
-  const { inheritedMetrics: _, ...older } = startProjection(
-    { id: "f", parentSession: { id: "p", entryId: "e" } },
-    "LOG",
-  )
-  expect(parseProjection(encodeProjection(older))?.stale).toBe("log")
-  const now = startProjection({ id: "f", parentSession: { id: "p", entryId: "e" } }, "LOG")
-  expect(parseProjection(encodeProjection(now))).toEqual(now)
 })

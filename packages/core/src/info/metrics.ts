@@ -32,7 +32,7 @@ export function addMetrics(one: SessionMetrics, other: SessionMetrics): SessionM
     cacheWrite: one.cacheWrite + other.cacheWrite,
     totalTokens: one.totalTokens + other.totalTokens,
     calls: one.calls + other.calls,
-    ...(cost === undefined ? {} : { cost: (one.cost ?? 0) + (other.cost ?? 0) }),
+    ...(cost !== undefined && { cost: (one.cost ?? 0) + (other.cost ?? 0) }),
   }
 }
 
@@ -41,6 +41,6 @@ export function addUsage(metrics: SessionMetrics, usage: unknown): SessionMetric
   const u = (typeof usage === "object" && usage !== null ? usage : {}) as Usage
   const [input, output, cacheRead, cacheWrite, totalTokens] = usageCounts(u)
   const cost = usageCost(u)
-  const call = { input, output, cacheRead, cacheWrite, totalTokens, calls: 1 }
-  return addMetrics(metrics, cost === undefined ? call : { ...call, cost })
+  const call = { input, output, cacheRead, cacheWrite, totalTokens, calls: 1, ...(cost !== undefined && { cost }) }
+  return addMetrics(metrics, call)
 }

@@ -28,7 +28,7 @@ describe.each(BEFORE)("a log that begins with %s before its header", (before) =>
     }
   })
 
-  test("keeps its information when it continues, and when all remembered prompts are deleted", async () => {
+  test("keeps its information when it continues, and when the first prompts are deleted", async () => {
     const storage = memory()
     await storeLines(logWith(before), storage)
     const session = await createSessions({ storage }).open(STORED_ID)

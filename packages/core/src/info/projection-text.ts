@@ -32,48 +32,47 @@ function hasTips({ tips, settled, to }: InfoProjection): boolean {
   return kept.every(({ seq }) => seq <= to.seq) && (current === null || kept.some(({ seq }) => seq === current))
 }
 
-const TEXTS = ["userTitle", "autoTitle", "headerTitle", "cwd", "kind", "cronJobId", "systemPromptOverride"]
-const FLAGS = ["promptsMore", "promptsHidden", "whole"]
+type Is = (value: unknown) => boolean
+
+// Not the checks of `shape.ts`: the first opening in a process would spend three times as long here, and the problem is not reported.
+const REQUIRED: Readonly<Record<string, Is>> = {
+  log: isText,
+  to: isPlace,
+  leaf: (leaf) => leaf === null || isText(leaf),
+  createdAt: isTime,
+  messageCount: isCount,
+  modelIsExplicit: (flag) => typeof flag === "boolean",
+  metadata: isObject,
+  stamps: isStamps,
+  metrics: isMetrics,
+}
+const OPTIONAL: Readonly<Record<string, Is>> = {
+  compaction: (place) => isPlace(place) && isMissingOr(Number.isFinite, place["firstKeptSeq"]),
+  lastMessageAt: isTime,
+  firstPrompt: (prompt) => isObject(prompt) && isText(prompt["id"]) && isText(prompt["text"]),
+  promptsMore: isTrue,
+  promptsHidden: isTrue,
+  whole: isTrue,
+  stale: (stale) => stale === "path" || stale === "log",
+  userTitle: isText,
+  autoTitle: isText,
+  headerTitle: isText,
+  cwd: isText,
+  kind: isText,
+  cronJobId: isText,
+  systemPromptOverride: isText,
+  source: (source) => source === "interactive" || source === "cron",
+  parentSession: isParent,
+  model: (model) => isObject(model) && isText(model["provider"]) && isText(model["model"]),
+  inheritedMetrics: isMetrics,
+  lines: Number.isFinite,
+}
 const SUMS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "calls"]
 
-/** Not with the checks of `shape.ts`: the first opening in a process would spend three times as long here, and the problem is not reported. */
 function isProjection(value: Fields): value is Fields & InfoProjection {
-  const {
-    to,
-    leaf,
-    compaction,
-    lastMessageAt,
-    prompts,
-    stale,
-    source,
-    parentSession,
-    model,
-    metrics,
-    inheritedMetrics,
-    lines,
-  } = value
   return (
-    isText(value["log"]) &&
-    isPlace(to) &&
-    (leaf === null || isText(leaf)) &&
-    (compaction === undefined || (isPlace(compaction) && isMissingOr(Number.isFinite, compaction["firstKeptSeq"]))) &&
-    isTime(value["createdAt"]) &&
-    isMissingOr(isTime, lastMessageAt) &&
-    isCount(value["messageCount"]) &&
-    typeof value["modelIsExplicit"] === "boolean" &&
-    Array.isArray(prompts) &&
-    prompts.every((prompt) => isText(prompt?.id) && isText(prompt.text)) &&
-    FLAGS.every((name) => isMissingOr(isTrue, value[name])) &&
-    (stale === undefined || stale === "path" || stale === "log") &&
-    TEXTS.every((name) => isMissingOr(isText, value[name])) &&
-    (source === undefined || source === "interactive" || source === "cron") &&
-    isMissingOr(isParent, parentSession) &&
-    (model === undefined || (isObject(model) && isText(model["provider"]) && isText(model["model"]))) &&
-    isObject(value["metadata"]) &&
-    isStamps(value["stamps"]) &&
-    isMetrics(metrics) &&
-    isMissingOr(isMetrics, inheritedMetrics) &&
-    isMissingOr(Number.isFinite, lines)
+    Object.entries(REQUIRED).every(([name, is]) => is(value[name])) &&
+    Object.entries(OPTIONAL).every(([name, is]) => isMissingOr(is, value[name]))
   )
 }
 
@@ -116,7 +115,7 @@ function isPlace(value: unknown): value is Fields {
   return isObject(value) && isCount(value["seq"]) && isText(value["id"])
 }
 
-function isMissingOr(is: (value: unknown) => boolean, value: unknown): boolean {
+function isMissingOr(is: Is, value: unknown): boolean {
   return value === undefined || is(value)
 }
 

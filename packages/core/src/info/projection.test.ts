@@ -130,25 +130,18 @@ test("information has a valid time, whatever time a damaged head has", () => {
   }
 })
 
-test("enough prompts are remembered that deleting two of the first three loses nothing", () => {
-  const projection = projected([
-    user("a", "1"),
-    user("b", "2"),
-    user("c", "3"),
-    user("d", "4"),
-    gone("1"),
-    gone("2"),
-    user("e", "5"),
-  ])
+test("the deletion of a prompt that is not the first one changes nothing", () => {
+  const projection = projected([user("a", "1"), user("b", "2"), gone("2"), user("c", "3")])
   expect(projection.stale).not.toBe("log")
-  expect(toSessionInfo("s", projection, head).firstPrompt).toBe("c")
+  expect(toSessionInfo("s", projection, head).firstPrompt).toBe("a")
 })
 
-test("if all remembered prompts are deleted, the projection is stale, because a forgotten one may remain", () => {
-  const prompts = ["1", "2", "3", "4"].map((id) => user(`prompt ${id}`, id))
-  const projection = projected([...prompts, gone("1"), user("late", "5"), gone("2"), gone("3")])
+test("if the first prompt is deleted, the projection is stale line by line, since another one takes over, and right in one reading", () => {
+  const entries = [user("a", "1"), user("b", "2"), gone("1")]
+  const projection = projected(entries)
   expect(projection.stale).toBe("log")
-  expect(projection.prompts).toEqual([])
+  expect(projection).not.toHaveProperty("firstPrompt")
+  expect(promptOf(entries)).toBe("b")
 })
 
 test("a log whose only prompts were deleted is not stale", () => {
@@ -351,16 +344,22 @@ function gone(targetId: string): Entry {
 }
 
 function projected(entries: readonly Entry[], header: object = HEADER): InfoProjection {
-  let projection = startProjection(header as never, "l")
-  for (const [index, one] of entries.entries()) {
-    const parentId = one.parentId === LAST ? (entries[index - 1]?.id ?? null) : one.parentId
-    projection = projectEntry(projection, { ...one, parentId, seq: index + 1 }, index + 1)
-  }
-  return projection
+  const start = startProjection(header as never, "l")
+  return placed(entries).reduce((projection, entry) => projectEntry(projection, entry, entry.seq), start)
 }
 
+/** The entries as they follow each other in a log. */
+function placed(entries: readonly Entry[]): readonly Entry[] {
+  return entries.map((one, index) => {
+    const parentId = one.parentId === LAST ? (entries[index - 1]?.id ?? null) : one.parentId
+    return { ...one, parentId, seq: index + 1 }
+  })
+}
+
+/** Of a log that is read at once. */
 function promptOf(entries: readonly Entry[]): string | undefined {
-  return toSessionInfo("s", projected(entries), head).firstPrompt
+  const projection = projectLines(startProjection(HEADER as never, "l"), placed(entries))
+  return toSessionInfo("s", projection, head).firstPrompt
 }
 
 function titleOf(entries: readonly Entry[]): readonly unknown[] {

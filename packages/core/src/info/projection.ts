@@ -12,7 +12,7 @@ import { leafAt } from "../log/path.ts"
 import { laterOf, replaces, type Stamp, stampOf } from "../log/stamps.ts"
 import { NO_TIPS, openTips, type OpenTips, projectTips, settledLines, type Tips } from "../log/tips.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
-import { concernsPrompts, firstPromptOf, PromptList, type PromptProjection } from "./first-prompt.ts"
+import { concernsPrompts, PromptList, type PromptProjection } from "./first-prompt.ts"
 import { toTime } from "../storage/clock.ts"
 import { addMetrics, addUsage, NO_METRICS, type SessionMetrics } from "./metrics.ts"
 
@@ -67,7 +67,7 @@ export interface SessionInfo<Metadata extends object = AnyMetadata> {
  *
  * - `path`: the leaf has moved to a branch whose path was not held, so `model` and `compaction` are unknown. The path of the leaf must be
  *   read, back to its last compaction.
- * - `log`: none of the remembered prompts is left, or a value is in the blob store. The log must be projected from its start.
+ * - `log`: the first prompt was deleted or lost its text, or a value is in the blob store. The log must be projected from its start.
  */
 export type Stale = "path" | "log"
 
@@ -155,7 +155,6 @@ export function startProjection(header: Header | Readonly<Record<string, unknown
       settled: settled > 1 ? settled : undefined,
     }),
     tips: NO_TIPS,
-    prompts: [],
     modelIsExplicit: false,
     metadata: {},
     stamps: {},
@@ -266,7 +265,7 @@ function isCopied({ parentSession: parent, createdAt, settled }: InfoProjection,
 }
 
 export function withPrompts(projection: InfoProjection, prompts: PromptList): InfoProjection {
-  const { promptsMore: _, promptsHidden: __, ...rest } = projection
+  const { firstPrompt: _, promptsMore: __, promptsHidden: ___, ...rest } = projection
   return { ...rest, ...prompts.toProjection() }
 }
 
@@ -329,7 +328,7 @@ export function toSessionInfo(
     ...defined({
       title: projection.userTitle ?? projection.autoTitle ?? projection.headerTitle,
       titleSource: source,
-      firstPrompt: firstPromptOf(projection),
+      firstPrompt: projection.firstPrompt?.text,
       cwd: projection.cwd,
       kind: projection.kind,
       cronJobId: projection.cronJobId,
@@ -340,10 +339,10 @@ export function toSessionInfo(
     source: projection.source ?? "interactive",
     metadata: projection.metadata,
     metrics: projection.metrics,
-    ...(projection.inheritedMetrics?.calls ? { inheritedMetrics: projection.inheritedMetrics } : {}),
+    ...(projection.inheritedMetrics?.calls && { inheritedMetrics: projection.inheritedMetrics }),
     bytes: head.bytes,
     parts: head.parts ?? [{ from: 0, bytes: head.bytes }],
-    ...(projection.lines !== undefined && head.next < projection.lines ? { incomplete: true } : {}),
+    ...(projection.lines !== undefined && head.next < projection.lines && { incomplete: true }),
     ...(open === undefined ? {} : { openTips: open }),
   }
 }

@@ -77,12 +77,12 @@ test("a session opened from its end has and maintains the information of its log
     const session = await sessions.open(STORED_ID)
     expect(await session.info()).toMatchObject({
       messageCount: 20,
-      firstPrompt: projectTo(lines, 20, "").prompts[0]?.text,
+      firstPrompt: projectTo(lines, 20, "").firstPrompt?.text,
     })
     await session.append(user("one more"))
     expect(await session.info()).toMatchObject({
       messageCount: 21,
-      firstPrompt: projectTo(lines, 20, "").prompts[0]?.text,
+      firstPrompt: projectTo(lines, 20, "").firstPrompt?.text,
     })
     await sessions.close()
     const again = await createSessions({ storage: memory(storage) }).info(STORED_ID)
@@ -114,7 +114,7 @@ function harmed(projection: InfoProjection, harm: number): object {
   const all: object[] = [
     projection,
     { ...elsewhere, log: "another" },
-    { ...elsewhere, prompts: [null] },
+    { ...elsewhere, firstPrompt: null },
     { ...elsewhere, metadata: null },
     { ...elsewhere, metrics: { input: "1" } },
     { ...elsewhere, createdAt: "yesterday" },

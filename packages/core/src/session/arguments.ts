@@ -99,16 +99,12 @@ export type SessionCall = Exclude<MethodOf<Session>, "on" | "close" | "resetComp
 
 type MethodOf<T> = { [Name in keyof T]: T[Name] extends (...args: never) => unknown ? Name : never }[keyof T]
 
-const SESSION: Readonly<Record<SessionCall, OptionTable>> = {
+/** The options of those that take more than a signal. */
+const SESSION: Readonly<Partial<Record<SessionCall, OptionTable>>> = {
   append: APPEND,
-  turn: CALL,
   context: CONTEXT,
   messages: MESSAGES,
   path: PATH,
-  entries: CALL,
-  entry: CALL,
-  tree: CALL,
-  branches: CALL,
   branch: BRANCH,
   settle: ENTRY,
   resetLeaf: ENTRY,
@@ -120,11 +116,6 @@ const SESSION: Readonly<Record<SessionCall, OptionTable>> = {
   metadata: ENTRY,
   compact: COMPACT,
   autoCompact: AUTO_COMPACT,
-  info: CALL,
-  parts: CALL,
-  refresh: CALL,
-  follow: CALL,
-  flush: CALL,
 }
 
 export const OPEN: OptionChecks<OpenOptions> = { ...CALL, compaction: COMPACTION_OPTIONS }
@@ -220,7 +211,7 @@ const EVENTS: { readonly [Name in keyof SessionEvents]: 1 } = {
 
 /** Throws `invalid` for a wrong option of a method of a session. */
 export function checkSessionCall(call: SessionCall, o: object, session: string): void {
-  checkCallOptions(call, o, SESSION[call], { session })
+  checkCallOptions(call, o, SESSION[call] ?? CALL, { session })
 }
 
 /** Throws `invalid` for a wrong range of `entries`. */

@@ -103,7 +103,7 @@ test("the session information of an imported log has the start of a prompt that 
     const sessions = createSessions({ storage, blobs: { textUnits: 200 } })
     await sessions.import(`#chat 2 c1\n> ${text}\n< yes\n< so it is\n`, { id: "s", from: CHAT })
     const head = (await storage.head("s")) as HeadInfo
-    expect(infoBeside(head)?.prompts).toEqual([{ id: expect.any(String) as string, text: text.slice(0, 200) }])
+    expect(infoBeside(head)?.firstPrompt).toEqual({ id: expect.any(String) as string, text: text.slice(0, 200) })
   }
 })
 

@@ -26,8 +26,7 @@ export function isLost(error: unknown): boolean {
 
 /** The error of a write that may have been done, and may have been undone or replaced by another writer since. */
 export function unknownOutcome(cause?: unknown): StorageError {
-  const message =
-    "The browser lost its connection during the write, which may have been done; read before you repeat it."
+  const message = "The connection was lost during the write, which may have been done; read before you repeat it."
   return new StorageError("indeterminate", message, { cause })
 }
 
@@ -67,17 +66,13 @@ const LOST: ReadonlySet<string> = new Set([
 
 const OTHERWISE: Meaning = {
   code: "unavailable",
-  advice: "the browser gives no reason; repeat the call, or reload the page",
+  advice: "the browser closed the connection, or gives no reason; repeat the call, or reload the page",
 }
 
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   QuotaExceededError: {
     code: "quota",
     advice: "this site's share of the disk is used up; delete sessions or free space on the disk, then repeat the call",
-  },
-  AbortError: {
-    code: "unavailable",
-    advice: "the browser closed the connection and nothing was written; repeat the call",
   },
 }
 

@@ -66,23 +66,18 @@ export async function writeTransaction<T>(
  * engine runs the second transaction after the first one, if that still goes on, so `work` finds what the first one did. Rejects with
  * `indeterminate` if that was not found out.
  */
-export async function writeRepeatably<T>(
+export function writeRepeatably<T>(
   context: DatabaseContext,
   stores: readonly StoreName[],
   work: (tx: WriteTransaction, isRepeat: boolean) => Promise<T>,
 ): Promise<T> {
-  let isRepeat = false
-  const attempt = (): Promise<T> => writeTransaction(context, stores, (tx) => work(tx, isRepeat))
-  try {
-    return await attempt()
-  } catch (error) {
-    if (!isLost(error)) throw error
-  }
-  isRepeat = true
-  return attempt().catch((error: unknown) => {
-    // These come after `work` has looked; any other error says nothing about the first transaction.
-    const isDefinite = isQuota(error) || hasStorageCode(error, "conflict")
-    throw isDefinite ? error : unknownOutcome(error)
+  const attempt = (isRepeat: boolean): Promise<T> => writeTransaction(context, stores, (tx) => work(tx, isRepeat))
+  return attempt(false).catch((lost: unknown) => {
+    if (!isLost(lost)) throw lost
+    return attempt(true).catch((error: unknown) => {
+      // These come after `work` has looked; any other error says nothing about the first transaction.
+      throw isQuota(error) || hasStorageCode(error, "conflict") ? error : unknownOutcome(error)
+    })
   })
 }
 
