@@ -1,10 +1,14 @@
-/** Faults that the judge must find: a rule is taken out of a source file while it is loaded. No file is changed. */
+/**
+ * Faults that the judge must find. Those of the library are taken out of a source file while it is loaded; no file is changed. Those of the
+ * rules are left out of the model of `rules.ts`, and show which law each rule is for.
+ */
 import type { Law } from "./laws.ts"
+import type { RuleFaults } from "./rules.ts"
 
 export interface Fault {
   readonly name: string
-  /** The law that it breaks, or the sum. */
-  readonly law: Law | "summaries" | "refusals" | "cuts" | "fits-same" | "fits-other"
+  /** The law that it breaks. */
+  readonly law: Law
   /** From the root of the repository. */
   readonly file: string
   /** Each text is in the file once. */
@@ -39,3 +43,25 @@ export const FAULTS: readonly Fault[] = [
     edits: [["work.firstKeptEntryId ?? appended?.id ?? id", "work.firstKeptEntryId ?? id"]],
   },
 ]
+
+/** By the rule that is left out: the law, or the sum, that it breaks. */
+export const MODEL_FAULTS: { readonly [fault in keyof RuleFaults]-?: string } = {
+  aimIsLimit: "summaries-calm",
+  aimInOverflow: "cuts",
+  unprotected: "question",
+  protectsAll: "accepted",
+  viewOnce: "summaries",
+  onlyAfterRefusal: "refusals",
+  staysExhausted: "accepted",
+  keepsImages: "accepted",
+  neverLeavesOut: "accepted",
+  noHalves: "cuts",
+  paysAgain: "unpaid",
+  longSummaries: "summaries",
+  oneScale: "fits-same",
+  noCalibration: "fits-same",
+  believesAll: "refusals-reports",
+  noLimit: "refusals-window",
+  noCarry: "refusals-model",
+  noScale: "fits-wild",
+}

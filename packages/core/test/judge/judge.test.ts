@@ -1,6 +1,8 @@
 import { isTooLong } from "@sessions/core/compaction"
+import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { drawCase, judge } from "./judge.ts"
+import { runs } from "../../../../.config/runs.ts"
+import { drawCase, judge, judgeModels } from "./judge.ts"
 import { isBusy } from "./loop.ts"
 import { BUSY, TOO_LONG, TOO_MANY_BYTES } from "./refusals.ts"
 
@@ -19,4 +21,15 @@ test("a seed repeats its history", async () => {
     }),
   )
   expect(outcomes[0]).toEqual(outcomes[1])
+})
+
+test("the rules, with a ruler that knows only reports and refusals, keep the laws of every request", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 31 - 1 }), async (seed) => {
+      const { world, ops } = drawCase(seed)
+      const [outcome] = await judgeModels(world, ops, [{}])
+      expect(outcome?.broken).toEqual(new Map())
+    }),
+    { numRuns: runs(60) },
+  )
 })

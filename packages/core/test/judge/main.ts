@@ -27,7 +27,7 @@ if (!(Number.isSafeInteger(histories) && histories > 0) || !Number.isSafeInteger
   console.error("--histories takes a number above 0, --seed a whole number.")
   process.exit(2)
 }
-if (values.planted) process.exitCode = findPlanted(fileURLToPath(import.meta.url), Number(values.seed ?? 1))
+if (values.planted) process.exitCode = await findPlanted(fileURLToPath(import.meta.url), Number(values.seed ?? 1))
 else if (values.shrink) await shrink(first)
 else process.exitCode = await judgeAll()
 
@@ -42,7 +42,7 @@ async function judgeAll(): Promise<number> {
     for (const [law, what] of outcome.broken) if (!examples.has(law)) examples.set(law, `--seed ${seed}: ${what}`)
   }
   if (values.table) console.log(table(totals))
-  const broken = [...brokenLaws(totals, examples), ...(histories >= MANY ? brokenSums(totals) : [])]
+  const broken = [...brokenLaws(totals, examples), ...(histories >= MANY ? brokenSums(totals, "today") : [])]
   for (const law of broken) console.log(law)
   console.log(`histories ${histories}, broken laws ${broken.length}`)
   return broken.length === 0 ? 0 : 1

@@ -18,7 +18,7 @@ import { refusalOf, requestSize, sizeOf, usageOf, weigh } from "./provider.ts"
 import { hash, summaryText, summaryTokens } from "./summarizer.ts"
 import { createTally, type Prediction } from "./tally.ts"
 import { textOf } from "./texts.ts"
-import { isPossible, type Said, smallestTokens, unreadOf } from "./unread.ts"
+import { CLEARLY, isPossible, type Said, smallestUnits, unreadOf } from "./unread.ts"
 import type { Model, World } from "./world.ts"
 
 interface SummarizerState {
@@ -60,6 +60,10 @@ export class Subject implements Player {
   #last: { readonly tokens: number; readonly overhead: number; readonly model: Model } | undefined
   #reports = new Map<Model, number>()
   #compacted = false
+  /** Of the last accepted request. */
+  #shapes: readonly string[] = []
+  /** The smallest form of the request that is asked, which new messages change. */
+  #smallestAsked = Number.POSITIVE_INFINITY
   /** The last impossible request that was given up since an answer: its smallest form. */
   #ended: { readonly model: Model; readonly smallest: number } | undefined
 
@@ -114,6 +118,7 @@ export class Subject implements Player {
   #note(message: ModelMessage, n: number, id: string): void {
     this.tally.messages++
     this.#said.push({ n, message })
+    this.#smallestAsked = Math.min(this.#smallestAsked, smallestUnits(this.#said))
     this.#ids.set(n, id)
   }
 
@@ -155,6 +160,8 @@ export class Subject implements Player {
     const copy = this.#dice.chance(COPIES) ? await this.#firstOfCopy() : undefined
     const { paid } = this.tally
     const { runs } = this.#summarizer
+    const numbers = this.#numbers
+    this.#smallestAsked = smallestUnits(this.#said)
     let refusals = 0
     let isFirst = true
     let made: AssistantMessage | undefined
@@ -171,6 +178,7 @@ export class Subject implements Player {
         if (refusal.kind === "busy") throw refusal.error
         const possible = this.#possible()
         this.tally[possible ? "refusedPossible" : "refusedImpossible"]++
+        if (possible && this.#last !== undefined && !this.#reports.has(this.#model)) this.tally.refusedNew++
         if (possible) this.tally.mostRefusals = Math.max(this.tally.mostRefusals, ++refusals)
         if (refusals > MOST_REFUSALS) throw new Error("The judge gives up.")
         if (this.#dice.chance(this.#world.types)) {
@@ -181,7 +189,7 @@ export class Subject implements Player {
       })
     } catch (error) {
       this.tally.paidImpossible += this.#possible() ? 0 : this.tally.paid - paid
-      this.#end(error, this.#summarizer.runs - runs)
+      this.#end(error, this.#summarizer.runs - runs, this.#numbers - numbers)
       return false
     }
     if (refusals > PROMISED_REFUSALS) this.#break("accepted", `a possible request was refused ${refusals} times`)
@@ -189,8 +197,8 @@ export class Subject implements Player {
     return made
   }
 
-  /** The loop has given up, after so many compactions that were paid. */
-  #end(error: unknown, runs: number): void {
+  /** The loop has given up, after so many compactions that were paid, and so many new messages. */
+  #end(error: unknown, runs: number, added: number): void {
     if (this.#possible()) {
       this.tally.stuck++
       this.endedForGood = true
@@ -200,11 +208,13 @@ export class Subject implements Player {
     this.tally.ended++
     if ((String(error).match(/\d+/g) ?? []).length < 2)
       this.#break("named", `an error without figures: ${String(error)}`)
-    const smallest = smallestTokens(this.#said, this.#model, this.#overhead, this.#world)
+    const smallest = this.#smallestAsked
     const before = this.#ended
-    const again = before?.model === this.#model && smallest >= before.smallest
-    if (runs > (again ? 0 : MOST_RUNS)) this.#break("unpaid", `${runs} compactions of a request that cannot be sent`)
-    this.#ended = { model: this.#model, smallest: again ? before.smallest : smallest }
+    const again = before?.model === this.#model && smallest >= CLEARLY * before.smallest
+    if (runs > (again ? 0 : MOST_RUNS + added))
+      this.#break("unpaid", `${runs} compactions of a request that cannot be sent`)
+    const given = before?.model === this.#model ? before.smallest : Number.POSITIVE_INFINITY
+    this.#ended = { model: this.#model, smallest: Math.min(given, smallestUnits(this.#said)) }
   }
 
   /** What a request really has, and what it lacks. */
@@ -217,21 +227,32 @@ export class Subject implements Player {
     for (const { n, message } of unreadOf(this.#said))
       if (!sent.has(n)) this.#break(message.role === "user" ? "question" : "unread", `a request lacks message ${n}`)
     for (const n of sent) if (this.#summarized.has(n)) this.#break("once", `message ${n} is summarized and sent`)
-    this.#predict(size.tokens, predicted)
+    const shapes = this.#shapesOf(messages)
+    const isSame = this.#shapes.every((shape, i) => shape === shapes[i])
+    this.#predict(size.tokens, predicted, isSame)
     return size
   }
 
-  #predict(tokens: number, predicted: number): void {
+  #predict(tokens: number, predicted: number, isSame: boolean): void {
     const last = this.#last
     if (this.#world.report !== "always" || (this.#reports.get(this.#model) ?? 0) < 2) return
     if (last === undefined || last.model !== this.#model || last.overhead !== this.#overhead) return
-    const since = this.#compacted ? "compacted" : tokens <= last.tokens * 1.2 ? "same" : "new"
+    const since = !isSame ? "changed" : tokens <= last.tokens * 1.2 ? "same" : "new"
     this.predictions.push({ error: Math.abs(predicted - tokens) / tokens, since })
+  }
+
+  /** What tells whether a message is the same in two requests. */
+  #shapesOf(messages: readonly ModelMessage[]): readonly string[] {
+    return messages.map((message) => {
+      const { marks, length } = weigh(message, this.#world)
+      return `${message.role} ${marks.join()} ${length}`
+    })
   }
 
   #accept({ messages }: Request, tokens: number, make: (n: number) => AssistantMessage): AssistantMessage {
     this.endedForGood = false
     this.#ended = undefined
+    this.#shapes = this.#shapesOf(messages)
     this.#countCuts(messages)
     const n = this.next()
     const plain = make(n)

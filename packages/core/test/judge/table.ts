@@ -3,7 +3,8 @@ import { LAWS, type Law } from "./laws.ts"
 import { cutPer1000, paidPer1000, refusedPer1000, SUMS, type Totals, within } from "./totals.ts"
 
 export function table(totals: Totals): string {
-  const { library, oracle, histories, stuckSessions, endedForGood, broken, errors } = totals
+  const { groups, histories, stuckSessions, endedForGood, broken, errors } = totals
+  const { library, oracle } = groups.all
   const rows: (readonly [string, number | string, (number | string)?])[] = [
     ["histories", histories],
     ["requests sent", library.sends, oracle.sends],

@@ -4,6 +4,8 @@ export interface Tally {
   messages: number
   refusedPossible: number
   refusedImpossible: number
+  /** Of the possible ones: by a model that has answered nothing yet, after another one has. */
+  refusedNew: number
   /** Of one possible request. */
   mostRefusals: number
   /** Possible requests that were never accepted. */
@@ -24,6 +26,7 @@ export function createTally(): Tally {
     messages: 0,
     refusedPossible: 0,
     refusedImpossible: 0,
+    refusedNew: 0,
     mostRefusals: 0,
     stuck: 0,
     ended: 0,
@@ -43,6 +46,9 @@ export function addTally(to: Tally, from: Tally): void {
 /** How exactly a request was predicted, and in which situation. */
 export interface Prediction {
   readonly error: number
-  /** `same`: a fifth more than the last report at most; `new`: more than that; `compacted`: since the last report. */
-  readonly since: "same" | "new" | "compacted"
+  /**
+   * `same`: the last accepted request with messages behind it, by which it grew by a fifth at most; `new`: by more than that; `changed`: it does
+   * not begin with that request.
+   */
+  readonly since: "same" | "new" | "changed"
 }

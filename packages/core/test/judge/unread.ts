@@ -1,5 +1,6 @@
 /** What every request must have, and whether a request that has only that can be sent: by the whole log, without the library's idea of it. */
 import type { ContentBlock, ModelMessage } from "@sessions/core"
+import { textsIn } from "./author.ts"
 import { type Size, sizeOf } from "./provider.ts"
 import { thumb } from "./tokenizers.ts"
 import type { Model, World } from "./world.ts"
@@ -23,22 +24,27 @@ export function unreadOf(said: readonly Said[]): Said[] {
   return question === undefined || unread.includes(question) ? unread : [question, ...unread]
 }
 
-/** The smallest form of a message: its texts at {@link LEAST}, a word for each image, calls whole. */
-export function smallest(message: ModelMessage): ModelMessage {
-  const known = SMALLEST.get(message)
+/**
+ * The smallest form of a message: its texts at {@link LEAST}, a word for each image, calls whole. Of a text either the head or the tail
+ * is kept, since what a library keeps is between the two.
+ */
+function smallest(message: ModelMessage, end: "head" | "tail"): ModelMessage {
+  const known = SMALLEST[end].get(message)
   if (known !== undefined) return known
   const content = message.content.map((block): ContentBlock => {
     if (block.type === "image") return { type: "text", text: "An image is left out." }
     if (block.type === "toolCall") return block
     const text = block.type === "text" ? block.text : JSON.stringify(block)
     const units = thumb(text)
-    return { type: "text", text: units <= LEAST ? text : text.slice(0, Math.ceil((text.length * LEAST) / units)) }
+    if (units <= LEAST) return { type: "text", text }
+    const length = Math.ceil((text.length * LEAST) / units)
+    return { type: "text", text: end === "head" ? text.slice(0, length) : text.slice(-length) }
   })
   const small = { ...message, content } as ModelMessage
-  SMALLEST.set(message, small)
+  SMALLEST[end].set(message, small)
   return small
 }
-const SMALLEST = new WeakMap<ModelMessage, ModelMessage>()
+const SMALLEST = { head: new WeakMap<ModelMessage, ModelMessage>(), tail: new WeakMap<ModelMessage, ModelMessage>() }
 
 /** What a summary, and the lines that say what was left out, have at least. */
 const FRAME: ModelMessage = {
@@ -51,16 +57,25 @@ function smallestSize(said: readonly Said[], model: Model, overhead: number, wor
   let { tokens, bytes } = sizeOf(FRAME, model, world)
   for (const { message } of unreadOf(said)) {
     const whole = sizeOf(message, model, world)
-    const small = sizeOf(smallest(message), model, world)
-    tokens += Math.min(whole.tokens, small.tokens)
-    bytes += Math.min(whole.bytes, small.bytes)
+    const head = sizeOf(smallest(message, "head"), model, world)
+    const tail = sizeOf(smallest(message, "tail"), model, world)
+    tokens += Math.min(whole.tokens, Math.max(head.tokens, tail.tokens))
+    bytes += Math.min(whole.bytes, Math.max(head.bytes, tail.bytes))
   }
   return { tokens: tokens + model.overhead * overhead, bytes }
 }
 
-export function smallestTokens(said: readonly Said[], model: Model, overhead: number, world: World): number {
-  return smallestSize(said, model, overhead, world).tokens
+/** The same by the rule of thumb, without images. */
+export function smallestUnits(said: readonly Said[]): number {
+  let units = 0
+  for (const { message } of unreadOf(said)) {
+    const own = textsIn(message).reduce((sum, text) => sum + thumb(text), 0)
+    units += Math.min(LEAST, own)
+  }
+  return units
 }
+/** Times another smallest form: a form is no smaller, however a library counts it. */
+export const CLEARLY = 1.25
 
 /** Whether a request can be sent: some form of it has less than 0.95 of what the model takes. */
 export function isPossible(said: readonly Said[], model: Model, overhead: number, world: World): boolean {

@@ -26,6 +26,8 @@ export interface World {
   readonly seed: number
   /** Whether its tokenizer is a random one. */
   readonly wild: boolean
+  /** A long history in which nothing unusual happens. */
+  readonly calm: boolean
   readonly count: Count
   readonly models: readonly Model[]
   readonly report: Report
@@ -49,6 +51,7 @@ export const MODELS = ["judge-medium", "judge-small", "judge-large"] as const
 const WINDOWS = [4_000, 8_000, 8_000, 16_000, 32_000]
 /** Of the window. */
 const OVERHEADS = [0, 0, 0.05, 0.1, 0.1, 0.2, 0.3, 0.5, 0.7, 0.85, 0.95]
+const CALM_OVERHEADS = [0.1, 0.5, 0.6]
 const TRIGGERS: readonly ((window: number) => CompactionSettings)[] = [
   () => ({}),
   () => ({}),
@@ -71,10 +74,11 @@ const REPORTS: readonly Report[] = [
 
 export function drawWorld(seed: number): World {
   const dice = createDice(Math.imul(seed, 2_654_435_761) ^ 0x5eed)
+  const calm = dice.chance(0.12)
   const wild = dice.chance(0.5)
   const window = dice.pick(WINDOWS)
   const image = wild ? between(dice, 80, 6_000) : between(dice, 300, 1_800)
-  const share = dice.pick(OVERHEADS)
+  const share = calm ? dice.pick(CALM_OVERHEADS) : dice.pick(OVERHEADS)
   const sizes = [1, dice.pick([0.25, 0.5]), dice.pick([2, 4])]
   const models = sizes.map((size, i): Model => {
     // Models of one family count alike.
@@ -82,14 +86,15 @@ export function drawWorld(seed: number): World {
     const overhead = share * window * factor
     return { name: MODELS[i] as string, window: window * size, factor, image: image * factor, overhead }
   })
-  const belief = dice.chance(0.85) ? 1 : dice.pick([0.8, 1.3])
+  const belief = calm || dice.chance(0.8) ? 1 : dice.pick([0.8, 1.3])
   const believed = Math.floor(window * belief)
   return {
     seed,
     wild,
+    calm,
     count: wild ? wildCount(dice) : realCount(dice),
     models,
-    report: dice.pick(REPORTS),
+    report: calm ? "always" : dice.pick(REPORTS),
     provider: dice.pick(Object.keys(TOO_LONG)),
     maxBytes: dice.pick([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 20, 40]) * window,
     belief,
@@ -99,9 +104,9 @@ export function drawWorld(seed: number): World {
       ...dice.pick(KEEPS)(believed),
     },
     says: dice.chance(0.25),
-    moved: dice.chance(0.3) ? 0.8 : 0.05,
-    fails: 0.02,
-    types: dice.chance(0.2) ? 0.3 : 0,
-    busy: dice.chance(0.1) ? 0.05 : 0,
+    moved: calm ? 0 : dice.pick([0.05, 0.05, 0.8]),
+    fails: calm ? 0 : 0.02,
+    types: !calm && dice.chance(0.2) ? 0.3 : 0,
+    busy: !calm && dice.chance(0.1) ? 0.05 : 0,
   }
 }

@@ -1,55 +1,72 @@
 /**
- * The oracle: a player with the same rules as the library that knows what each request really costs, and has no log and no estimates. What
- * it pays, and how often it is refused, is what the rules themselves cost.
+ * The rules of docs/compaction.md as a player, without a log: what they decide depends on what they know of the sizes. With the truth they
+ * are the oracle, whose payments and refusals are what the rules themselves cost. With a ruler they are a model of the library.
  */
 import type { AssistantMessage, ModelMessage, ToolResultMessage, UserMessage } from "@sessions/core"
 import { createDice, type Dice } from "../dice.ts"
 import { imagesIn, remark, textsIn } from "./author.ts"
+import { type Held, type Knowledge, Ruler, type RulerFaults, total, Truth } from "./knowledge.ts"
+import type { Law } from "./laws.ts"
 import type { Player } from "./play.ts"
-import { sizeOf } from "./provider.ts"
+import { TOO_LONG } from "./refusals.ts"
+import { type Size, sizeOf, usageOf } from "./provider.ts"
 import { summaryTokens } from "./summarizer.ts"
-import { createTally } from "./tally.ts"
+import { createTally, type Prediction } from "./tally.ts"
 import { textOf } from "./texts.ts"
 import { PER_MESSAGE, thumb } from "./tokenizers.ts"
-import { isPossible, LEAST, type Said } from "./unread.ts"
+import { CLEARLY, isPossible, LEAST, type Said, smallestUnits, unreadOf } from "./unread.ts"
 import type { Model, World } from "./world.ts"
-
-/** A message of its context, with what is left of it in the view. */
-interface Held {
-  readonly n: number
-  readonly role: ModelMessage["role"] | "summary"
-  /** The text in tokens of no model, in tokens by the rule of thumb, and in bytes. */
-  readonly text: number
-  readonly units: number
-  readonly bytes: number
-  readonly images: number
-  readonly imageBytes: number
-  readonly calls: boolean
-  /** Carried behind a summary. */
-  readonly carried?: boolean
-  /** The share of the text that is left, and whether the images are. */
-  left: number
-  hasImages: boolean
-}
 
 interface Plan {
   readonly first: number
   readonly carried: readonly Held[]
 }
 
-const WORD_FOR_IMAGE = 10
 /** Of the room between the overhead and the limit: what a compaction aims at. */
 const AIM = 0.75
 const FIRST_SUMMARY = 800
 const MOST_SUMMARIES = 3
+const PROMISED_REFUSALS = 14
+const MOST_REFUSALS = 60
 const NO_CUT = Number.POSITIVE_INFINITY
 
-export class Oracle implements Player {
+/** Rules that can be left out, to see what each is for. */
+export interface RuleFaults extends RulerFaults {
+  /** The aim is the limit itself. */
+  readonly aimIsLimit?: boolean
+  /** Also in overflow a summary is asked for only if the cut reaches the aim. */
+  readonly aimInOverflow?: boolean
+  /** Only results of open calls are protected, and no question. */
+  readonly unprotected?: boolean
+  /** All pending messages are protected, however many. */
+  readonly protectsAll?: boolean
+  /** What the view shortened is whole again after an answer. */
+  readonly viewOnce?: boolean
+  /** The ladder begins behind a refusal. */
+  readonly onlyAfterRefusal?: boolean
+  /** A new message does not begin the cuts anew. */
+  readonly staysExhausted?: boolean
+  readonly keepsImages?: boolean
+  readonly neverLeavesOut?: boolean
+  readonly noHalves?: boolean
+  /** After the end of the ladder a new message pays again. */
+  readonly paysAgain?: boolean
+  readonly longSummaries?: boolean
+}
+
+export class Rules implements Player {
   readonly tally = createTally()
+  readonly predictions: Prediction[] = []
+  readonly broken = new Map<Law, string>()
+  endedForGood = false
   readonly #world: World
+  readonly #truth: Truth
+  readonly #knows: Knowledge
+  readonly #faults: RuleFaults
+  /** What the program takes for the window, over the true one. */
+  readonly #belief: number
   #model: Model
   #dice: Dice
-  #overhead = 1
   #numbers = 0
   #said: Said[] = []
   #context: Held[] = []
@@ -61,9 +78,21 @@ export class Oracle implements Player {
   #ladder = { summaries: 0, kept: NO_CUT, cut: NO_CUT }
   /** The smallest form that was refused, by model. */
   #ended = new Map<Model, number>()
+  /** A compaction whose context no report has measured. */
+  #isUnmeasured = false
+  #isChanged = false
+  #reports = new Map<Model, number>()
+  #sent: { readonly tokens: number; readonly overhead: number; readonly model: Model } | undefined
+  /** The smallest form of the request that is asked, which new messages change. */
+  #smallestAsked = Number.POSITIVE_INFINITY
+  #given: { readonly model: Model; readonly smallest: number } | undefined
 
-  constructor(world: World) {
+  constructor(world: World, { ruler, ...faults }: RuleFaults & { readonly ruler: boolean }) {
     this.#world = world
+    this.#faults = faults
+    this.#truth = new Truth(world)
+    this.#knows = ruler ? new Ruler(world, faults) : this.#truth
+    this.#belief = ruler ? world.belief : 1
     this.#model = world.models[0] as Model
     this.#dice = createDice(world.seed ^ 0x7e57)
   }
@@ -75,6 +104,7 @@ export class Oracle implements Player {
   say(message: UserMessage | ToolResultMessage, n: number): Promise<void> {
     this.#add(message, n)
     // A new message begins the cuts anew, and allows one more summary.
+    if (this.#faults.staysExhausted === true) return Promise.resolve()
     this.#ladder.cut = NO_CUT
     this.#ladder.summaries = Math.min(this.#ladder.summaries, MOST_SUMMARIES - 1)
     return Promise.resolve()
@@ -89,6 +119,7 @@ export class Oracle implements Player {
     this.tally.messages++
     this.#added++
     this.#said.push({ n, message })
+    this.#smallestAsked = Math.min(this.#smallestAsked, smallestUnits(this.#said))
     this.#context.push({
       n,
       role: message.role,
@@ -100,6 +131,7 @@ export class Oracle implements Player {
       calls: message.content.some(({ type }) => type === "toolCall"),
       left: 1,
       hasImages: images.length > 0,
+      measured: new Map(),
     })
   }
 
@@ -108,6 +140,7 @@ export class Oracle implements Player {
     if (to !== this.#model) {
       if (to.window > this.#model.window) for (const held of this.#context) restore(held)
       this.#model = to
+      this.#change()
       this.#begin()
     }
     return Promise.resolve()
@@ -115,7 +148,7 @@ export class Oracle implements Player {
 
   scaleOverhead(by: number): void {
     const { overhead, window } = this.#world.models[0] as Model
-    this.#overhead = overhead === 0 ? 1 : Math.min(this.#overhead * by, (0.95 * window) / overhead)
+    this.#truth.factor = overhead === 0 ? 1 : Math.min(this.#truth.factor * by, (0.95 * window) / overhead)
   }
 
   deletable(): readonly { readonly n: number; readonly size: number }[] {
@@ -127,12 +160,19 @@ export class Oracle implements Player {
   remove(n: number): Promise<void> {
     this.#said = this.#said.filter((said) => said.n !== n)
     this.#context = this.#context.filter((held) => held.n !== n || held.carried === true)
+    this.#change()
     this.#begin()
     return Promise.resolve()
   }
 
   rest(): Promise<void> {
     return Promise.resolve()
+  }
+
+  /** The context is not the last one with messages behind it. */
+  #change(): void {
+    this.#isChanged = true
+    this.#knows.changed()
   }
 
   /** After a change of the model or a deletion. */
@@ -143,31 +183,62 @@ export class Oracle implements Player {
   }
 
   ask(make: (n: number) => AssistantMessage): Promise<AssistantMessage | false> {
-    const paid = this.tally.paid
+    const { paid, compactions } = this.tally
+    const numbers = this.#numbers
+    this.#smallestAsked = smallestUnits(this.#said)
     for (let refusals = 0; ; ) {
       this.#compactIfDue()
-      if (this.#size() >= this.#model.window) this.#shorten()
+      if (this.#faults.onlyAfterRefusal !== true && this.#size() >= this.#limit()) this.#shorten()
       this.tally.sends++
-      const isTooLong = this.#size() > this.#model.window
-      if (!isTooLong && this.#bytes() <= this.#world.maxBytes) return Promise.resolve(this.#accept(make))
-      const possible = isPossible(this.#said, this.#model, this.#overhead, this.#world)
+      const size = this.#trueSize()
+      this.#check(size.tokens)
+      const isTooLong = size.tokens > this.#model.window
+      if (!isTooLong && size.bytes <= this.#world.maxBytes) return Promise.resolve(this.#accept(make, size))
+      const possible = isPossible(this.#said, this.#model, this.#truth.factor, this.#world)
       this.tally[possible ? "refusedPossible" : "refusedImpossible"]++
+      if (possible && this.#sent !== undefined && !this.#reports.has(this.#model)) this.tally.refusedNew++
       if (possible) this.tally.mostRefusals = Math.max(this.tally.mostRefusals, ++refusals)
+      if (refusals > PROMISED_REFUSALS) this.broken.set("accepted", `refused ${refusals} times`)
+      const count = isTooLong && countsTokens(this.#world) ? size.tokens : undefined
+      this.#knows.refused(this.#context, this.#model, isTooLong ? "tokens" : "bytes", count, size.bytes)
       if (this.#dice.chance(this.#world.types)) {
         const n = this.next()
         void this.say(remark("And please be quick.", n), n)
       }
-      if (this.#climb(!isTooLong)) continue
-      if (possible) this.tally.stuck++
-      else {
+      if (refusals <= MOST_REFUSALS && this.#climb(!isTooLong)) continue
+      if (possible) {
+        this.tally.stuck++
+        this.endedForGood = true
+        this.broken.set("accepted", "a possible request was given up")
+      } else {
         this.tally.ended++
         this.tally.paidImpossible += this.tally.paid - paid
+        this.#giveUp(this.tally.compactions - compactions, this.#numbers - numbers)
       }
       return Promise.resolve(false)
     }
   }
 
-  #accept(make: (n: number) => AssistantMessage): AssistantMessage {
+  #giveUp(compactions: number, added: number): void {
+    const smallest = this.#smallestAsked
+    const again = this.#given?.model === this.#model && smallest >= CLEARLY * this.#given.smallest
+    if (compactions > (again ? 0 : MOST_SUMMARIES + added)) this.broken.set("unpaid", `${compactions} compactions`)
+    const given = this.#given?.model === this.#model ? this.#given.smallest : Number.POSITIVE_INFINITY
+    this.#given = { model: this.#model, smallest: Math.min(given, smallestUnits(this.#said)) }
+  }
+
+  /** Laws of a request. */
+  #check(tokens: number): void {
+    const sent = new Set(this.#context.map(({ n }) => n))
+    for (const { n, message } of unreadOf(this.#said))
+      if (!sent.has(n)) this.broken.set(message.role === "user" ? "question" : "unread", `a request lacks message ${n}`)
+    if (this.#world.report !== "always" || (this.#reports.get(this.#model) ?? 0) < 2) return
+    if (this.#sent?.model !== this.#model || this.#sent.overhead !== this.#truth.factor) return
+    const since = this.#isChanged ? "changed" : tokens <= this.#sent.tokens * 1.2 ? "same" : "new"
+    this.predictions.push({ error: Math.abs(this.#size() - tokens) / tokens, since })
+  }
+
+  #accept(make: (n: number) => AssistantMessage, { tokens, bytes }: Size): AssistantMessage {
     const unread = this.#unread()
     const question = this.#question()
     for (const held of this.#context) {
@@ -177,18 +248,30 @@ export class Oracle implements Player {
     }
     const n = this.next()
     const message = make(n)
+    const output = sizeOf(message, this.#model, this.#world).tokens
+    const isFirst = this.#isUnmeasured || this.#sent === undefined
+    const usage = usageOf(this.#dice, tokens, output, isFirst, this.#world)
+    this.#knows.answered(this.#context, this.#model, usage, bytes)
+    if (this.#isUnmeasured && usage !== undefined && this.#size() >= this.#due()) this.#failures++
+    else if (this.#isUnmeasured) this.#failures = 0
+    this.#isUnmeasured = false
+    this.#isChanged = false
+    this.#sent = { tokens, overhead: this.#truth.factor, model: this.#model }
+    this.#reports.set(this.#model, (this.#reports.get(this.#model) ?? 0) + 1)
+    this.#given = undefined
+    this.endedForGood = false
+    if (this.#faults.viewOnce === true) for (const held of this.#context) restore(held)
     this.#add(message, n)
     this.#ended.clear()
     this.#ladder = { summaries: 0, kept: NO_CUT, cut: NO_CUT }
     return message
   }
 
-  #tokens = ({ text, left, images, hasImages }: Held): number =>
-    (PER_MESSAGE + text * left) * this.#model.factor + images * (hasImages ? this.#model.image : WORD_FOR_IMAGE)
+  #tokens = (held: Held): number => this.#knows.tokens(held, this.#model)
   #bytesOf = ({ bytes, left, hasImages, imageBytes }: Held): number => bytes * left + (hasImages ? imageBytes : 0)
 
   #own(): number {
-    return this.#model.overhead * this.#overhead
+    return this.#knows.overhead(this.#model)
   }
   #size(): number {
     return this.#own() + total(this.#context, this.#tokens)
@@ -196,11 +279,19 @@ export class Oracle implements Player {
   #bytes(): number {
     return total(this.#context, this.#bytesOf)
   }
+  #limit(): number {
+    return this.#knows.limit(this.#model)
+  }
+  #trueSize(): Size {
+    const tokens = total(this.#context, (held) => this.#truth.tokens(held, this.#model))
+    return { tokens: Math.ceil(tokens + this.#truth.overhead(this.#model)), bytes: this.#bytes() }
+  }
 
   /** Where the part begins that the model has not read. */
   #unread(): number {
     const context = this.#context
     const last = context.findLastIndex(({ role }) => role === "assistant")
+    if (this.#faults.unprotected === true) return context.length
     let unread = last >= 0 && context[last]?.calls === true ? last : last + 1
     while (unread < context.length && isLead(context[unread] as Held)) unread++
     return unread
@@ -211,17 +302,21 @@ export class Oracle implements Player {
 
   #due(): number {
     const { reserveTokens, thresholdTokens, thresholdShare } = this.#world.settings
-    const { window } = this.#model
+    const window = this.#model.window * this.#belief
     const due = thresholdTokens ?? (thresholdShare === undefined ? undefined : thresholdShare * window)
-    return Math.min(window, due ?? window - (reserveTokens ?? Math.min(16_384, window / 4)))
+    return Math.min(this.#limit(), due ?? window - (reserveTokens ?? Math.min(16_384, window / 4)))
   }
 
   #compactIfDue(): void {
-    if (this.#bytes() > this.#world.maxBytes) this.#dropImages(false, this.#world.maxBytes)
-    if (this.#bytes() > this.#world.maxBytes) this.#dropImages(true, this.#world.maxBytes)
+    if (this.#bytes() > this.#knows.bytes()) this.#dropImages(false, this.#knows.bytes())
+    if (this.#bytes() > this.#knows.bytes()) this.#dropImages(true, this.#knows.bytes())
     const due = this.#due()
-    if (this.#size() < due || this.#failures >= 3 || this.#added < 1) return
-    const plan = this.#plan(this.#own() + (due - this.#own()) * AIM, NO_CUT, true)
+    if (this.#size() < due || this.#failures >= 3 || this.#added < 1 || this.#isHopeless()) return
+    const plan = this.#plan(
+      this.#own() + (due - this.#own()) * (this.#faults.aimIsLimit === true ? 1 : AIM),
+      NO_CUT,
+      true,
+    )
     if (plan === undefined) this.#fail()
     else this.#compact(plan)
   }
@@ -245,11 +340,17 @@ export class Oracle implements Player {
     for (let i = n - 1; i >= 0; i--) behind[i] = (behind[i + 1] as number) + this.#tokens(context[i] as Held)
     let unread = this.#unread()
     const room = (aim - this.#own()) / 2
-    while (unread < n - 1 && context[unread]?.role === "user" && (behind[unread] as number) > room) unread++
+    while (
+      this.#faults.protectsAll !== true &&
+      unread < n - 1 &&
+      context[unread]?.role === "user" &&
+      (behind[unread] as number) > room
+    )
+      unread++
     const wanted = Math.min(unread, this.#keep(begin, behind))
     const carriedAt = (at: number): Held[] =>
-      question !== undefined && context.indexOf(question) < at ? [question] : []
-    const summary = Math.min(this.#lastSummary, this.#mostSummary()) * this.#model.factor
+      this.#faults.unprotected !== true && question !== undefined && context.indexOf(question) < at ? [question] : []
+    const summary = Math.min(this.#lastSummary, this.#mostSummary()) * this.#knows.perUnit(this.#model)
     const after = (at: number): number =>
       this.#own() + summary + (behind[at] as number) + total(carriedAt(at), this.#tokens)
     const old = context[0]
@@ -262,7 +363,7 @@ export class Oracle implements Player {
       best = at
       if (after(at) < aim) return { first: at, carried: carriedAt(at) }
     }
-    if (best === undefined || automatic) return undefined
+    if (best === undefined || automatic || this.#faults.aimInOverflow === true) return undefined
     return after(best) < this.#size() * 0.98 || most < NO_CUT ? { first: best, carried: carriedAt(best) } : undefined
   }
 
@@ -280,15 +381,15 @@ export class Oracle implements Player {
   }
 
   #mostSummary(): number {
-    const { window } = this.#model
+    const window = this.#model.window * this.#belief
     return 0.8 * Math.min(16_384, window / 4)
   }
 
   #compact({ first, carried }: Plan): boolean {
     const history = this.#context.slice(0, first).filter((held) => !carried.includes(held))
     const kept = this.#context.slice(first)
-    const tokens = total(history, (held) => this.#tokens({ ...held, hasImages: false }))
-    this.tally.paid += Math.max(1, Math.ceil(tokens / (0.7 * this.#model.window)))
+    const tokens = total(history, (held) => this.#truth.tokens({ ...held, hasImages: false }, this.#model))
+    this.tally.paid += Math.max(1, Math.ceil(tokens / (0.7 * this.#model.window * this.#belief)))
     const dice = createDice(this.#world.seed ^ this.#asked++)
     if (dice.chance(this.#world.fails)) {
       this.#fail()
@@ -300,7 +401,7 @@ export class Oracle implements Player {
       kept.push(this.#context.at(-1) as Held)
     }
     const free = this.#due() - this.#own() - total(kept, this.#tokens)
-    const most = Math.min(this.#mostSummary(), Math.max(80, free / 2))
+    const most = Math.min(this.#mostSummary(), this.#faults.longSummaries === true ? NO_CUT : Math.max(80, free / 2))
     const size = summaryTokens(dice.below(2 ** 31), tokens, most, this.#world.models[0] as Model)
     const units = this.#unitsOf(size)
     const summary: Held = {
@@ -314,9 +415,12 @@ export class Oracle implements Player {
       calls: false,
       left: 1,
       hasImages: false,
+      measured: new Map(),
     }
     this.#context = [summary, ...carried.map((held) => ({ ...held, carried: true })), ...kept]
     this.tally.compactions++
+    this.#isUnmeasured = true
+    this.#change()
     this.#lastSummary = units
     this.#added = 0
     this.#ladder.summaries++
@@ -334,7 +438,7 @@ export class Oracle implements Player {
   /** Before a request that does not fit: what is free of a wrong answer. */
   #shorten(): void {
     const before = this.tally.compactions
-    for (let step = 0; step < 8 && this.#size() >= this.#model.window; step++)
+    for (let step = 0; step < 8 && this.#size() >= this.#limit(); step++)
       if (!this.#free(false) && !this.#summarize(false)) return
     if (this.tally.compactions === before) return
   }
@@ -342,11 +446,11 @@ export class Oracle implements Player {
   /** Old results and old images. */
   #free(byBytes: boolean): boolean {
     if (this.#shortenResults() && this.#fits(byBytes)) return true
-    return this.#dropImages(false, byBytes ? this.#world.maxBytes : undefined) && this.#fits(byBytes)
+    return this.#dropImages(false, byBytes ? this.#knows.bytes() : undefined) && this.#fits(byBytes)
   }
 
   #fits(byBytes: boolean): boolean {
-    return byBytes ? this.#bytes() <= this.#world.maxBytes : this.#size() < this.#model.window
+    return byBytes ? this.#bytes() <= this.#knows.bytes() : this.#size() < this.#limit()
   }
 
   #shortenResults(): boolean {
@@ -354,10 +458,12 @@ export class Oracle implements Player {
     const old = this.#context.slice(0, answers.at(-3) ?? 0)
     const long = old.filter(({ role, units, left }) => role === "toolResult" && units * left > 500)
     for (const held of long) held.left = Math.min(held.left, 250 / held.units)
+    if (long.length > 0) this.#change()
     return long.length > 0
   }
 
   #dropImages(unread: boolean, bytes?: number): boolean {
+    if (this.#faults.keepsImages === true && bytes === undefined) return false
     const from = this.#unread()
     const question = this.#question()
     let dropped = false
@@ -366,17 +472,23 @@ export class Oracle implements Player {
       if (bytes !== undefined && this.#bytes() <= bytes) return
       held.hasImages = false
       dropped = true
+      this.#change()
     })
     return dropped
   }
 
-  #summarize(byBytes: boolean): boolean {
+  /** A form that is not larger was refused in the end. */
+  #isHopeless(): boolean {
     const ended = this.#ended.get(this.#model)
-    if (ended !== undefined && ended <= this.#smallest() * 1.02) return false
+    return ended !== undefined && ended <= this.#smallest() * 1.02 && this.#faults.paysAgain !== true
+  }
+
+  #summarize(byBytes: boolean): boolean {
+    if (this.#isHopeless()) return false
     const { summaries, kept } = this.#ladder
-    if (summaries >= MOST_SUMMARIES) return false
+    if (summaries >= (this.#faults.noHalves === true ? 1 : MOST_SUMMARIES)) return false
     const most = summaries === 0 ? NO_CUT : summaries === 1 ? Math.min(kept, this.#size()) / 2 : 0
-    const aim = byBytes ? NO_CUT : this.#model.window
+    const aim = byBytes ? NO_CUT : this.#limit()
     const plan = this.#plan(aim, most, false)
     return plan !== undefined && this.#compact(plan)
   }
@@ -384,18 +496,19 @@ export class Oracle implements Player {
   /** One step after a refusal; false at the end. */
   #climb(byBytes: boolean): boolean {
     if (this.#free(byBytes) || this.#summarize(byBytes)) return true
-    if (this.#dropImages(true, byBytes ? this.#world.maxBytes : undefined)) return true
-    if (this.#cut(byBytes) || this.#leaveOut()) return true
-    this.#ended.set(this.#model, this.#smallest())
+    if (this.#dropImages(true, byBytes ? this.#knows.bytes() : undefined)) return true
+    if (this.#cut(byBytes) || (this.#faults.neverLeavesOut !== true && this.#leaveOut())) return true
+    this.#ended.set(this.#model, Math.min(this.#smallest(), this.#ended.get(this.#model) ?? NO_CUT))
     return false
   }
 
   /** Cuts all texts to the largest size that fits, at most half of the last one. */
   #cut(byBytes: boolean): boolean {
     const { cut } = this.#ladder
-    const target = (byBytes ? this.#world.maxBytes : this.#model.window) * 0.95
-    const most = Math.min(cut / 2, Math.max(...this.#context.map(({ units, left }) => units * left)))
-    if (cut <= LEAST || most < LEAST) return false
+    const target = (byBytes ? this.#knows.bytes() : this.#limit()) * 0.95
+    const largest = Math.max(...this.#context.map(({ units, left }) => units * left))
+    if (cut <= LEAST || largest <= LEAST) return false
+    const most = Math.max(LEAST, Math.min(cut / 2, largest))
     const at = (size: number): number => {
       const cutTo = (held: Held): Held => ({ ...held, left: Math.min(held.left, size / held.units) })
       const context = this.#context.map(cutTo)
@@ -410,6 +523,7 @@ export class Oracle implements Player {
     }
     for (const held of this.#context) held.left = Math.min(held.left, low / held.units)
     this.#ladder.cut = low
+    this.#change()
     return true
   }
 
@@ -424,16 +538,17 @@ export class Oracle implements Player {
       held.left = Math.min(held.left, 2 / held.units)
       held.hasImages = false
     }
+    if (others.length > 0) this.#change()
     return others.length > 0
   }
 
-  /** The tokens of the question and what is unread, each at {@link LEAST}. */
+  /** The units of the question and what is unread, each at {@link LEAST}. */
   #smallest(): number {
     const unread = this.#unread()
     const question = this.#question()
     return total(this.#context, (held) =>
       held === question || (this.#context.indexOf(held) >= unread && held.role !== "user")
-        ? this.#tokens({ ...held, left: Math.min(1, LEAST / held.units), hasImages: false })
+        ? Math.min(LEAST, held.units)
         : 0,
     )
   }
@@ -447,8 +562,7 @@ function restore(held: Held): void {
   held.hasImages = held.images > 0
 }
 
-function total(context: readonly Held[], size: (held: Held) => number): number {
-  let sum = 0
-  for (const held of context) sum += size(held)
-  return sum
+/** Whether the provider's words have the size of the request. */
+function countsTokens({ provider }: World): boolean {
+  return String(TOO_LONG[provider]?.(123_457, 9)).includes("123457")
 }
