@@ -16,9 +16,9 @@ export type Law = keyof typeof LAWS
 export const ALLOWED: { readonly [law in Law]?: number } = {
   accepted: 450,
   named: 110,
-  unpaid: 150,
-  question: 400,
+  unpaid: 70,
+  question: 330,
   unread: 240,
   // The breaker is not in the log.
-  fold: 15,
+  fold: 12,
 }
