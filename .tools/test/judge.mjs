@@ -9,7 +9,7 @@ export const judge = search({
   name: "judge",
   absent: absent.node,
   amount: { test: 200, deep: 10_000 },
-  minutes: 8,
+  minutes: 5,
   whole: /^histories [1-9]\d*, broken laws 0$/m,
   command: (histories, seed) => fromSources(PROGRAM, "--histories", histories, "--seed", seed),
 })
@@ -18,7 +18,7 @@ export const judge = search({
 export const judgePlanted = planted({
   name: "judge:planted",
   absent: absent.node,
-  minutes: 2,
+  minutes: 3,
   command: fromSources(PROGRAM, "--planted"),
   counts: /^planted (?<all>\d+), missed (?<missed>\d+)$/m,
 })

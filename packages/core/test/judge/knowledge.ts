@@ -31,6 +31,9 @@ export interface Knowledge {
   /** The most tokens, and the most bytes, of a request. */
   limit(model: Model): number
   bytes(): number
+  images(): number
+  /** The provider's words name the most images of a request. */
+  refusedImages(most: number): void
   /** The context is not the last one with messages behind it. */
   changed(): void
   answered(context: readonly Held[], model: Model, usage: Usage | undefined, bytes: number): void
@@ -67,6 +70,10 @@ export class Truth implements Knowledge {
   bytes(): number {
     return this.#world.maxBytes
   }
+  images(): number {
+    return this.#world.maxImages
+  }
+  refusedImages(): void {}
   changed(): void {}
   answered(): void {}
   refused(): void {}
@@ -112,12 +119,21 @@ export class Ruler implements Knowledge {
   #anchors = new Map<Model, { readonly overhead: number; readonly scale: number }>()
   #refusals: { readonly model: Model; readonly count: number | undefined; readonly units: number }[] = []
   #accepted = new Map<Model, number>()
+  #images = Number.POSITIVE_INFINITY
   #okBytes = 0
   #badBytes = Number.POSITIVE_INFINITY
 
   constructor(world: World, faults: RulerFaults) {
     this.#world = world
     this.#faults = faults
+  }
+
+  images(): number {
+    return this.#images
+  }
+
+  refusedImages(most: number): void {
+    this.#images = most
   }
 
   changed(): void {

@@ -2,13 +2,14 @@
 import type { ModelMessage, Usage } from "@sessions/core"
 import type { Dice } from "../dice.ts"
 import { imagesIn, marksIn, textsIn } from "./author.ts"
-import { BUSY, TOO_LONG, TOO_MANY_BYTES } from "./refusals.ts"
+import { BUSY, TOO_LONG, TOO_MANY_BYTES, TOO_MANY_IMAGES } from "./refusals.ts"
 import { between, type Count, PER_MESSAGE } from "./tokenizers.ts"
 import type { Model, World } from "./world.ts"
 
 export interface Size {
   readonly tokens: number
   readonly bytes: number
+  readonly images: number
 }
 
 /** What a message has, whatever the model; the same object is weighed once. */
@@ -55,30 +56,38 @@ function weighed(message: ModelMessage, count: Count): Weight {
 
 export function sizeOf(message: ModelMessage, model: Model, world: World): Size {
   const { tokens, images, bytes } = weigh(message, world)
-  return { tokens: tokens * model.factor + images * model.image, bytes }
+  return { tokens: tokens * model.factor + images * model.image, bytes, images }
 }
 
 export function requestSize(messages: readonly ModelMessage[], model: Model, overhead: number, world: World): Size {
   let tokens = model.overhead * overhead
   let bytes = 0
+  let images = 0
   for (const message of messages) {
     const size = sizeOf(message, model, world)
     tokens += size.tokens
     bytes += size.bytes
+    images += size.images
   }
-  return { tokens: Math.ceil(tokens), bytes }
+  return { tokens: Math.ceil(tokens), bytes, images }
 }
 
-export type Refusal = { readonly kind: "tokens" | "bytes" | "busy"; readonly error: unknown }
+export type Refusal = { readonly kind: "tokens" | "bytes" | "images" | "busy"; readonly error: unknown }
 
 /** Why a request is refused, in the provider's words; undefined if it is answered. */
-export function refusalOf(dice: Dice, { tokens, bytes }: Size, model: Model, world: World): Refusal | undefined {
+export function refusalOf(
+  dice: Dice,
+  { tokens, bytes, images }: Size,
+  model: Model,
+  world: World,
+): Refusal | undefined {
   if (world.busy > 0 && dice.chance(world.busy)) return { kind: "busy", error: dice.pick(BUSY)() }
   if (tokens > model.window) {
     const words = TOO_LONG[world.provider]
     if (words === undefined) throw new Error(`There are no words of ${world.provider}.`)
     return { kind: "tokens", error: words(tokens, model.window) }
   }
+  if (images > world.maxImages) return { kind: "images", error: dice.pick(TOO_MANY_IMAGES)(images, world.maxImages) }
   return bytes > world.maxBytes ? { kind: "bytes", error: dice.pick(TOO_MANY_BYTES)() } : undefined
 }
 

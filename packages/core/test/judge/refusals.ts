@@ -62,6 +62,12 @@ export const TOO_MANY_BYTES: readonly (() => unknown)[] = [
   () => api(413, "Request Entity Too Large"),
 ]
 
+/** Anthropic's words for too many images. github.com/anthropics/claude-code/issues/24541 (2026-02-09) */
+export const TOO_MANY_IMAGES: readonly Words[] = [
+  (images, limit) => api(400, `Too much media: 0 document pages + ${images} images > ${limit}`),
+  (images, limit) => api(400, `too many images and documents: ${images} + 0 > ${limit}`),
+]
+
 /** A provider that is busy: no shorter request would help. */
 export const BUSY: readonly (() => unknown)[] = [
   () => api(429, "Too many tokens, please wait before trying again."),

@@ -193,12 +193,18 @@ export class Rules implements Player {
       const size = this.#trueSize()
       this.#check(size.tokens)
       const isTooLong = size.tokens > this.#model.window
-      if (!isTooLong && size.bytes <= this.#world.maxBytes) return Promise.resolve(this.#accept(make, size))
+      const hasManyImages = size.images > this.#world.maxImages
+      if (!isTooLong && !hasManyImages && size.bytes <= this.#world.maxBytes)
+        return Promise.resolve(this.#accept(make, size))
       const possible = isPossible(this.#said, this.#model, this.#truth.factor, this.#world)
       this.tally[possible ? "refusedPossible" : "refusedImpossible"]++
       if (possible && this.#sent !== undefined && !this.#reports.has(this.#model)) this.tally.refusedNew++
       if (possible) this.tally.mostRefusals = Math.max(this.tally.mostRefusals, ++refusals)
       if (refusals > PROMISED_REFUSALS) this.broken.set("accepted", `refused ${refusals} times`)
+      if (!isTooLong && hasManyImages) {
+        this.#knows.refusedImages(this.#world.maxImages)
+        continue
+      }
       const count = isTooLong && countsTokens(this.#world) ? size.tokens : undefined
       this.#knows.refused(this.#context, this.#model, isTooLong ? "tokens" : "bytes", count, size.bytes)
       if (this.#dice.chance(this.#world.types)) {
@@ -279,12 +285,19 @@ export class Rules implements Player {
   #bytes(): number {
     return total(this.#context, this.#bytesOf)
   }
+  #images(): number {
+    return total(this.#context, ({ images, hasImages }) => (hasImages ? images : 0))
+  }
   #limit(): number {
     return this.#knows.limit(this.#model)
   }
   #trueSize(): Size {
     const tokens = total(this.#context, (held) => this.#truth.tokens(held, this.#model))
-    return { tokens: Math.ceil(tokens + this.#truth.overhead(this.#model)), bytes: this.#bytes() }
+    return {
+      tokens: Math.ceil(tokens + this.#truth.overhead(this.#model)),
+      bytes: this.#bytes(),
+      images: this.#images(),
+    }
   }
 
   /** Where the part begins that the model has not read. */
@@ -308,8 +321,7 @@ export class Rules implements Player {
   }
 
   #compactIfDue(): void {
-    if (this.#bytes() > this.#knows.bytes()) this.#dropImages(false, this.#knows.bytes())
-    if (this.#bytes() > this.#knows.bytes()) this.#dropImages(true, this.#knows.bytes())
+    for (const unread of [false, true]) if (!this.#takesImages()) this.#dropImages(unread, () => this.#takesImages())
     const due = this.#due()
     if (this.#size() < due || this.#failures >= 3 || this.#added < 1 || this.#isHopeless()) return
     const plan = this.#plan(
@@ -446,7 +458,7 @@ export class Rules implements Player {
   /** Old results and old images. */
   #free(byBytes: boolean): boolean {
     if (this.#shortenResults() && this.#fits(byBytes)) return true
-    return this.#dropImages(false, byBytes ? this.#knows.bytes() : undefined) && this.#fits(byBytes)
+    return this.#dropImages(false, byBytes ? () => this.#fits(true) : undefined) && this.#fits(byBytes)
   }
 
   #fits(byBytes: boolean): boolean {
@@ -462,14 +474,15 @@ export class Rules implements Player {
     return long.length > 0
   }
 
-  #dropImages(unread: boolean, bytes?: number): boolean {
-    if (this.#faults.keepsImages === true && bytes === undefined) return false
+  /** Oldest first, until it is enough; without `isEnough` all, which spares tokens. */
+  #dropImages(unread: boolean, isEnough?: () => boolean): boolean {
+    if (this.#faults.keepsImages === true && isEnough === undefined) return false
     const from = this.#unread()
     const question = this.#question()
     let dropped = false
     this.#context.forEach((held, i) => {
       if (!held.hasImages || (!unread && (i >= from || held === question))) return
-      if (bytes !== undefined && this.#bytes() <= bytes) return
+      if (isEnough?.() === true) return
       held.hasImages = false
       dropped = true
       this.#change()
@@ -481,6 +494,11 @@ export class Rules implements Player {
   #isHopeless(): boolean {
     const ended = this.#ended.get(this.#model)
     return ended !== undefined && ended <= this.#smallest() * 1.02 && this.#faults.paysAgain !== true
+  }
+
+  /** By bytes and by number. */
+  #takesImages(): boolean {
+    return this.#fits(true) && this.#images() <= this.#knows.images()
   }
 
   #summarize(byBytes: boolean): boolean {
@@ -496,7 +514,7 @@ export class Rules implements Player {
   /** One step after a refusal; false at the end. */
   #climb(byBytes: boolean): boolean {
     if (this.#free(byBytes) || this.#summarize(byBytes)) return true
-    if (this.#dropImages(true, byBytes ? this.#knows.bytes() : undefined)) return true
+    if (this.#dropImages(true, byBytes ? () => this.#fits(true) : undefined)) return true
     if (this.#cut(byBytes) || (this.#faults.neverLeavesOut !== true && this.#leaveOut())) return true
     this.#ended.set(this.#model, Math.min(this.#smallest(), this.#ended.get(this.#model) ?? NO_CUT))
     return false

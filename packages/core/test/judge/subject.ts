@@ -14,7 +14,7 @@ import { marksIn, remark } from "./author.ts"
 import { type Loop, openLoop, REBASE, type Request, SESSION } from "./loop.ts"
 import type { Law } from "./laws.ts"
 import type { Player } from "./play.ts"
-import { refusalOf, requestSize, sizeOf, usageOf, weigh } from "./provider.ts"
+import { refusalOf, requestSize, type Size, sizeOf, usageOf, weigh } from "./provider.ts"
 import { hash, summaryText, summaryTokens } from "./summarizer.ts"
 import { createTally, type Prediction } from "./tally.ts"
 import { textOf } from "./texts.ts"
@@ -218,7 +218,7 @@ export class Subject implements Player {
   }
 
   /** What a request really has, and what it lacks. */
-  #measure({ messages, predicted }: Request): { readonly tokens: number; readonly bytes: number } {
+  #measure({ messages, predicted }: Request): Size {
     this.tally.sends++
     const size = requestSize(messages, this.#model, this.#overhead, this.#world)
     const marks = messages.flatMap((message) => weigh(message, this.#world).marks)

@@ -53,7 +53,7 @@ const FRAME: ModelMessage = {
 }
 
 /** The size of a request that has only the question and what is unread, at their smallest, and a summary. */
-function smallestSize(said: readonly Said[], model: Model, overhead: number, world: World): Size {
+function smallestSize(said: readonly Said[], model: Model, overhead: number, world: World): Omit<Size, "images"> {
   let { tokens, bytes } = sizeOf(FRAME, model, world)
   for (const { message } of unreadOf(said)) {
     const whole = sizeOf(message, model, world)

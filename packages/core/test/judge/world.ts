@@ -33,6 +33,8 @@ export interface World {
   readonly report: Report
   readonly provider: string
   readonly maxBytes: number
+  /** Images of a request. */
+  readonly maxImages: number
   /** Windows as the program knows them, over the true ones. */
   readonly belief: number
   readonly settings: CompactionSettings
@@ -108,5 +110,6 @@ export function drawWorld(seed: number): World {
     fails: calm ? 0 : 0.02,
     types: !calm && dice.chance(0.2) ? 0.3 : 0,
     busy: !calm && dice.chance(0.1) ? 0.05 : 0,
+    maxImages: dice.pick([Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 5]),
   }
 }
