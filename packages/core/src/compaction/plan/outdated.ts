@@ -33,8 +33,8 @@ export function outdatedSummaries(
   const first = Math.min(...changes.map(({ target }) => target))
   const found: OutdatedSummary[] = []
   for (const { seq, entry, edit } of summaries) {
-    // Whoever edited the summary of a branch has seen to it.
-    const madeAt = edit?.seq ?? seq
+    // Whoever edited the summary of a branch has seen to it. An edit of a compaction has no effect.
+    const madeAt = entry.type === "branch_summary" ? (edit?.seq ?? seq) : seq
     const later = changes.filter((change) => change.seq > madeAt)
     const covered = later.length === 0 ? NONE : coveredBy(log, seq, first)
     if (isOlder(covered)) return covered
@@ -59,8 +59,11 @@ function storedIds({ type, outdated, details }: Entry): readonly string[] {
   return Array.isArray(list) ? list.filter((id) => typeof id === "string") : []
 }
 
-function isSummary({ entry }: SelectedEntry): boolean {
-  return entry.type === "compaction" || entry.type === "branch_summary"
+/** A summary that contexts show: one that is no text is left out, and a branch's summary can be edited away. */
+function isSummary({ entry: { type, summary }, edit }: SelectedEntry): boolean {
+  if (typeof summary !== "string") return false
+  if (type === "compaction") return true
+  return type === "branch_summary" && (edit === undefined || replacementOf(edit) !== null)
 }
 
 interface Change {
@@ -116,9 +119,9 @@ interface Stretch {
 /** What a compaction covers ends before its first kept entry. */
 function pathBefore(log: EntryLog, compaction: Seq): Stretch | NeedsOlder {
   const { firstKeptEntryId: id, id: own } = log.at(compaction) as Entry
-  const kept = typeof id === "string" && id !== own ? log.find(id, compaction) : compaction
-  if (kept === undefined && !log.complete) return { older: true }
-  const from = parentOf(log, kept ?? compaction)
+  if (typeof id === "string" && id !== own && log.find(id, compaction) === undefined && !log.complete)
+    return { older: true }
+  const from = parentOf(log, keptFrom(log, compaction))
   return from === OLDER ? { older: true } : { from, to: -1 }
 }
 
@@ -176,8 +179,12 @@ export function uncompactedEntries(
   return seq === OLDER ? { older: true } : members.reverse()
 }
 
-/** Where the kept part of a compaction begins: the compaction itself if it keeps nothing. */
+/** Where the kept part of a compaction begins: the compaction itself if it keeps nothing before it, as if its first kept entry is off its path. */
 export function keptFrom(log: EntryLog, compaction: Seq): Seq {
   const { firstKeptEntryId: id } = log.at(compaction) as Entry
-  return (typeof id === "string" ? log.find(id, compaction) : undefined) ?? compaction
+  const first = typeof id === "string" ? log.find(id, compaction) : undefined
+  if (first === undefined) return compaction
+  let seq = compaction
+  while (seq > first) seq = parentOf(log, seq)
+  return seq === first ? first : compaction
 }
