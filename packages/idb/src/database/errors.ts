@@ -26,7 +26,7 @@ export function isLost(error: unknown): boolean {
 
 /** The error of a write that may have been done, and may have been undone or replaced by another writer since. */
 export function unknownOutcome(cause?: unknown): StorageError {
-  const message = "The connection was lost during the write, which may have been done; read before you repeat it."
+  const message = "The connection was lost: look whether the write was done before you repeat it."
   return new StorageError("indeterminate", message, { cause })
 }
 
