@@ -358,7 +358,7 @@ function placed(entries: readonly Entry[]): readonly Entry[] {
 
 /** Of a log that is read at once. */
 function promptOf(entries: readonly Entry[]): string | undefined {
-  const projection = projectLines(startProjection(HEADER as never, "l"), placed(entries))
+  const projection = projectLines(startProjection(HEADER, "l"), placed(entries))
   return toSessionInfo("s", projection, head).firstPrompt
 }
 
