@@ -4,7 +4,7 @@
  */
 export { readAnswer } from "./summary/answer.ts"
 export type { AnswerProblem, ReadAnswer } from "./summary/answer.ts"
-export { branchPrompt, commonAncestor, prepareBranchSummary, storedBranchSummary } from "./summary/branch-summary.ts"
+export { branchPrompt, prepareBranchSummary, storedBranchSummary } from "./summary/branch-summary.ts"
 export type { AbandonedBranch } from "./summary/branch-summary.ts"
 export { findCutPoint } from "./plan/cut-point.ts"
 export type { CutOptions, CutPoint, KeepRule } from "./plan/cut-point.ts"
@@ -30,3 +30,4 @@ export { isTooLong } from "./summary/too-long.ts"
 export { shouldCompact } from "./plan/trigger.ts"
 export type { SummaryPrompts } from "./types.ts"
 export { DEFAULT_WINDOW, windowOf, WINDOWS } from "./settings/windows.ts"
+export { commonAncestor } from "../log/common-ancestor.ts"

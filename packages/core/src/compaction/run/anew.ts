@@ -15,7 +15,13 @@ import type { CompactableSession } from "../../session/live.ts"
 import { restoreSelected, restoreState, selectAt } from "../../session/read-path.ts"
 import type { Seq } from "../../storage/contract.ts"
 import { turnStartOf } from "../plan/cut-point.ts"
-import { branchOf, keptFrom, type OutdatedSummary, outdatedSummaries, uncompactedEntries } from "../plan/outdated.ts"
+import {
+  branchOf,
+  keptFrom,
+  type OutdatedSummary,
+  outdatedSummaries,
+  uncompactedEntries,
+} from "../../context/outdated.ts"
 import { tokensWithSummary } from "../plan/prepare.ts"
 import type { SettingsInWindow } from "../settings/settings.ts"
 import { storedBranchSummary } from "../summary/branch-summary.ts"

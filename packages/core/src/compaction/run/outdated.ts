@@ -4,7 +4,7 @@ import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { NeedsOlder } from "../../log/path.ts"
 import type { ReadableSession } from "../../session/live.ts"
 import type { CallOptions, Seq } from "../../storage/contract.ts"
-import { type OutdatedSummary, outdatedSummaries, summarizedDiagnostic } from "../plan/outdated.ts"
+import { type OutdatedSummary, outdatedSummaries, summarizedDiagnostic } from "../../context/outdated.ts"
 
 export function readOutdated(
   live: ReadableSession,

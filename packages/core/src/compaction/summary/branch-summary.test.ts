@@ -10,10 +10,10 @@ import {
   type AbandonedBranch,
   BRANCH_PREAMBLE,
   branchPrompt,
-  commonAncestor,
   prepareBranchSummary,
   storedBranchSummary,
 } from "./branch-summary.ts"
+import { commonAncestor } from "../../log/common-ancestor.ts"
 import { BRANCH_SUMMARY_PROMPT } from "./prompts.ts"
 
 const ALL = 1_000_000

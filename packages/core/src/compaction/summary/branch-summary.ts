@@ -3,8 +3,7 @@ import { renderMessages, BRANCH_SUMMARY_ROLE } from "../../context/render.ts"
 import type { ContextMessage, SelectedEntry } from "../../context/types.ts"
 import { isObject } from "../../format/shape.ts"
 import type { Seq } from "../../storage/contract.ts"
-import type { EntryLog } from "../../log/entry-log.ts"
-import { parentOf, ROOT } from "../../log/path.ts"
+import { ROOT } from "../../log/path.ts"
 import { collectFiles, type FileLists, type FileSource, withFileLists, withoutFileLists } from "./files.ts"
 import { branchSummaryPrompt } from "./prompts.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
@@ -22,19 +21,6 @@ export interface AbandonedBranch {
 /** The beginning of a stored branch summary: it tells the model that the work was done on another branch. */
 export const BRANCH_PREAMBLE =
   "The user explored another branch of this conversation and came back from it. A summary of that branch:"
-
-/** The last entry on both paths. `ROOT`: there is none; `OLDER`: it is not held. */
-export function commonAncestor(log: EntryLog, one: Seq, other: Seq): Seq {
-  let a = one
-  let b = other
-  while (a !== b) {
-    // A parent precedes its children, so the later of the two cannot be an ancestor of the other.
-    if (a > b) a = parentOf(log, a)
-    else b = parentOf(log, b)
-    if (a < 0 || b < 0) return Math.min(a, b)
-  }
-  return a
-}
 
 /**
  * `entries` are the context of the abandoned leaf with its blobs restored; those after `ancestor` belong to the branch. Linear in its

@@ -2,15 +2,15 @@
  * Finds summaries that still say what was deleted or edited after they were made, and the entries that a compaction covers. Pure; answers
  * `NeedsOlder` if that depends on lines that are not held.
  */
-import { replacementOf } from "../../context/content.ts"
-import type { SelectedEntry } from "../../context/types.ts"
-import type { Diagnostic } from "../../format/diagnostics.ts"
-import type { Entry } from "../../format/entry.ts"
-import { isObject } from "../../format/shape.ts"
-import type { EntryLog } from "../../log/entry-log.ts"
-import { isOlder, type NeedsOlder, OLDER, parentOf } from "../../log/path.ts"
-import type { Seq } from "../../storage/contract.ts"
-import { commonAncestor } from "../summary/branch-summary.ts"
+import { replacementOf } from "./content.ts"
+import type { SelectedEntry } from "./types.ts"
+import type { Diagnostic } from "../format/diagnostics.ts"
+import type { Entry } from "../format/entry.ts"
+import { isObject } from "../format/shape.ts"
+import { commonAncestor } from "../log/common-ancestor.ts"
+import type { EntryLog } from "../log/entry-log.ts"
+import { isOlder, type NeedsOlder, OLDER, parentOf } from "../log/path.ts"
+import type { Seq } from "../storage/contract.ts"
 
 /** A summary of the context, and the entries that it still says although they were deleted or edited. */
 export interface OutdatedSummary {
