@@ -5,6 +5,7 @@ const [root, days, flag] = process.argv.slice(2)
 const dryRun = flag === "--dry-run"
 const sessions = createSessions({ storage: createFileStorage({ root }) })
 const { removed } = await sessions.prune({ olderThan: Number(days) * 24 * 60 * 60 * 1000, dryRun })
-if (!dryRun) await sessions.collect()
+// If every chat was too old, there is no session left.
+if (!dryRun) await sessions.collect({ withoutSessions: removed.length > 0 })
 console.log(removed.length)
 await sessions.close()

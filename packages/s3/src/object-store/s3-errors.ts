@@ -36,7 +36,7 @@ export function statusOf(error: unknown): number | undefined {
 
 /** Whether the store says that the object does not exist. A page of a proxy has the status alone. */
 export function isMissingObject(error: unknown, { head = false }: AnswerKind = {}): boolean {
-  return statusOf(error) === 404 && (head || (error as SdkError).Code === "NoSuchKey")
+  return statusOf(error) === 404 && (head || (error as SdkError).name === "NoSuchKey")
 }
 
 /** An answer with success that no store gives. */
@@ -44,8 +44,10 @@ export function foreignAnswer(lacks: string): ObjectStoreError {
   return new ObjectStoreError("foreign", `the answer has no ${lacks}`, { certain: false })
 }
 
+/** The SDK takes the name of an error from the document as well. */
 function hasDocument(error: unknown): boolean {
-  return typeof (error as SdkError).Code === "string"
+  const { name = "", Code } = error as SdkError
+  return typeof Code === "string" || name === "NoSuchKey" || Object.hasOwn(BY_NAME, name)
 }
 
 const UNCERTAIN: ReadonlySet<StoreFailure> = new Set(["network", "server", "foreign"])

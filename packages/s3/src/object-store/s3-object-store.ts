@@ -113,7 +113,7 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
         try {
           const { $metadata } = await client.send(command, options)
           // S3 answers 204. A store that answers 200 names its request.
-          if ($metadata.httpStatusCode !== 204 && $metadata.requestId === undefined)
+          if ($metadata?.httpStatusCode === 200 && $metadata.requestId === undefined)
             throw foreignAnswer("x-amz-request-id")
         } catch (error) {
           if (o.condition !== undefined || !isMissingObject(error)) throw error
