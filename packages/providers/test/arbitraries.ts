@@ -238,6 +238,7 @@ export const output = fc.oneof(
     value: [
       { type: "text", text: "a" },
       { type: "image-data", data: "AAAA", mediaType: "image/png" },
+      { type: "file", data: { type: "data", data: "AAAA" }, mediaType: "image/png" },
     ],
   }),
 )

@@ -10,6 +10,7 @@ import { toolCalls, toolResult } from "../src/index.ts"
 import { accumulateOpenAIChat } from "../src/openai-chat/index.ts"
 import { accumulateOpenAIResponses } from "../src/openai-responses/index.ts"
 import { appendStream } from "../src/shared/stream.ts"
+import { saidByAiSdk } from "./ai-sdk-answers.ts"
 import { newSession } from "./answers.ts"
 import { anthropicAnswer, chatAnswer, geminiAnswer, responsesAnswer } from "./arbitraries.ts"
 import { anthropicEvents, chatChunks, geminiChunks, responsesEvents } from "./streams.ts"
@@ -227,6 +228,7 @@ export const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: question },
     { weight: 5, arbitrary: said },
+    { weight: 3, arbitrary: saidByAiSdk },
     { weight: 3, arbitrary: made },
     { weight: 6, arbitrary: results },
     { weight: 1, arbitrary: strayResult },

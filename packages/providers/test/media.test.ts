@@ -188,7 +188,7 @@ test("Gemini takes photos of phones and no GIF; the AI SDK takes what the provid
     [undefined, "google.generative-ai", "anthropic.messages", "openai.responses"].map((provider) =>
       codes(toAiSdk(heic, provider === undefined ? {} : { model: { provider } })),
     ),
-  ).toEqual([["images"], [], ["images"], ["images"]])
+  ).toEqual([["images"], ["images_moved"], ["images"], ["images"]])
   expect(codes(toAiSdk(huge, { model: { provider: "anthropic.messages" } }))).toEqual(["images"])
   expect(codes(toAiSdk(huge, { model: { provider: "openai.responses" } }))).toEqual([])
 })

@@ -77,7 +77,14 @@ const CACHED: readonly Pick<Receiver, "name" | "request">[] = RECEIVERS.map((rec
     : receiver,
 )
 
-const AI_SDK = ["anthropic", "openai.responses", "google.generative-ai"].map((provider) => ({
+const AI_SDK = [
+  "anthropic.messages",
+  "openai.responses",
+  "openai.chat",
+  "google.generative-ai",
+  "mistral.chat",
+  "kimi.chat",
+].map((provider) => ({
   name: `AI SDK, ${provider}`,
   request: (context: Parameters<Receiver["request"]>[0]) => toAiSdk(context, { model: { provider } }).request,
 }))

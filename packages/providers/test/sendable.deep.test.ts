@@ -1,7 +1,8 @@
-/** Whatever happened to a session, each receiver takes its context: 100,000 histories. */
+/** Whatever happened to a session, each receiver takes its context: 100,000 histories, and 10,000 for the providers of the AI SDK. */
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { runs } from "../../../.config/runs.ts"
+import { AI_SDK, refusedOf } from "./clients/ai-sdk.ts"
 import { sessionAfter, steps } from "./histories.ts"
 import { contextOf, refusals, WAYS } from "./sendable.ts"
 
@@ -17,3 +18,13 @@ test.each(PARTS)("every receiver takes the context after any history, %i", (part
     { numRuns: runs(10_000), ...(seed !== undefined && { seed: Number(seed) + part }) },
   ),
 )
+
+test("every provider of the AI SDK takes the context after any history", () =>
+  fc.assert(
+    fc.asyncProperty(steps, fc.constantFrom(...WAYS), async (list, way) => {
+      const context = await contextOf(await sessionAfter(list), way)
+      const refused = await Promise.all(AI_SDK.map((receiver) => refusedOf(context, receiver)))
+      expect(refused.flat()).toEqual([])
+    }),
+    { numRuns: runs(10_000) },
+  ))

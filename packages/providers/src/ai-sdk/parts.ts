@@ -1,7 +1,9 @@
 /** Parts of model messages as blocks, and the outputs of tools as contents. */
 import type { AssistantMessage, ContentBlock, ToolResultMessage } from "@sessions/core"
 import { argumentsOf, type Fields, fieldsOf, stringOf, textBlock } from "@sessions/formats/messages/values"
+import { SIGNATURE } from "../gemini/rules.ts"
 import { withNative } from "../shared/native.ts"
+import { FAILED } from "../shared/prepare.ts"
 
 /** A part that ours do not have, as it was: `{part}`. */
 export const PART = "ai-sdk:part"
@@ -98,33 +100,42 @@ export function contentOfOutput(output: Fields): {
 const DENIED = "Tool call execution denied."
 
 function blockOfOutput(part: Fields): ContentBlock {
-  const { type, text, data, mediaType } = part
+  const { type, text } = part
   if (type === "text" && typeof text === "string") return textBlock(text)
-  const isImage = typeof data === "string" && typeof mediaType === "string" && mediaType.startsWith("image/")
-  if (isImage && (type === "image-data" || type === "file-data")) return { type: "image", mimeType: mediaType, data }
-  return { type: PART, part: storable(part) }
+  // `image-data` and `file-data` are older forms of it.
+  const isFile = type === "file" || type === "image-data" || type === "file-data"
+  const file = isFile ? fileOf({ ...part, type: "file" }) : undefined
+  return file === undefined
+    ? { type: PART, part: storable(part) }
+    : { type: "image", mimeType: file.mediaType, data: file.data }
 }
 
-/** The output of a result that another provider's loop has stored. */
-export function outputOf({ content, isError }: Pick<ToolResultMessage, "content" | "isError">): Fields {
-  const [only] = content
-  const text = content.length === 0 ? "" : content.length === 1 && only?.type === "text" ? only.text : undefined
-  if (text !== undefined) return { type: isError ? "error-text" : "text", value: text }
-  const value = content.flatMap((block): readonly Fields[] => {
-    if (block.type === "text") return [{ type: "text", text: block.text }]
-    if (block.type === "image") return [{ type: "image-data", data: block.data, mediaType: block.mimeType }]
-    return block.type === PART ? [fieldsOf((block as Fields)["part"])] : []
-  })
-  return { type: "content", value }
+/** The output of a result that another provider's loop has stored. `isText`: as one text. */
+export function outputOf(
+  { content, isError }: Pick<ToolResultMessage, "content" | "isError">,
+  isText: boolean = content.every(({ type }) => type === "text") && content.length < 2,
+): Fields {
+  const value = isText ? [] : content.flatMap(partOfOutput)
+  if (value.length > 0) return { type: "content", value }
+  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n\n")
+  return isError ? { type: "error-text", value: text || FAILED } : { type: "text", value: text }
 }
 
-/** By the providers' names in the AI SDK. Empty: the signature cannot be sent. */
-export function optionsOfThinking(block: ContentBlock, { provider }: AssistantMessage): Fields {
+function partOfOutput(block: ContentBlock): readonly Fields[] {
+  if (block.type === "text") return [{ type: "text", text: block.text }]
+  if (block.type === "image")
+    return [{ type: "file", data: { type: "data", data: block.data }, mediaType: block.mimeType }]
+  return block.type === PART ? [fieldsOf((block as Fields)["part"])] : []
+}
+
+/** By the providers' names in the AI SDK. Empty: the signature cannot be sent. `isStored`: the SDK sends ids of items without what they say. */
+export function optionsOfThinking(block: ContentBlock, { provider }: AssistantMessage, isStored: boolean): Fields {
   const { signature, native } = block as Fields
-  if (typeof signature !== "string") return {}
+  if (typeof signature !== "string" || signature === "") return {}
   if (provider === "anthropic") return { providerOptions: { anthropic: { signature } } }
-  if (provider === "google") return { providerOptions: { google: { thoughtSignature: signature } } }
+  if (provider === "google" && SIGNATURE.test(signature))
+    return { providerOptions: { google: { thoughtSignature: signature } } }
   const itemId = stringOf(fieldsOf(fieldsOf(native)["fields"])["id"])
-  if (provider !== "openai" || itemId === undefined) return {}
+  if (provider !== "openai" || itemId === undefined || isStored) return {}
   return { providerOptions: { openai: { itemId, reasoningEncryptedContent: signature } } }
 }

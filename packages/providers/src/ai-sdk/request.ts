@@ -1,21 +1,42 @@
 /** A context as `instructions` and `messages` of the AI SDK. */
-import type { AssistantMessage, ContentBlock, ModelMessage, ToolResultMessage } from "@sessions/core"
+import type { AssistantMessage, ContentBlock, ContextMessage, ModelMessage, ToolResultMessage } from "@sessions/core"
 import { type Fields, fieldsOf } from "@sessions/formats/messages/values"
 import { type Half, Halves } from "../shared/halves.ts"
 import type { Lost } from "../shared/lost.ts"
 import { isEqual, isNative, nativeOf } from "../shared/native.ts"
 import { Turns } from "../shared/order.ts"
+import { ITEM_FORMS, ITEM_ID } from "../openai-responses/rules.ts"
 import { prepare, systemApart, systemText } from "../shared/prepare.ts"
+import { imagesBehind, withinLimit } from "../shared/results.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
-import { rulesOf } from "./rules.ts"
+import { type AiSdkRules, rulesOf } from "./rules.ts"
 import { contentOfOutput, optionsOfThinking, outputOf, PART } from "./parts.ts"
 import type { AiSdkMessage, AiSdkRequest } from "./types.ts"
 
 const API = "ai-sdk"
 
+type Item = ContextMessage<ModelMessage>
+
 export interface AiSdkOptions extends RequestOptions {
-  /** The model: ids of calls and images are those that its provider takes. Default: ids that every provider takes, images of any size. */
-  readonly model?: { readonly provider: string }
+  /**
+   * The model, or its names: the request is one that its provider takes, after what the SDK makes of it. Default: ids that every provider takes, images
+   * of any size, and parts of all providers.
+   */
+  readonly model?: { readonly provider: string; readonly modelId?: string }
+  /**
+   * The option `store` of your requests to OpenAI's Responses API. True, the SDK's default: reasoning that another client has got is left out, since the SDK
+   * would refer to it in the API's store. False: it is sent.
+   */
+  readonly store?: boolean
+}
+
+interface Writer {
+  readonly rules: AiSdkRules
+  readonly halves: Halves
+  readonly lost: Lost
+  readonly isStored: boolean
+  /** The message that has this item of the Responses API, by its id. */
+  readonly itemIds: Map<unknown, ModelMessage>
 }
 
 interface Written {
@@ -24,22 +45,25 @@ interface Written {
 }
 
 export function toAiSdk(context: Context, o: AiSdkOptions = {}): ProviderRequest<AiSdkRequest> {
-  const rules = rulesOf(o.model?.provider)
+  const rules = rulesOf(o.model?.provider, o.model?.modelId)
   const prepared = prepare(context, o, rules)
   const { lost } = prepared
-  const { system, messages } = systemApart(prepared)
+  const { system, messages: whole } = systemApart(prepared)
+  const taken = withinLimit(whole, rules, lost).map((item) => withoutForeign(item, rules, lost))
+  const messages = imagesBehind(taken, rules.resultImages, lost)
   const turns = new Turns<Written>(rules, lost, {
     roleOf: ({ role }) => role,
     user: (text) => ({ role: "user", content: [{ type: "text", text }] }),
+    answer: (text) => ({ role: "assistant", content: [{ type: "text", text }] }),
     // The results of all calls of a message are one message.
     join: ({ content }, next) => content.push(...next.content),
   })
   const halves = new Halves(messages, { halfOf, goesOn, isAwaited })
+  const writer: Writer = { rules, halves, lost, isStored: o.store ?? true, itemIds: new Map() }
   for (const item of messages) {
     const { message, entryId } = item
     lost.add("attachments", entryId, message.attachments?.length ?? 0)
-    const content =
-      message.role === "toolResult" ? [resultPart(message, entryId, lost)] : partsOf(message, entryId, halves, lost)
+    const content = message.role === "toolResult" ? [resultPart(message, entryId, writer)] : partsOf(item, writer)
     const role = message.role === "toolResult" ? "tool" : message.role
     if (content.length === 0) turns.leaveOut(item)
     else turns.add({ role, content: [...content] }, item, halves.isOpen(message))
@@ -63,32 +87,108 @@ function halfOf(block: ContentBlock): Half | undefined {
 const goesOn = ({ stopReason }: AssistantMessage) => stopReason === "tool-calls"
 const isAwaited = ({ content }: AssistantMessage) => content.some(({ type }) => type === "toolCall")
 
-function resultPart(message: ToolResultMessage, entryId: string, lost: Lost): Fields {
+function resultPart(message: ToolResultMessage, entryId: string, { rules, lost }: Writer): Fields {
   const { toolCallId, toolName } = message
   const { api, fields } = fieldsOf(message["native"])
   const native = api === API ? fieldsOf(fieldsOf(fields)["output"]) : {}
+  const isText = rules.resultImages.length === 0
   // Pruning and edits change the content.
-  const isKept = api === API && isEqual(contentOfOutput(native).content, message.content)
-  if (!isKept) lost.add("blocks", entryId, message.content.filter(({ type }) => !SENT_OUTPUTS.has(type)).length)
-  return { type: "tool-result", toolCallId, toolName, output: isKept ? native : outputOf(message) }
+  const isKept =
+    api === API &&
+    !(isText && native["type"] === "content") &&
+    isEqual(contentOfOutput(native).content, message.content)
+  const isSent = ({ type }: ContentBlock) => type === "text" || (!isText && SENT_OUTPUTS.has(type))
+  if (!isKept) lost.add("blocks", entryId, message.content.filter((block) => !isSent(block)).length)
+  const output = isKept ? native : outputOf(message, isText || undefined)
+  return { type: "tool-result", toolCallId, toolName, output }
+}
+
+/** An answer without what its receiver has no place for, and without parts that another provider made. */
+function withoutForeign(item: Item, rules: AiSdkRules, lost: Lost): Item {
+  const { message, entryId } = item
+  if (message.role !== "assistant") return item
+  const isOwn = rules.otherParts && (rules.provider === "" || message.provider === rules.provider)
+  const content = message.content.filter(({ type }) => (type === PART ? isOwn : type !== "image" || rules.answerImages))
+  if (content.length === message.content.length) return item
+  const left = message.content.filter((block) => !content.includes(block))
+  const images = left.filter(({ type }) => type === "image").length
+  lost.add("images", entryId, images, `${rules.receiver} takes none in answers`)
+  lost.add("blocks", entryId, left.length - images, `${rules.receiver} takes parts that it has made itself`)
+  return { ...item, message: { ...message, content } }
 }
 
 /** Thinking comes before what it led to: of an answer that was cut off it is all, and the providers refuse it then. */
-function partsOf(message: ModelMessage, entryId: string, halves: Halves, lost: Lost): readonly Fields[] {
+function partsOf(item: Item, writer: Writer): readonly Fields[] {
+  const { message, entryId } = item
+  const { halves, lost, rules } = writer
   const content = message.content.filter((block) => halves.isSent(block))
   lost.add("hosted_calls", entryId, message.content.length - content.length)
   const parts = content.flatMap((block): readonly Fields[] => {
-    const part = partOf(block, message, entryId, lost)
-    return part === undefined ? [] : [{ ...part, ...nativeOf(block, API) }]
+    const part = partOf(block, item, writer)
+    const sent = part && withItemIds({ ...part, ...nativeOf(block, API) }, item, writer)
+    return sent === undefined || isEmptyText(sent, rules) ? [] : [sent]
   })
-  const end = parts.findLastIndex(({ type }) => type !== "reasoning") + 1
-  lost.add("thinking", entryId, parts.length - end)
-  return parts.slice(0, end)
+  const end = parts.findLastIndex(({ type }) => type !== "reasoning" && type !== "tool-approval-request")
+  const shown = end < 0 ? [] : parts.filter(({ type }, i) => type !== "reasoning" || i < end)
+  lost.add("thinking", entryId, parts.filter((part) => part["type"] === "reasoning" && !shown.includes(part)).length)
+  return withReasoning(shown, rules)
 }
+
+function isEmptyText({ type, text, providerOptions }: Fields, { emptyTexts }: AiSdkRules): boolean {
+  return type === "text" && text === "" && !(emptyTexts && providerOptions !== undefined)
+}
+
+function withReasoning(parts: readonly Fields[], { reasoning }: AiSdkRules): readonly Fields[] {
+  if (reasoning === undefined || !parts.some(({ type }) => type === "tool-call")) return parts
+  const isThought = parts.some(({ type, text }) => type === "reasoning" && text !== "")
+  return isThought ? parts : [{ type: "reasoning", text: reasoning }, ...parts]
+}
+
+/**
+ * Without ids of items that the Responses API does not take, or that a message before has: the SDK sends what the item says instead. Items that
+ * need their ids are left out: "Missing required parameter: 'input[1].id'", https://github.com/openai/codex/issues/6934
+ */
+function withItemIds(part: Fields, { message, entryId }: Item, { rules, lost, itemIds }: Writer): Fields | undefined {
+  if (!rules.itemIds) return part
+  const { type, toolCallId, providerExecuted } = part
+  const options = Object.entries(fieldsOf(part["providerOptions"]))
+  const isHosted = type === "tool-result" || providerExecuted === true
+  const named = options.flatMap(([name, value]) =>
+    "itemId" in fieldsOf(value) ? [{ name, id: fieldsOf(value)["itemId"] }] : [],
+  )
+  const isTaken = ({ name, id }: { readonly name: string; readonly id: unknown }): boolean => {
+    const { prefix = "" } = ITEM_FORMS[ITEMS[String(type)] ?? ""] ?? {}
+    const isOwn = name !== "openai" || (String(id).startsWith(prefix) && ITEM_ID.test(String(id)))
+    // A call has one id with its result, and the parts of a reasoning or a text have one.
+    const key = isHosted ? `${String(type)} ${String(id)}` : id
+    const isFirst = type === "custom" ? !itemIds.has(key) : (itemIds.get(key) ?? message) === message
+    if (!isOwn || !isFirst) return false
+    itemIds.set(key, message)
+    return true
+  }
+  // The SDK takes the id of a call that the provider has executed for that of its item.
+  const refused = (isHosted && named.length === 0 ? [{ name: "", id: toolCallId }] : named).filter(
+    (one) => !isTaken(one),
+  )
+  if (refused.length === 0) return part
+  if (isHosted || (type !== "text" && type !== "tool-call")) {
+    const rule = "its id is one that the Responses API does not take, or occurred before"
+    lost.add(type === "reasoning" ? "thinking" : "blocks", entryId, 1, rule)
+    return undefined
+  }
+  const sent = options.map(([name, value]) => {
+    const { itemId: _, ...rest } = fieldsOf(value)
+    return [name, refused.some((one) => one.name === name) ? rest : value]
+  })
+  return { ...part, providerOptions: Object.fromEntries(sent) as Fields }
+}
+
+/** What the parts are in the Responses API. */
+const ITEMS: Readonly<Record<string, string>> = { reasoning: "reasoning", text: "message" }
 
 const SENT_OUTPUTS: ReadonlySet<string> = new Set(["text", "image", PART])
 
-function partOf(block: ContentBlock, message: ModelMessage, entryId: string, lost: Lost): Fields | undefined {
+function partOf(block: ContentBlock, { message, entryId }: Item, { lost, isStored }: Writer): Fields | undefined {
   switch (block.type) {
     case "text":
       return { type: "text", text: block.text }
@@ -100,9 +200,9 @@ function partOf(block: ContentBlock, message: ModelMessage, entryId: string, los
     case "toolCall":
       return { type: "tool-call", toolCallId: block.id, toolName: block.name, input: block.arguments }
     case "thinking": {
-      const options = message.role === "assistant" && !isNative(block, API) ? optionsOfThinking(block, message) : {}
-      const isLost = block.signature !== undefined && !isNative(block, API) && options["providerOptions"] === undefined
-      if (isLost) lost.add("signatures", entryId)
+      if (isNative(block, API)) return { type: "reasoning", text: block.thinking }
+      const options = message.role === "assistant" ? optionsOfThinking(block, message, isStored) : {}
+      if (block.signature !== undefined && options["providerOptions"] === undefined) lost.add("signatures", entryId)
       return { type: "reasoning", text: block.thinking, ...options }
     }
     case PART:

@@ -1,44 +1,108 @@
 /**
  * What the providers of the AI SDK take. The SDK sends ids, names and images as they are, and the roles in their order, so they have to fit the
- * provider, or each of them if it is not known. All sources were read on 2026-11-28.
+ * provider, or each of them if it is not known. What the SDK makes of each part: `convert-to-…-messages.ts` and `-prompt.ts` in the sources of the
+ * providers' packages, versions as in `package.json`. All sources were read on 2026-11-28.
  */
 import { RULES as ANTHROPIC } from "../anthropic/rules.ts"
-import { RULES as GEMINI } from "../gemini/rules.ts"
+import { IN_RESPONSES, RULES as GEMINI, versionOf } from "../gemini/rules.ts"
+import { CHAT_DIALECTS, type ChatRules } from "../openai-chat/rules.ts"
+import { RULES as RESPONSES } from "../openai-responses/rules.ts"
 import { TOOL_NAME } from "../shared/fit.ts"
 import type { IdForm, Images, Rules } from "../shared/rules.ts"
+import { providerOf } from "./answer.ts"
 
-/** The shortest is that of Chat Completions: https://github.com/vercel/ai/issues/5171 */
-const CALL_ID: IdForm = {
-  refused: /[^a-zA-Z0-9_-]/g,
-  filler: "_",
-  min: 1,
-  max: 40,
-  once: true,
-  says: "ids of letters, digits, `_` and `-`, 40 at most, each once",
+/** The rules of a provider of the AI SDK. */
+export interface AiSdkRules extends Rules {
+  /** The provider's name in the log; "" if it is not known. */
+  readonly provider: string | undefined
+  /** Of an answer. */
+  readonly maxCalls: number
+  /** An answer may have images. Elsewhere the SDK leaves them out, or throws. */
+  readonly answerImages: boolean
+  /** The provider gets parts back that ours do not have, such as calls that it has executed itself. */
+  readonly otherParts: boolean
+  /** Ids of items of the Responses API are sent, of which it takes some only. */
+  readonly itemIds: boolean
+  /** Empty texts are sent: they may have a signature. */
+  readonly emptyTexts: boolean
+  /**
+   * Types of images in results. The SDK sends others as a text of their base64, or where the provider refuses them. Empty: a result is one text, of which the
+   * SDK makes several results, or JSON.
+   */
+  readonly resultImages: readonly string[]
+  /** Answers with calls have reasoning, and this one if they have none. */
+  readonly reasoning?: string
 }
 
-/** "Tool call id was call_… but must be a-z, A-Z, 0-9, with a length of 9": https://github.com/vercel/ai/issues/1690 */
-const MISTRAL_ID: IdForm = {
-  refused: /[^a-zA-Z0-9]/g,
-  filler: "0",
-  min: 9,
-  max: 9,
-  once: true,
-  says: "ids of 9 letters and digits, each once",
+/** The shortest is that of Chat Completions, which takes 40: https://github.com/vercel/ai/issues/5171 */
+const CALL_ID: IdForm = {
+  ...ANTHROPIC.callId,
+  max: CHAT_DIALECTS.openai.callId.max,
+  says: "ids of letters, digits, `_` and `-`, 40 at most, each once",
 }
 
 /** What the SDK tells apart by the first bytes of a file. */
 const IMAGES: Images = { types: ["image/jpeg", "image/png", "image/gif", "image/webp"] }
 
-/** `provider`: of the model, such as `"anthropic.messages"`. */
-export function rulesOf(provider = ""): Rules {
-  const isGoogle = provider.startsWith("google")
+/** A provider of which nothing is known. */
+const ANY = {
+  callId: CALL_ID,
+  callName: TOOL_NAME,
+  // Gemini wants a user's turn before a call, Anthropic's newer models one at the end.
+  order: { begins: "user", ends: "user", joined: ["assistant", "tool"] },
+  images: IMAGES,
+  maxCalls: CHAT_DIALECTS.openai.maxCalls,
+  answerImages: true,
+  otherParts: true,
+  emptyTexts: true,
+  itemIds: true,
+  resultImages: IMAGES.types,
+} satisfies Partial<AiSdkRules>
+
+/** Receivers with an API of their own, of which the SDK knows most. */
+function beside({ callId, images }: Rules): Partial<AiSdkRules> {
+  return { callId, images, maxCalls: Number.POSITIVE_INFINITY, answerImages: false, emptyTexts: false, itemIds: false }
+}
+
+/** Receivers of texts, calls and results alone: images in results are texts for the SDK, and calls that a provider has executed calls of ours. */
+function chat({ callId, images, maxCalls, reasoning, order }: ChatRules): Partial<AiSdkRules> {
   return {
-    receiver: provider === "" ? "A provider of the AI SDK" : provider,
-    callId: provider.startsWith("mistral") ? MISTRAL_ID : CALL_ID,
-    callName: TOOL_NAME,
-    // Gemini wants a user's turn before a call, Anthropic's newer models one at the end.
-    order: { begins: "user", ends: "user", joined: ["assistant", "tool"] },
-    images: isGoogle ? GEMINI.images : provider.includes("anthropic") ? ANTHROPIC.images : IMAGES,
+    callId,
+    images,
+    maxCalls,
+    order: { ...ANY.order, answersResults: order.answersResults === true },
+    answerImages: false,
+    otherParts: false,
+    emptyTexts: false,
+    itemIds: false,
+    resultImages: [],
+    // An empty one is added by the SDK where it is taken.
+    ...(reasoning === undefined || reasoning.empty === "" ? {} : { reasoning: reasoning.empty }),
+  }
+}
+
+/** By the names of providers, the first that fits. */
+const PROVIDERS: readonly (readonly [RegExp, Partial<AiSdkRules>])[] = [
+  [/anthropic/, beside(ANTHROPIC)],
+  // Before version 3 a model takes no images in results.
+  [/^google/, { ...beside(GEMINI), answerImages: true, emptyTexts: true, resultImages: [] }],
+  [/\.responses$/, { ...beside(RESPONSES), itemIds: true }],
+  [/^mistral/, chat(CHAT_DIALECTS.mistral)],
+  [/^deepseek/, chat(CHAT_DIALECTS.deepseek)],
+  [/^(?:kimi|moonshot)/, chat(CHAT_DIALECTS.kimi)],
+  [/^openai\.chat$/, chat(CHAT_DIALECTS.openai)],
+  [/\.chat$/, { ...chat(CHAT_DIALECTS.openai), callId: CALL_ID }],
+]
+
+/** `provider`: of the model, such as `"anthropic.messages"`; "" if it is not known. */
+export function rulesOf(provider = "", modelId?: string): AiSdkRules {
+  const found = PROVIDERS.find(([name]) => name.test(provider))?.[1] ?? {}
+  const isNewGemini = provider.startsWith("google") && versionOf(modelId) >= 3
+  return {
+    ...ANY,
+    provider: providerOf(provider),
+    receiver: provider || "A provider of the AI SDK",
+    ...found,
+    ...(isNewGemini ? { resultImages: [...IN_RESPONSES] } : {}),
   }
 }

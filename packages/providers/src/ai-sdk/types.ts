@@ -19,7 +19,10 @@ export type AiSdkToolResult = {
     | { type: "error-json"; value: JsonValue }
     | {
         type: "content"
-        value: ({ type: "text"; text: string } | { type: "image-data"; data: string; mediaType: string })[]
+        value: (
+          | { type: "text"; text: string }
+          | { type: "file"; data: { type: "data"; data: string }; mediaType: string }
+        )[]
       }
 } & WithOptions
 

@@ -31,8 +31,6 @@ export interface ChatRules extends Rules {
   readonly namesResults: boolean
   /** Images may be addresses, as imported messages have them. */
   readonly imageAddresses: boolean
-  /** An answer stands between the results of tools and what the user says next. */
-  readonly answersResults: boolean
 }
 
 /**
@@ -126,7 +124,6 @@ const ANY: ChatRules = {
   joinsTexts: false,
   namesResults: false,
   imageAddresses: true,
-  answersResults: false,
 }
 
 /** What most compatible providers have in common: no custom tools, refusals and audio, and texts instead of parts. */
@@ -156,13 +153,12 @@ export const CHAT_DIALECTS: Readonly<Record<ChatDialect, ChatRules>> = {
     receiver: "Mistral",
     provider: "mistral",
     callId: MISTRAL_CALL_ID,
-    order: TURNS,
+    order: { ...TURNS, answersResults: true },
     fields: [],
     callFields: [],
     thinkingParts: true,
     otherParts: true,
     systemFirst: true,
-    answersResults: true,
   },
 
   /**
@@ -235,9 +231,8 @@ export const CHAT_DIALECTS: Readonly<Record<ChatDialect, ChatRules>> = {
   alternating: {
     ...COMPATIBLE,
     receiver: "The server",
-    order: TURNS,
+    order: { ...TURNS, answersResults: true },
     systemFirst: true,
-    answersResults: true,
   },
 }
 

@@ -7,12 +7,17 @@ import type { Rules } from "./rules.ts"
 export const BEGINNING = "(The conversation begins here.)"
 export const CONTINUE = "Continue."
 
+/** What the assistant says where a request needs an answer and the conversation has none. */
+const ANSWER = "(No answer was given.)"
+
 /** How a receiver writes messages. */
 export interface Writer<T> {
   /** The role of a message, in the API's words. */
   readonly roleOf: (record: T) => string
   /** A message of the user. */
   readonly user: (text: string) => T
+  /** An answer, for receivers that want one behind results. */
+  readonly answer?: (text: string) => T
   /** Adds what `next` says to the end of `last`; both have one role. */
   readonly join: (last: T, next: T) => void
 }
@@ -24,6 +29,8 @@ export class Turns<T> {
   readonly #writer: Writer<T>
   readonly #list: T[] = []
   #hasBegun = false
+  /** The last message has results. */
+  #hasResults = false
   /** Where the last message comes from, if it is an answer. System messages do not count. */
   #answer: { readonly item: ContextMessage; readonly isOpen: boolean } | undefined
 
@@ -42,6 +49,8 @@ export class Turns<T> {
       this.leaveOut(item)
       this.#answer = { item, isOpen }
     } else if (of !== "system") this.#answer = undefined
+    if (this.#hasResults && of !== "assistant" && of !== "toolResult") this.#answerResults(item.entryId)
+    this.#hasResults = of === "toolResult"
     this.#hasBegun ||= of !== "system"
     const last = this.#list.at(-1)
     const role = this.#writer.roleOf(record)
@@ -74,6 +83,14 @@ export class Turns<T> {
     if (order.begins !== "user") return
     this.#lost.add("repaired", entryId, 1, `${receiver} takes no answer first, so "${BEGINNING}" is sent as the user's`)
     this.#list.push(this.#writer.user(BEGINNING))
+  }
+
+  #answerResults(entryId: string): void {
+    const { order, receiver } = this.#rules
+    const { answer } = this.#writer
+    if (order.answersResults !== true || answer === undefined) return
+    this.#lost.add("repaired", entryId, 1, `${receiver} wants an answer behind results; "${ANSWER}" was added`)
+    this.#list.push(answer(ANSWER))
   }
 
   #goOn({ entryId }: ContextMessage): void {

@@ -87,7 +87,8 @@ function withCalls(items: readonly Item[], { callId, callName, receiver }: Rules
   })
 }
 
-const FAILED = "The tool has failed without a message."
+/** What a failed result says of which nothing else is sent. */
+export const FAILED = "The tool has failed without a message."
 
 /** Anthropic refuses a failed result without content, and a text of white space beside other blocks. */
 function withSoundResult(item: Item): Item {

@@ -31,6 +31,8 @@ export interface Order {
   readonly ends: "user" | "any"
   /** Neighbours of these roles, in the API's words, are one message. */
   readonly joined: readonly string[]
+  /** An answer stands between the results of tools and what the user says next. Default false. */
+  readonly answersResults?: boolean
 }
 
 /** Which images are taken, in base64. */

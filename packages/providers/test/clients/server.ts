@@ -46,7 +46,7 @@ const messageOf = (step: Step, n: number) =>
 const signatureOf = (step: Step, n: number) => [`signature ${n}`, step.thinking] as const
 
 /** Over HTTP the system prompt is beside the contents. */
-function asCall(body: object): object {
+export function asCall(body: object): object {
   const { contents, systemInstruction } = body as Readonly<Record<string, unknown>>
   return { contents, ...(systemInstruction === undefined ? {} : { config: { systemInstruction } }) }
 }
