@@ -1,6 +1,7 @@
 /** The routes of the chat, as functions from requests to responses: for Next.js, Hono, `Bun.serve`, `Deno.serve` and others. */
 import { createChatStore, createChatStreams, withRepair } from "@sessions/ai-sdk"
 import type { Sessions } from "@sessions/core"
+import { fitAiSdk } from "@sessions/providers/ai-sdk"
 import {
   convertToModelMessages,
   createUIMessageStreamResponse,
@@ -38,8 +39,8 @@ export function createRoutes(
       model,
       tools,
       stopWhen: isStepCount(20),
-      // Also after a tool that never ended, as when the server was killed in it.
-      messages: await toModelMessages(messages, { tools }),
+      // Also after a tool that never ended, as when the server was killed in it, and after answers of another model.
+      messages: fitAiSdk(await toModelMessages(messages, { tools }), { model }),
       abortSignal: run.signal,
     })
     return createUIMessageStreamResponse({

@@ -4,6 +4,7 @@
  */
 import { createSessions } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
+import { fitAiSdk } from "@sessions/providers/ai-sdk"
 import { isStepCount, streamText, tool, toUIMessageStream, type UIMessage } from "ai"
 import { MockLanguageModelV4 } from "ai/test"
 import * as fc from "fast-check"
@@ -74,7 +75,7 @@ async function request(
   const result = streamText({
     model,
     tools,
-    messages: await toModelMessages(messages, { tools }),
+    messages: fitAiSdk(await toModelMessages(messages, { tools }), { model: "anthropic/claude-sonnet-5-5" }),
     stopWhen: isStepCount(5),
     onError: () => undefined,
   })

@@ -1,7 +1,9 @@
-import { createChatStore } from "@sessions/ai-sdk"
+import { createChatStore, withRepair } from "@sessions/ai-sdk"
 import { createSessions, hasCode } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 import { convertToModelMessages, createUIMessageStreamResponse, streamText, toUIMessageStream } from "ai"
+
+const toModelMessages = withRepair(convertToModelMessages)
 
 export function createRoutes({ folder, model }) {
   const sessions = createSessions({ storage: createFileStorage({ root: folder }) })
@@ -23,7 +25,7 @@ export function createRoutes({ folder, model }) {
       const { id, message, trigger } = await request.json()
       const messages =
         trigger === "regenerate-message" ? upToQuestion(await load(id)) : await store.addMessage({ id, message })
-      const result = streamText({ model, messages: await convertToModelMessages(messages) })
+      const result = streamText({ model, messages: await toModelMessages(messages) })
       const stream = toUIMessageStream({ stream: result.stream, ...store.persist({ chatId: id, messages }) })
       const [page, rest] = stream.tee()
       const answer = drain(rest).finally(() => running.delete(answer))

@@ -40,11 +40,16 @@ function signatureOf(options: unknown): string | undefined {
   )
 }
 
+/** An image whose data is there: bytes, base64, or a `data:` URL. */
 function fileOf({ type, mediaType, data }: Fields): { readonly mediaType: string; readonly data: string } | undefined {
-  if (type !== "file" || typeof mediaType !== "string" || !mediaType.startsWith("image/")) return undefined
-  const held = fieldsOf(data)["type"] === "data" ? fieldsOf(data)["data"] : data
-  const base64 = held instanceof Uint8Array ? base64Of(held) : stringOf(held)
-  return base64 === undefined || /^[a-z]+:/i.test(base64) ? undefined : { mediaType, data: base64 }
+  if (type !== "file" || typeof mediaType !== "string" || !mediaType.startsWith("image")) return undefined
+  const { type: of, data: inner, url } = fieldsOf(data)
+  const held = of === "data" ? inner : of === "url" ? String(url) : data instanceof URL ? data.href : data
+  const text = held instanceof Uint8Array ? base64Of(held) : stringOf(held)
+  if (text === undefined) return undefined
+  const { 1: named = "", 2: base64 } = /^data:(image\/[^;,]+)[^,]*;base64,([^]*)$/i.exec(text) ?? []
+  if (base64 !== undefined) return { mediaType: mediaType.includes("/") ? mediaType : named, data: base64 }
+  return /^[a-z]+:/i.test(text) || !mediaType.includes("/") ? undefined : { mediaType, data: text }
 }
 
 /** Bytes and URLs as texts: an entry is JSON. */
@@ -62,9 +67,9 @@ function base64Of(bytes: Uint8Array): string {
   return btoa(text)
 }
 
-/** A `tool-result` part. Its output is kept beside the content if the content does not give it. */
+/** A `tool-result` part. Its output is kept beside the content if the content does not give it, and so are its options. */
 export function resultOfPart(part: Fields): ToolResultMessage {
-  const { toolCallId, toolName, output } = part
+  const { toolCallId, toolName, output, providerOptions } = part
   const { content, isError } = contentOfOutput(fieldsOf(output))
   const message: ToolResultMessage = {
     role: "toolResult",
@@ -73,15 +78,10 @@ export function resultOfPart(part: Fields): ToolResultMessage {
     isError,
     content,
   }
-  const written = outputOf(message)
-  return withNativeOutput(message, fieldsOf(output), written)
-}
-
-function withNativeOutput(message: ToolResultMessage, output: Fields, written: Fields): ToolResultMessage {
-  const compared = withNative(textBlock(""), "ai-sdk", output, written)
-  return compared["native"] === undefined
-    ? message
-    : { ...message, native: { api: "ai-sdk", fields: { output: storable(output) } } }
+  const compared = withNative(textBlock(""), "ai-sdk", fieldsOf(output), outputOf(message))
+  const options = providerOptions === undefined ? {} : { providerOptions }
+  if (compared["native"] === undefined && providerOptions === undefined) return message
+  return { ...message, native: { api: "ai-sdk", fields: { output: storable(output), ...options } } }
 }
 
 export function contentOfOutput(output: Fields): {

@@ -90,7 +90,8 @@ const isAwaited = ({ content }: AssistantMessage) => content.some(({ type }) => 
 function resultPart(message: ToolResultMessage, entryId: string, { rules, lost }: Writer): Fields {
   const { toolCallId, toolName } = message
   const { api, fields } = fieldsOf(message["native"])
-  const native = api === API ? fieldsOf(fieldsOf(fields)["output"]) : {}
+  const { output: stored, providerOptions } = api === API ? fieldsOf(fields) : {}
+  const native = fieldsOf(stored)
   const isText = rules.resultImages.length === 0
   // Pruning and edits change the content.
   const isKept =
@@ -100,7 +101,8 @@ function resultPart(message: ToolResultMessage, entryId: string, { rules, lost }
   const isSent = ({ type }: ContentBlock) => type === "text" || (!isText && SENT_OUTPUTS.has(type))
   if (!isKept) lost.add("blocks", entryId, message.content.filter((block) => !isSent(block)).length)
   const output = isKept ? native : outputOf(message, isText || undefined)
-  return { type: "tool-result", toolCallId, toolName, output }
+  const options = providerOptions === undefined ? {} : { providerOptions }
+  return { type: "tool-result", toolCallId, toolName, output, ...options }
 }
 
 /** An answer without what its receiver has no place for, and without parts that another provider made. */

@@ -81,12 +81,12 @@ function chat({ callId, images, maxCalls, reasoning, order }: ChatRules): Partia
   }
 }
 
-/** By the names of providers, the first that fits. */
+/** By the names of providers, or of models of a gateway such as `"openai/gpt-5"`: the first that fits. */
 const PROVIDERS: readonly (readonly [RegExp, Partial<AiSdkRules>])[] = [
   [/anthropic/, beside(ANTHROPIC)],
   // Before version 3 a model takes no images in results.
   [/^google/, { ...beside(GEMINI), answerImages: true, emptyTexts: true, resultImages: [] }],
-  [/\.responses$/, { ...beside(RESPONSES), itemIds: true }],
+  [/\.responses$|^openai\//, { ...beside(RESPONSES), itemIds: true }],
   [/^mistral/, chat(CHAT_DIALECTS.mistral)],
   [/^deepseek/, chat(CHAT_DIALECTS.deepseek)],
   [/^(?:kimi|moonshot)/, chat(CHAT_DIALECTS.kimi)],
@@ -100,7 +100,7 @@ export function rulesOf(provider = "", modelId?: string): AiSdkRules {
   const isNewGemini = provider.startsWith("google") && versionOf(modelId) >= 3
   return {
     ...ANY,
-    provider: providerOf(provider),
+    provider: providerOf(provider.split("/")[0]),
     receiver: provider || "A provider of the AI SDK",
     ...found,
     ...(isNewGemini ? { resultImages: [...IN_RESPONSES] } : {}),

@@ -5,7 +5,7 @@ import { createGoogleGenerativeAI } from "@ai-sdk/google"
 import { createMistral } from "@ai-sdk/mistral"
 import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
-import { generateText, type LanguageModel } from "ai"
+import { generateText, type LanguageModel, type ToolSet } from "ai"
 import { type AiSdkRequest, toAiSdk } from "../../src/ai-sdk/index.ts"
 import type { Context } from "../../src/index.ts"
 import { refusedByAnthropic } from "../validators/anthropic.ts"
@@ -106,8 +106,9 @@ function notStored(body: object): readonly Refusal[] {
 
 /** The body that the SDK sends of a context. Rejects with what the SDK itself refuses. */
 export async function bodyOf(
-  request: AiSdkRequest,
+  request: { readonly messages: readonly object[] },
   { model: modelOf, options }: Pick<AiSdkReceiver, "model" | "options">,
+  tools: ToolSet = {},
 ): Promise<object> {
   let body: string | undefined
   const model = modelOf({
@@ -117,9 +118,13 @@ export async function bodyOf(
       throw new Error("The body is all that is wanted.")
     },
   })
-  const failed: unknown = await generateText({ model, maxRetries: 0, ...options, ...request }).catch(
-    (error: unknown) => error,
-  )
+  const failed: unknown = await generateText({
+    model,
+    maxRetries: 0,
+    tools,
+    ...options,
+    ...(request as AiSdkRequest),
+  }).catch((error: unknown) => error)
   if (body === undefined) throw failed
   return JSON.parse(body) as object
 }

@@ -1,0 +1,136 @@
+/** Chats that were interrupted anywhere, with answers of several models: each provider of the AI SDK takes what a route sends of them. */
+import { createSessions } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
+import { convertToModelMessages, tool, type UIMessage } from "ai"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { z } from "zod"
+import { runs } from "../../../.config/runs.ts"
+import { fitAiSdk } from "@sessions/providers/ai-sdk"
+import { AI_SDK, bodyOf } from "../../providers/test/clients/ai-sdk.ts"
+import { createChatStore, withRepair } from "../src/index.ts"
+import { user } from "./model.ts"
+
+type Part = UIMessage["parts"][number]
+
+const tools = { look: tool({ inputSchema: z.object({}), execute: async () => "seen" }) }
+const toModelMessages = withRepair(convertToModelMessages)
+
+const call = fc
+  .record({
+    toolCallId: fc.constantFrom("c1", "c2", "functions.look:0", `toolu_${"x".repeat(60)}`, "abcDEF123"),
+    fields: fc.constantFrom<object>(
+      { state: "input-streaming", rawInput: "{" },
+      { state: "input-available" },
+      { state: "approval-requested", approval: { id: "a" } },
+      { state: "approval-responded", approval: { id: "a", approved: true } },
+      { state: "approval-responded", approval: { id: "a", approved: false } },
+      { state: "output-available", preliminary: true, output: "half" },
+      { state: "output-available", output: "seen" },
+      { state: "output-available", output: { seen: [1, null] } },
+      { state: "output-error", errorText: "no" },
+      { state: "output-denied", approval: { id: "a", approved: false } },
+    ),
+  })
+  .map(({ toolCallId, fields }) => {
+    const approval =
+      "approval" in fields ? { approval: { ...(fields.approval as object), id: `of ${toolCallId}` } } : {}
+    return { type: "tool-look", toolCallId, input: {}, ...fields, ...approval } as unknown as Part
+  })
+const words = fc.constantFrom("", " ", "words")
+const part = fc.oneof(
+  { weight: 4, arbitrary: call },
+  { weight: 2, arbitrary: words.map((said): Part => ({ type: "text", text: said })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({
+        text: words,
+        providerMetadata: fc.constantFrom(
+          undefined,
+          { openai: { itemId: "rs_sdk_1", reasoningEncryptedContent: "ZQ==" } },
+          { openai: { itemId: "rs_sdk_2", reasoningEncryptedContent: "ZQ==" } },
+          { anthropic: { signature: "c2ln" } },
+          { google: { thoughtSignature: "c2ln" } },
+        ),
+      })
+      .map(
+        ({ text, providerMetadata }): Part => ({
+          type: "reasoning",
+          text,
+          ...(providerMetadata === undefined ? {} : { providerMetadata }),
+        }),
+      ),
+  },
+  { weight: 2, arbitrary: fc.constant<Part>({ type: "step-start" }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Part>(
+      { type: "file", mediaType: "image/png", url: "data:image/png;base64,iVBORw0KGgo=" },
+      { type: "data-note", data: 1 },
+      { type: "source-url", sourceId: "s", url: "https://example.org" },
+    ),
+  },
+)
+const image: Part = { type: "file", mediaType: "image/png", url: "data:image/png;base64,iVBORw0KGgo=" }
+const turn = fc.record({ answer: fc.array(part, { maxLength: 7 }), shows: fc.boolean() })
+const chat = fc
+  .record({ turns: fc.array(turn, { minLength: 1, maxLength: 4 }), asksOn: fc.boolean() })
+  .map(({ turns, asksOn }): readonly UIMessage[] => [
+    ...turns.flatMap(({ answer, shows }, n): readonly UIMessage[] => [
+      { ...user(`u${n}`, `question ${n}`), ...(shows ? { parts: [{ type: "text", text: "See." }, image] } : {}) },
+      { id: `a${n}`, role: "assistant", parts: answer },
+    ]),
+    ...(asksOn ? [user("next", "and?")] : []),
+  ])
+
+test.each(AI_SDK)("$provider takes what a route sends of any chat", (receiver) => {
+  const model = receiver.model({ url: "http://127.0.0.1:9" })
+  let chats = 0
+  const store = createChatStore<UIMessage>(createSessions({ storage: createMemoryStorage() }))
+  return fc.assert(
+    fc.asyncProperty(chat, async (messages) => {
+      const id = `c${chats++}`
+      await store.saveChat({ id, messages: [...messages] })
+      const converted = await toModelMessages(await store.loadChat(id), { tools })
+      const before = JSON.stringify(converted)
+      const fitted = fitAiSdk(converted, { model, store: receiver.isStored ?? false })
+      expect(JSON.stringify(converted)).toBe(before)
+      // The SDK executes what the user has approved.
+      const body = await bodyOf({ messages: fitted }, receiver, tools)
+      expect({ refused: receiver.refused(body).map(({ message }) => message), fitted }).toEqual({ refused: [], fitted })
+    }),
+    { numRuns: runs(25) },
+  )
+})
+
+test("a chat that every provider takes stays as it is, with the user's decision at its end", async () => {
+  const messages: UIMessage[] = [
+    user("u1", "go"),
+    {
+      id: "a1",
+      role: "assistant",
+      parts: [
+        { type: "step-start" },
+        { type: "text", text: "I look." },
+        { type: "tool-look", toolCallId: "c1", state: "output-available", input: {}, output: "seen" },
+        {
+          type: "tool-look",
+          toolCallId: "c2",
+          state: "approval-responded",
+          input: {},
+          approval: { id: "of c2", approved: true },
+        },
+      ],
+    },
+  ]
+  const converted = await toModelMessages(messages, { tools })
+  const asJson = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown
+  expect(asJson(fitAiSdk(converted, { model: "anthropic/claude-sonnet-5-5" }))).toEqual(asJson(converted))
+  const mistral = fitAiSdk(converted, { model: "mistral/magistral-medium-latest" })
+  const [, answer, decision] = mistral as { content: { toolCallId?: string; type: string }[] }[]
+  const ids = answer?.content.flatMap(({ toolCallId }) => toolCallId ?? [])
+  expect(new Set(ids).size).toBe(2)
+  expect(ids?.every((one) => /^[a-zA-Z0-9]{9}$/.test(one))).toBe(true)
+  expect(decision?.content.map(({ type }) => type)).toEqual(["tool-result", "tool-approval-response"])
+})
