@@ -19,6 +19,7 @@ import {
 } from "./history.ts"
 import { isObject, type ItemEntry, toEntry, toItem } from "./items.ts"
 import { KIND, logIdOf, SESSION_ID } from "./log-id.ts"
+import { type ModelItems, modelItems } from "./model-items.ts"
 import { callKey, orphans, standIn } from "./orphans.ts"
 import { inBatch, named, rewrite } from "./rewrite.ts"
 import { type SharedState, sharedState } from "./shared.ts"
@@ -63,7 +64,9 @@ class LogSession implements AgentSession<object> {
   readonly #marks = new ReadMarks()
   /** What the history had that the compacting session has not read, if the session was just cleared. */
   #cleared: readonly Unread[] | undefined
-  /** Calls without a result in the history that was read last. */
+  /** What a model gets in place of items of the history that was read last. */
+  #forModel: ModelItems = modelItems([])
+  /** Calls without a result in it. */
   #orphans: ReadonlySet<string> = new Set()
   /** An append whose outcome is not known: its items, and its entries with their ids. */
   #doubtful: { readonly items: string; readonly entries: readonly AddedEntry[] } | undefined
@@ -94,16 +97,27 @@ class LogSession implements AgentSession<object> {
       this.#seen = history?.entries.at(-1)?.id ?? null
       this.#marks.read(this.#seen)
       const items = history?.entries.map(toItem) ?? []
-      this.#orphans = orphans(items)
+      this.#forModel = modelItems(items)
+      const { replaced } = this.#forModel
+      this.#orphans = orphans(items.map((item) => replaced.get(item) ?? item))
       return items
     })
   }
 
   prepareHistoryItemForModelInput(item: object): object {
-    const key = callKey(item)
-    if (key === undefined || !this.#orphans.has(key)) return item
+    const problem = this.#forModel.loose.get(item)
+    if (problem !== undefined) return this.#leaveOut(item, "reasoning", `because ${problem}`)
+    const sent = this.#forModel.replaced.get(item) ?? item
+    const key = callKey(sent)
+    return key !== undefined && this.#orphans.has(key) ? this.#leaveOut(item, key, "because it has no result") : sent
+  }
+
+  #leaveOut(item: object, key: string, why: string): object {
     const sessionId = this.#sessionId
-    const message = `The call ${JSON.stringify(key)} of the session ${JSON.stringify(sessionId)} has no result, so no model gets it. Add its result with addItems, or take it back, to change that.`
+    const { id } = item as { readonly id?: unknown }
+    const what = key === "reasoning" ? `The reasoning ${JSON.stringify(id)}` : `The call ${JSON.stringify(key)}`
+    const wayOut = key === "reasoning" ? "" : " Add its result with addItems, or take it back, to change that."
+    const message = `${what} of the session ${JSON.stringify(sessionId)} is left out of what a model gets, ${why}.${wayOut}`
     this.#onRepair({ sessionId, item, message })
     return standIn(item, key)
   }

@@ -12,11 +12,11 @@ export interface AgentSessionOptions {
   readonly sessionId?: string
   /** Metadata of a log that is created, such as the user, by which `listAgentSessions` can filter. */
   readonly metadata?: Readonly<Record<string, unknown>>
-  /** Called in each run for each call that its model does not get, because its result is missing. Default: none is reported. */
+  /** Called in each run for each call that its model does not get, because its result is missing, and for such reasoning. Default: none is reported. */
   readonly onRepair?: (repair: AgentRepair) => void
 }
 
-/** A call that a model does not get. It stays in the history. */
+/** A call or a reasoning that a model does not get. It stays in the history. */
 export interface AgentRepair {
   readonly sessionId: string
   /** The item as `getItems` gives it. */
