@@ -45,8 +45,8 @@ export function prepare(context: Context, { system }: RequestOptions, rules: Rul
 type Item = ContextMessage<ModelMessage>
 
 function withImages(items: readonly Item[], rules: Rules, lost: Lost): readonly Item[] {
-  const isImage = (block: ContentBlock): block is ImageBlock => block.type === "image"
-  const given = items.flatMap(({ message }) => message.content.filter(isImage))
+  const given: ImageBlock[] = []
+  for (const { message } of items) for (const block of message.content) if (isImage(block)) given.push(block)
   if (given.length === 0) return items
   const fitted = fittedImages(given, rules).values()
   return items.map((item) => {
@@ -60,6 +60,8 @@ function withImages(items: readonly Item[], rules: Rules, lost: Lost): readonly 
     return { ...item, message: { ...item.message, content } }
   })
 }
+
+const isImage = (block: ContentBlock): block is ImageBlock => block.type === "image"
 
 function withCalls(items: readonly Item[], { callId, callName, receiver }: Rules, lost: Lost): readonly Item[] {
   const ids = new CallIds(callId)
@@ -75,9 +77,12 @@ function withCalls(items: readonly Item[], { callId, callName, receiver }: Rules
   return items.map((item) => {
     const { message, entryId } = item
     if (message.role === "assistant") {
-      if (!message.content.some(({ type }) => type === "toolCall")) return item
-      const content = message.content.map((block) => (block.type === "toolCall" ? sent(block, entryId) : block))
-      return { ...item, message: { ...message, content } }
+      let content: ContentBlock[] | undefined
+      for (const [i, block] of message.content.entries()) {
+        const one = block.type === "toolCall" ? sent(block, entryId) : block
+        if (one !== block) (content ??= [...message.content])[i] = one
+      }
+      return content === undefined ? item : { ...item, message: { ...message, content } }
     }
     if (message.role !== "toolResult") return item
     const toolCallId = ids.ofResult(message.toolCallId)
@@ -93,19 +98,18 @@ export const FAILED = "The tool has failed without a message."
 /** Anthropic refuses a failed result without content, and a text of white space beside other blocks. */
 function withSoundResult(item: Item): Item {
   const { message } = item
-  if (message.role !== "toolResult") return item
-  const isBlank = (block: ContentBlock) => block.type === "text" && block.text.trim() === ""
+  if (message.role !== "toolResult" || (message.content.length > 0 && !message.content.some(isBlank))) return item
   const shown = message.content.filter((block) => !isBlank(block))
   // A line break alone is what a tool has said.
-  const isSound =
-    shown.length > 0 ? shown.length === message.content.length : !message.isError && message.content.length < 2
-  if (isSound) return item
+  if (shown.length === 0 && !message.isError && message.content.length < 2) return item
   const text = message.isError
     ? FAILED
     : message.content.map((block) => (block.type === "text" ? block.text : "")).join("")
   const content = shown.length > 0 ? shown : [{ type: "text" as const, text }]
   return { ...item, message: { ...message, content } }
 }
+
+const isBlank = (block: ContentBlock) => block.type === "text" && block.text.trim() === ""
 
 /** Half of a surrogate pair, as a text that was cut may end in: no API takes it. */
 function withoutHalves(item: Item, lost: Lost): Item {
@@ -117,12 +121,13 @@ function withoutHalves(item: Item, lost: Lost): Item {
 
 function withoutPartialCalls(item: Item, lost: Lost): Item {
   const { message, entryId } = item
-  const content = message.content.filter(({ type }) => type !== PARTIAL_CALL)
-  const count = message.content.length - content.length
-  if (count === 0) return item
-  lost.add("partial_calls", entryId, count)
+  if (!message.content.some(isPartial)) return item
+  const content = message.content.filter((block) => !isPartial(block))
+  lost.add("partial_calls", entryId, message.content.length - content.length)
   return { ...item, message: { ...message, content } }
 }
+
+const isPartial = ({ type }: ContentBlock) => type === PARTIAL_CALL
 
 export interface Apart {
   /** The contents of the system messages, in their order. */
