@@ -5,7 +5,7 @@
 import { createSessions } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import { fitAiSdk } from "@sessions/providers/ai-sdk"
-import { isStepCount, streamText, tool, toUIMessageStream, type UIMessage } from "ai"
+import { isStepCount, type ModelMessage, streamText, tool, toUIMessageStream, type UIMessage } from "ai"
 import { MockLanguageModelV4 } from "ai/test"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
@@ -56,11 +56,13 @@ interface World {
   readonly store: ChatStore<UIMessage>
   /** What the model got, as JSON. */
   readonly prompts: string[][]
+  /** What a route does with the messages for the model. */
+  readonly fit: (messages: ModelMessage[]) => ModelMessage[]
 }
 
 /** One request of a route. */
 async function request(
-  { store, prompts }: World,
+  { store, prompts, fit }: World,
   message: UIMessage,
   steps: readonly ReadableStream<Chunk>[],
 ): Promise<void> {
@@ -75,7 +77,7 @@ async function request(
   const result = streamText({
     model,
     tools,
-    messages: fitAiSdk(await toModelMessages(messages, { tools }), { model: "anthropic/claude-sonnet-5-5" }),
+    messages: fit(await toModelMessages(messages, { tools })),
     stopWhen: isStepCount(5),
     onError: () => undefined,
   })
@@ -99,12 +101,19 @@ function answered(message: UIMessage | undefined, approved: boolean): UIMessage 
   return answer.parts.every((part, index) => part === message.parts[index]) ? undefined : answer
 }
 
-test("what a model gets begins with what it got before, unless a result has taken the place of a repair", async () => {
+test("what a model gets begins with what it got before, unless a result has taken the place of a repair", () =>
+  eachBegins((messages) => messages))
+
+test("so does what is fitted to the model's provider", () =>
+  eachBegins((messages) => fitAiSdk(messages, { model: "anthropic/claude-sonnet-5-5" })))
+
+async function eachBegins(fit: World["fit"]): Promise<void> {
   await fc.assert(
     fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 4 }), async (turns) => {
       const world: World = {
         store: createChatStore<UIMessage>(createSessions({ storage: createMemoryStorage() })),
         prompts: [],
+        fit,
       }
       for (const [n, one] of turns.entries()) {
         await request(world, user(`q${n}`, `question ${n}`), streamsOf(one))
@@ -122,7 +131,7 @@ test("what a model gets begins with what it got before, unless a result has take
     }),
     { numRuns: runs(20), examples: [[decided(true)], [decided(false)]] },
   )
-})
+}
 
 /** A turn with a call that a user decides on, beside one that runs at once, and the next turn. */
 function decided(approves: boolean): Turn[] {

@@ -29,6 +29,8 @@ const call = fc
       { state: "output-available", output: "seen" },
       { state: "output-available", output: { seen: [1, null] } },
       { state: "output-error", errorText: "no" },
+      // The model has called with what is no JSON.
+      { state: "output-error", errorText: "no", input: "{half" },
       { state: "output-denied", approval: { id: "a", approved: false } },
     ),
   })
@@ -72,13 +74,15 @@ const part = fc.oneof(
     ),
   },
 )
-const image: Part = { type: "file", mediaType: "image/png", url: "data:image/png;base64,iVBORw0KGgo=" }
-const turn = fc.record({ answer: fc.array(part, { maxLength: 7 }), shows: fc.boolean() })
+const files = [undefined, "image/png", "application/pdf", "text/plain", "audio/ogg"].map((mediaType): Part[] =>
+  mediaType === undefined ? [] : [{ type: "file", mediaType, url: `data:${mediaType};base64,iVBORw0KGgo=` }],
+)
+const turn = fc.record({ answer: fc.array(part, { maxLength: 7 }), shows: fc.constantFrom(...files) })
 const chat = fc
   .record({ turns: fc.array(turn, { minLength: 1, maxLength: 4 }), asksOn: fc.boolean() })
   .map(({ turns, asksOn }): readonly UIMessage[] => [
     ...turns.flatMap(({ answer, shows }, n): readonly UIMessage[] => [
-      { ...user(`u${n}`, `question ${n}`), ...(shows ? { parts: [{ type: "text", text: "See." }, image] } : {}) },
+      { id: `u${n}`, role: "user", parts: shows.length > 0 ? shows : [{ type: "text", text: `question ${n}` }] },
       { id: `a${n}`, role: "assistant", parts: answer },
     ]),
     ...(asksOn ? [user("next", "and?")] : []),

@@ -127,7 +127,9 @@ function partsOf(item: Item, writer: Writer): readonly Fields[] {
   lost.add("hosted_calls", entryId, message.content.length - content.length)
   const parts = content.flatMap((block): readonly Fields[] => {
     const part = partOf(block, item, writer)
-    const sent = part && withItemIds({ ...part, ...nativeOf(block, API) }, item, writer)
+    // Input that is no object, as of a call that was not valid: the block has it as one.
+    const { input: _, ...native } = nativeOf(block, API)
+    const sent = part && withItemIds({ ...part, ...native }, item, writer)
     return sent === undefined || isEmptyText(sent, rules) ? [] : [sent]
   })
   const end = parts.findLastIndex(({ type }) => type !== "reasoning" && type !== "tool-approval-request")
@@ -188,9 +190,22 @@ function withItemIds(part: Fields, { message, entryId }: Item, { rules, lost, it
 /** What the parts are in the Responses API. */
 const ITEMS: Readonly<Record<string, string>> = { reasoning: "reasoning", text: "message" }
 
+/** A file of the user. One that a provider keeps goes to that provider only. */
+function takesFile({ type, mediaType, data }: Fields, { provider, files, images }: AiSdkRules): boolean {
+  if (type !== "file") return true
+  const { reference } = fieldsOf(data)
+  if (reference !== undefined) return provider === "" || Object.hasOwn(fieldsOf(reference), provider ?? "")
+  const of = String(mediaType)
+  return of.startsWith("image") ? images.types.length > 0 : files.test(of)
+}
+
 const SENT_OUTPUTS: ReadonlySet<string> = new Set(["text", "image", PART])
 
-function partOf(block: ContentBlock, { message, entryId }: Item, { lost, isStored }: Writer): Fields | undefined {
+function partOf(
+  block: ContentBlock,
+  { message, entryId }: Item,
+  { rules, lost, isStored }: Writer,
+): Fields | undefined {
   switch (block.type) {
     case "text":
       return { type: "text", text: block.text }
@@ -207,8 +222,12 @@ function partOf(block: ContentBlock, { message, entryId }: Item, { lost, isStore
       if (block.signature !== undefined && options["providerOptions"] === undefined) lost.add("signatures", entryId)
       return { type: "reasoning", text: block.thinking, ...options }
     }
-    case PART:
-      return fieldsOf((block as Fields)["part"])
+    case PART: {
+      const part = fieldsOf((block as Fields)["part"])
+      if (message.role !== "user" || takesFile(part, rules)) return part
+      lost.add("files", entryId, 1, `${rules.receiver} does not take their types, or another provider keeps them`)
+      return { type: "text", text: `[File: ${String(part["filename"] ?? part["mediaType"])}]` }
+    }
     default:
       lost.add("blocks", entryId)
       return undefined

@@ -30,6 +30,8 @@ export interface AiSdkRules extends Rules {
    * SDK makes several results, or JSON.
    */
   readonly resultImages: readonly string[]
+  /** Media types of files of the user but images. The SDK throws at others. */
+  readonly files: RegExp
   /** Answers with calls have reasoning, and this one if they have none. */
   readonly reasoning?: string
 }
@@ -57,11 +59,20 @@ const ANY = {
   emptyTexts: true,
   itemIds: true,
   resultImages: IMAGES.types,
+  files: /^/,
 } satisfies Partial<AiSdkRules>
 
 /** Receivers with an API of their own, of which the SDK knows most. */
 function beside({ callId, images }: Rules): Partial<AiSdkRules> {
-  return { callId, images, maxCalls: Number.POSITIVE_INFINITY, answerImages: false, emptyTexts: false, itemIds: false }
+  return {
+    callId,
+    images,
+    maxCalls: Number.POSITIVE_INFINITY,
+    answerImages: false,
+    emptyTexts: false,
+    itemIds: false,
+    files: /^application\/pdf$/,
+  }
 }
 
 /** Receivers of texts, calls and results alone: images in results are texts for the SDK, and calls that a provider has executed calls of ours. */
@@ -75,6 +86,7 @@ function chat({ callId, images, maxCalls, reasoning, order }: ChatRules): Partia
     otherParts: false,
     emptyTexts: false,
     itemIds: false,
+    files: /^application\/pdf$/,
     resultImages: [],
     // An empty one is added by the SDK where it is taken.
     ...(reasoning === undefined || reasoning.empty === "" ? {} : { reasoning: reasoning.empty }),
@@ -83,12 +95,13 @@ function chat({ callId, images, maxCalls, reasoning, order }: ChatRules): Partia
 
 /** By the names of providers, or of models of a gateway such as `"openai/gpt-5"`: the first that fits. */
 const PROVIDERS: readonly (readonly [RegExp, Partial<AiSdkRules>])[] = [
-  [/anthropic/, beside(ANTHROPIC)],
+  [/anthropic/, { ...beside(ANTHROPIC), files: /^(?:application\/pdf|text\/plain)$/ }],
   // Before version 3 a model takes no images in results.
-  [/^google/, { ...beside(GEMINI), answerImages: true, emptyTexts: true, resultImages: [] }],
+  [/^google/, { ...beside(GEMINI), answerImages: true, emptyTexts: true, files: /^/, resultImages: [] }],
   [/\.responses$|^openai\//, { ...beside(RESPONSES), itemIds: true }],
   [/^mistral/, chat(CHAT_DIALECTS.mistral)],
-  [/^deepseek/, chat(CHAT_DIALECTS.deepseek)],
+  // The SDK leaves files out, and with them a message that has nothing else.
+  [/^deepseek/, { ...chat(CHAT_DIALECTS.deepseek), files: /^$/ }],
   [/^(?:kimi|moonshot)/, chat(CHAT_DIALECTS.kimi)],
   [/^openai\.chat$/, chat(CHAT_DIALECTS.openai)],
   [/\.chat$/, { ...chat(CHAT_DIALECTS.openai), callId: CALL_ID }],
@@ -97,7 +110,7 @@ const PROVIDERS: readonly (readonly [RegExp, Partial<AiSdkRules>])[] = [
 /** `provider`: of the model, such as `"anthropic.messages"`; "" if it is not known. */
 export function rulesOf(provider = "", modelId?: string): AiSdkRules {
   const found = PROVIDERS.find(([name]) => name.test(provider))?.[1] ?? {}
-  const isNewGemini = provider.startsWith("google") && versionOf(modelId) >= 3
+  const isNewGemini = provider.startsWith("google") && versionOf(modelId ?? provider) >= 3
   return {
     ...ANY,
     provider: providerOf(provider.split("/")[0]),
