@@ -65,9 +65,15 @@ export class Lost {
     { readonly code: LossCode; readonly rule: string; count: number; readonly entryId: string }
   >()
 
+  /** Of the entry that is mapped: most have none. */
+  #losses = new Losses()
+
   /** `rule`: of the receiver, as the end of a sentence. Cases with different rules have a diagnostic each. */
-  add(code: LossCode, entryId: string, count = 1, rule: string = SENTENCES[code].why): void {
-    if (count === 0) return
+  add(code: LossCode, entryId: string, count = 1, rule?: string): void {
+    if (count > 0) this.#add(code, entryId, count, rule ?? SENTENCES[code].why)
+  }
+
+  #add(code: LossCode, entryId: string, count: number, rule: string): void {
     const key = `${code} ${rule}`
     const found = this.#found.get(key)
     if (found === undefined) this.#found.set(key, { code, rule, count, entryId })
@@ -76,9 +82,13 @@ export class Lost {
 
   /** Runs a mapping of `@sessions/formats` for an entry, and takes over what it reports. */
   mapped<T>(entryId: string, map: (losses: Losses) => T): T {
-    const losses = new Losses()
-    const result = map(losses)
-    losses.report({ note: ({ what, count }) => this.add(isCode(what) ? what : "blocks", entryId, count) })
+    const result = map(this.#losses)
+    this.#losses.report({
+      note: ({ what, count }) => {
+        this.add(isCode(what) ? what : "blocks", entryId, count)
+        this.#losses = new Losses()
+      },
+    })
     return result
   }
 
