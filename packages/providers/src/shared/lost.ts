@@ -68,12 +68,10 @@ export class Lost {
   /** Of the entry that is mapped: most have none. */
   #losses = new Losses()
 
-  /** `rule`: of the receiver, as the end of a sentence. Cases with different rules have a diagnostic each. */
-  add(code: LossCode, entryId: string, count = 1, rule?: string): void {
-    if (count > 0) this.#add(code, entryId, count, rule ?? SENTENCES[code].why)
-  }
-
-  #add(code: LossCode, entryId: string, count: number, rule: string): void {
+  /** `why`: the rule of the receiver, as the end of a sentence. Cases with different rules have a diagnostic each. */
+  add(code: LossCode, entryId: string, count = 1, why?: string): void {
+    if (count === 0) return
+    const rule = why ?? SENTENCES[code].why
     const key = `${code} ${rule}`
     const found = this.#found.get(key)
     if (found === undefined) this.#found.set(key, { code, rule, count, entryId })

@@ -1,4 +1,5 @@
 /** JSON values without halves of surrogate pairs, which UTF-8 cannot hold. */
+import { isObject } from "@sessions/formats/messages/values"
 
 /** With U+FFFD in place of each half. The same value if it has none. */
 export function wellFormed<T>(value: T): T {
@@ -8,18 +9,14 @@ export function wellFormed<T>(value: T): T {
 /** Without copies: nearly every value is. */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === "string") return isWellFormedText(value)
-  if (typeof value !== "object" || value === null) return true
-  if (Array.isArray(value)) return value.every(isWellFormed)
-  for (const key of Object.keys(value))
-    if (!isWellFormedText(key) || !isWellFormed((value as Readonly<Record<string, unknown>>)[key])) return false
-  return true
+  if (!isObject(value)) return !Array.isArray(value) || value.every(isWellFormed)
+  return Object.keys(value).every((key) => isWellFormedText(key) && isWellFormed(value[key]))
 }
 
 function mended(value: unknown): unknown {
   if (typeof value === "string") return value.replaceAll(HALF, "\ufffd")
-  if (typeof value !== "object" || value === null) return value
-  if (Array.isArray(value)) return value.map(mended)
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [mended(key), mended(one)]))
+  if (!isObject(value)) return Array.isArray(value) ? value.map(mended) : value
+  return Object.fromEntries(Object.entries(value).map(mended) as [string, unknown][])
 }
 
 /** The expression takes 90 ms for an image of 5 MB; an engine knows that a text in base64 has no surrogates. */
