@@ -68,7 +68,7 @@ export type ObjectStorageOptions = Omit<S3StorageOptions, "client" | "bucket"> &
 export interface S3Storage extends SessionStorage {
   /**
    * Finds out, with an object of its own, whether several writers are safe in this bucket. For deployments. `unavailable` if the
-   * store cannot be used, within three seconds.
+   * store cannot be used, within ten seconds.
    */
   probe(o?: CallOptions): Promise<S3Probe>
   /**
@@ -115,7 +115,8 @@ export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
       etags: options.etags,
       unsafeSingleWriter,
       allowVersions,
-      formInTails: () => tails.etagForm,
+      place: async () => (await options.store.place?.()) ?? options.name,
+      proofInTails: () => tails.proof,
     },
   )
   const readDeps: ReadDeps = { ...deps, tails, blocks: createLruCache(settings.cacheBytes) }

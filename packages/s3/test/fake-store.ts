@@ -4,6 +4,7 @@ import {
   type ObjectInfo,
   type ObjectStore,
   ObjectStoreError,
+  type PutCondition,
   type StoredObject,
 } from "../src/index.ts"
 import type { FakeBucket } from "./fake-bucket.ts"
@@ -19,6 +20,8 @@ export type StoreFault = (call: StoreCall, proceed: () => unknown, signal: Abort
 export interface FakeStore extends ObjectStore {
   /** Handles every request, if set. */
   fault: StoreFault | undefined
+  /** Is asked before each PUT with its condition, if set; may throw. */
+  putFault: ((condition: PutCondition | undefined) => void) | undefined
   /** Streams the body of a GET, if set; may throw halfway. */
   body: ((bytes: Uint8Array) => AsyncIterable<Uint8Array>) | undefined
   readonly calls: StoreCall[]
@@ -39,10 +42,15 @@ export function createFakeStore(bucket: FakeBucket): FakeStore {
   }
   const store: FakeStore = {
     fault: undefined,
+    putFault: undefined,
     body: undefined,
     calls: [],
     get: (key, o = {}) => through("get", key, o.signal, () => getObject(bucket, key, o, store.body)),
-    put: (key, bytes, o = {}) => through("put", key, o.signal, () => bucket.put(key, bytes, o.condition)),
+    put: (key, bytes, o = {}) =>
+      through("put", key, o.signal, () => {
+        store.putFault?.(o.condition)
+        return bucket.put(key, bytes, o.condition)
+      }),
     head: (key, o) =>
       through("head", key, o?.signal, () => {
         const found = bucket.objects.get(key)

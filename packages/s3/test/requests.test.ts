@@ -9,10 +9,10 @@ const message = (content: string) => ({ type: "message", message: { role: "user"
 
 appendsTest(600)
 
-test("the first session that a process creates costs the six requests of the probe, later ones none", async () => {
+test("the first session that a process creates costs the nine requests of the probe, later ones none", async () => {
   const { storage, store } = openStill(undefined, { etags: undefined as never })
   await storage.append("a", ["{}"], { expect: 0 })
-  expect(takeCounts(store)).toEqual({ put: 5, delete: 1 })
+  expect(takeCounts(store)).toEqual({ put: 9, delete: 1 })
   await storage.append("b", ["{}"], { expect: 0 })
   expect(takeCounts(store)).toEqual({ put: 1 })
 })

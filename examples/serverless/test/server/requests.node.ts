@@ -63,7 +63,7 @@ void test("a turn costs the requests that the page says", async () => {
   const counted: Record<string, string> = {}
   const question = (n: number): object => ({ id: `01K8ZQ4Y9G3V5N7B2M6X0CTR${n}0`, text: "y".repeat(200) })
 
-  counted["a session is created, the bucket is probed"] = await countOf(() => first.send("POST", ""))
+  counted["a session is created, the store is tried"] = await countOf(() => first.send("POST", ""))
   const warm = start("bare")
   let id = ""
   counted["a session is created, with `etags` given"] = await countOf(

@@ -131,10 +131,10 @@ async function baseManifest(deps: AppendDeps, session: string, tail: Tail, batch
     if (tail.manifest.etags === "none" && !conditionalWrites.unsafeSingleWriter) {
       throw conditionalWrites.unsafeSessionError(session)
     }
-    return { ...tail.manifest, etags: conditionalWrites.currentForm(tail.manifest.etags) }
+    return { ...tail.manifest, ...(await conditionalWrites.proofFor(tail.manifest)) }
   }
-  const etags = await conditionalWrites.etagForm()
-  return emptyManifest(`${batch.token}${createToken(deps.time)}`, tail.generation, etags)
+  const proof = await conditionalWrites.proofHere()
+  return emptyManifest(`${batch.token}${createToken(deps.time)}`, tail.generation, proof)
 }
 
 /** Seals the lines that do not fit into the tail; if it does, also merges small segments when there are enough of them. */

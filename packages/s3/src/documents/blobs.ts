@@ -37,7 +37,7 @@ export function createBlobs(deps: TailDeps): BlobAdapter {
       withErrors(hash, "put", async () => {
         const key = keys.blob(hash)
         const bytes = encodeEnvelope(content, createToken(time))
-        let etags = await conditionalWrites.etagForm()
+        let { etags } = await conditionalWrites.proofHere()
         const backoff = startBackoff(deps)
         let base: string | undefined
         for (;;) {
@@ -67,7 +67,7 @@ export function createBlobs(deps: TailDeps): BlobAdapter {
               if (!(await backoff.pause(error, signal))) throw error
               // The condition was refused although the blob is unchanged: the store may want another form of ETag.
               await conditionalWrites.probeAgain().catch(() => undefined)
-              etags = await conditionalWrites.etagForm()
+              etags = (await conditionalWrites.proofHere()).etags
             }
             base = found?.etag
           }
@@ -80,7 +80,7 @@ export function createBlobs(deps: TailDeps): BlobAdapter {
 
     delete: (hash, o) =>
       withErrors(hash, "delete", async () => {
-        let etags = await conditionalWrites.etagForm()
+        let { etags } = await conditionalWrites.proofHere()
         const [generation, token, createdBy] = [createToken(time), createToken(time), createToken(time)]
         const bytes = createTombstone({ generation, token, createdBy })
         const backoff = startBackoff(deps)
@@ -93,7 +93,7 @@ export function createBlobs(deps: TailDeps): BlobAdapter {
           // The condition was refused although the blob is unchanged: the store may want another form of ETag.
           if (failed?.etag === found.etag && isRefusedCondition(failed.error)) {
             await conditionalWrites.probeAgain().catch(() => undefined)
-            etags = await conditionalWrites.etagForm()
+            etags = (await conditionalWrites.proofHere()).etags
           }
           const condition = conditionalWrites.conditionFor(found.etag, etags)
           try {

@@ -107,7 +107,7 @@ async function compareAndSet(
   o: CallOptions,
 ): Promise<boolean> {
   const { conditionalWrites } = deps
-  let etags = await conditionalWrites.etagForm()
+  let { etags } = await conditionalWrites.proofHere()
   const backoff = startBackoff(deps)
   const at = await objectKeyOf(deps, key, o, backoff)
   const token = createToken(deps.time)
@@ -139,7 +139,7 @@ async function compareAndSet(
     // The condition was refused although the object is unchanged: the store may want another form of ETag.
     if (failure?.failure === "precondition" && stored.etag !== undefined && stored.etag === base?.etag) {
       await conditionalWrites.probeAgain().catch(() => undefined)
-      etags = await conditionalWrites.etagForm()
+      etags = (await conditionalWrites.proofHere()).etags
     }
     if (!sent) checkSignal(o.signal)
     sent = true

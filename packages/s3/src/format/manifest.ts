@@ -30,6 +30,8 @@ export interface Manifest {
   readonly from: Seq
   /** How the bucket compares ETags; `"none"` if it does not, and `unsafeSingleWriter` was given. */
   readonly etags: EtagForm | "none"
+  /** The stores, by endpoint and bucket, that have proven it: a copy of the bucket may lie in one that has not. */
+  readonly proven?: readonly string[]
   /** Incremented by garbage collection: a segment written before that may be gone, unless a tail already names it. */
   readonly fence: number
   /** Time of the last append, if the tail was written for another reason since. */
@@ -53,8 +55,13 @@ const FORMAT = "@sessions/s3"
 const VERSION = 1
 
 /** The manifest of a log without lines. */
-export function emptyManifest(log: string, generation: string, etags: Manifest["etags"]): Manifest {
-  return { log, generation, next: 0, bytes: 0, from: 0, etags, fence: 0, writes: [], segments: [] }
+export function emptyManifest(
+  log: string,
+  generation: string,
+  { etags, proven }: Pick<Manifest, "etags" | "proven">,
+): Manifest {
+  const proof = { etags, ...(proven !== undefined && { proven }) }
+  return { log, generation, next: 0, bytes: 0, from: 0, ...proof, fence: 0, writes: [], segments: [] }
 }
 
 export function encodeManifest({ log, generation, segments, ...rest }: Manifest): string {
@@ -132,6 +139,7 @@ const FIELDS: readonly (readonly [keyof StoredManifest, (value: unknown) => bool
   ["from", isCount],
   ["fence", isCount],
   ["etags", (value) => value === "quoted" || value === "bare" || value === "none"],
+  ["proven", isOptional((value) => Array.isArray(value) && value.every(isText))],
   ["at", isOptional(isCount)],
   ["line0", isOptional(isText)],
   ["info", isOptional((value) => isObject(value) && typeof value["text"] === "string" && isCount(value["next"]))],

@@ -90,7 +90,9 @@ function orphansAmong(deps: Deps, session: string, tail: Tail, candidates: reado
 
 /** Without a log, a new tombstone takes the role of the fence: it has another ETag. */
 async function raiseFence(deps: TailDeps, session: string, tail: Tail, token: string): Promise<Replacement> {
-  const etags = tail.kind === "live" ? tail.manifest.etags : await deps.conditionalWrites.etagForm()
+  const { conditionalWrites } = deps
+  const proof = await (tail.kind === "live" ? conditionalWrites.proofFor(tail.manifest) : conditionalWrites.proofHere())
+  const { etags } = proof
   if (etags === "none") {
     const message = `Garbage in ${session} cannot be collected: without conditional writes the store cannot stop writers meanwhile.`
     throw storageError(deps, "unsupported", message, { session })
@@ -105,7 +107,8 @@ async function raiseFence(deps: TailDeps, session: string, tail: Tail, token: st
     }
   }
   const { lines, lastModified = 0 } = tail
-  const manifest = { ...tail.manifest, fence: tail.manifest.fence + 1, at: updatedAtOf(tail.manifest, lastModified) }
+  const at = updatedAtOf(tail.manifest, lastModified)
+  const manifest = { ...tail.manifest, ...proof, fence: tail.manifest.fence + 1, at }
   return {
     bytes: encodeTail(manifest, lines),
     etags,

@@ -135,7 +135,7 @@ const REFUSALS: ReadonlySet<string> = new Set(["precondition", "refused"])
 
 async function deleteIf(deps: TailDeps, key: string, etag: string, signal: AbortSignal | undefined): Promise<void> {
   const { conditionalWrites, store } = deps
-  const condition = conditionalWrites.conditionFor(etag, await conditionalWrites.etagForm())
+  const condition = conditionalWrites.conditionFor(etag, (await conditionalWrites.proofHere()).etags)
   // Without conditional writes there is one writer, but its late writes need the tombstones all the same.
   if (condition?.kind !== "match") throw new ObjectStoreError("refused", "no conditions", { certain: true })
   await withRetries(deps, signal, (requestSignal) => store.delete(key, { signal: requestSignal, condition }))

@@ -16,6 +16,11 @@ export interface ObjectStore {
    * deletes may ignore it: the storage finds that out before it relies on it.
    */
   delete(key: string, o?: DeleteOptions): Promise<void>
+  /**
+   * Names the store and the bucket as no other, after the first request: sessions keep under it that conditional writes were proven, and
+   * their copies elsewhere are proven anew. Default: the `name` of the storage.
+   */
+  place?(): Promise<string>
 }
 
 export interface RequestOptions {

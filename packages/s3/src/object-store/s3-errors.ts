@@ -104,7 +104,8 @@ function failureOf(name: string, status: number | undefined, isOfStore: boolean)
   if (status === 429) return "slow"
   if (status === 408) return "network"
   if (!isOfStore) return status >= 500 ? "server" : "foreign"
-  if (status === 404) return "precondition"
+  // The object to match does not exist.
+  if (status === 404) return name === "NoSuchKey" ? "precondition" : "refused"
   if (status === 409) return "busy"
   if (status === 403 || status === 401) return "denied"
   if (status === 507) return "quota"

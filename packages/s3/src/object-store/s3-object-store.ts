@@ -120,6 +120,14 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
         }
       }, o)
     },
+
+    async place() {
+      // The client knows an endpoint from its environment only after its first request.
+      const { protocol, hostname, port, path } = (await client.config.endpoint?.()) ?? {}
+      if (hostname === undefined) return `s3.${await client.config.region()}/${bucket}`
+      const root = (path ?? "").replace(/\/$/, "")
+      return `${protocol}//${hostname}${port === undefined ? "" : `:${port}`}${root}/${bucket}`
+    },
   }
 }
 

@@ -35,7 +35,7 @@ export async function deleteSession(
       generation = nextGenerationOf(tail.manifest, unique)
       const createdBy = creationTokenOf(tail.manifest)
       const bytes = createTombstone({ generation, token: createToken(deps.time), createdBy })
-      const { etags } = tail.manifest
+      const { etags } = await deps.conditionalWrites.proofFor(tail.manifest)
       return { bytes, etags, asTail: (etag) => ({ kind: "deleted", etag, generation, createdBy }) }
     },
     // Also true for a session created since then: this deletion is done and must not delete it.

@@ -24,7 +24,8 @@ export async function replaceLog(
   lock: WriteLock,
 ): Promise<Head> {
   const before = await deps.tails.fetch(session, lock.signal)
-  const { manifest } = requireHead(deps, session, before, expect)
+  const { manifest: read } = requireHead(deps, session, before, expect)
+  const manifest = { ...read, ...(await deps.conditionalWrites.proofFor(read)) }
   const written: Segment[] = []
   // Begins with the token that created the session, by which its creator recognizes the tombstone if its answer was lost.
   const log = `${creationTokenOf(manifest)}${createToken(deps.time)}`
@@ -50,7 +51,7 @@ export async function replaceLog(
         }
         return {
           bytes: encodeTail(replacement.manifest, replacement.lines),
-          etags: now.etags,
+          etags: manifest.etags,
           asTail: (etag) => ({ ...replacement, etag }),
         }
       },
@@ -85,7 +86,7 @@ async function writeLog(
 ): Promise<Omit<LiveTail, "etag">> {
   const { settings } = deps
   const replaced: Head = { next: base.next, log: base.log }
-  let manifest: Manifest = { ...emptyManifest(log, base.generation, base.etags), fence: base.fence, replaced }
+  let manifest: Manifest = { ...emptyManifest(log, base.generation, base), fence: base.fence, replaced }
   let lines: string[] = []
   let bytes = 0
   const seal = async (plans: readonly SegmentPlan[]): Promise<void> => {

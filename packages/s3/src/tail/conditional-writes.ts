@@ -1,15 +1,13 @@
 /**
- * Conditional writes: finds out with a probe whether the store honours `If-None-Match: *` and `If-Match`, on which the safety of
- * several writers rests, and in which form it expects ETags.
+ * Conditional writes: whether and how this store keeps `If-None-Match: *` and `If-Match`, on which the safety of several writers rests. It
+ * is proven for each store: a manifest that was copied from another one says nothing of this one.
  */
 import type { CallOptions, StorageError } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
-import { createToken, TOKEN_LENGTH } from "../base/time.ts"
 import type { Manifest } from "../format/manifest.ts"
-import { createTombstone } from "../format/tombstone.ts"
-import { type EtagForm, ObjectStoreError, type PutCondition, type PutResult } from "../object-store/object-store.ts"
+import { type EtagForm, ObjectStoreError, type PutCondition } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
-import { sendOnce } from "../requests/request.ts"
+import { type Conditions, tryConditions } from "./probe.ts"
 
 export interface S3Probe {
   /** Whether several writers are safe in this bucket, with the storage's options. */
@@ -22,20 +20,20 @@ export interface S3Probe {
   readonly problem?: string
 }
 
+/** What a manifest says of the conditional writes of its store. */
+export type Proof = Pick<Manifest, "etags" | "proven">
+
 export interface ConditionalWrites {
   readonly unsafeSingleWriter: boolean
-  /** The form for this bucket; probes if no option, tail or earlier probe says it. `unsupported` if the bucket is refused. */
-  etagForm(): Promise<Manifest["etags"]>
+  /** Of this store; probes if no option, proven tail or earlier probe says it. `unsupported` if the bucket is refused. */
+  proofHere(): Promise<Proof>
+  /** To write a manifest with: its own if it names this store or has no conditional writes, else that of {@link proofHere}. */
+  proofFor(manifest: Proof): Promise<Proof>
   /** The condition for replacing the object with this ETag, or for creating it. Undefined without conditional writes. */
   conditionFor(etag: string | undefined, etags: Manifest["etags"]): PutCondition | undefined
-  /**
-   * Called if a condition was refused although it holds: the objects were moved here from a store that expects another form.
-   * Probes, and uses the result from then on.
-   */
+  /** Called if a condition was refused although it holds: the store expects another form. Probes, and uses the result from then on. */
   probeAgain(): Promise<void>
-  /** The form for a manifest that has `etags`: that of the last {@link probeAgain}, if there was one. */
-  currentForm(etags: Manifest["etags"]): Manifest["etags"]
-  /** Rejects with `unavailable` if the store has not answered within three seconds. */
+  /** Rejects with `unavailable` if the store has not answered within ten seconds. */
   probe(o?: CallOptions): Promise<S3Probe>
   /** The error for writing to a session that was created without conditional writes. */
   unsafeSessionError(session: string): StorageError
@@ -45,31 +43,66 @@ export interface ConditionalWriteOptions {
   readonly etags?: EtagForm | undefined
   readonly unsafeSingleWriter: boolean
   readonly allowVersions: boolean
-  /** The form that a tail of this bucket says, if one has been read. */
-  readonly formInTails: () => EtagForm | undefined
+  /** Names the store and the bucket. */
+  readonly place: () => Promise<string>
+  /** What the tails of this bucket say that were read, the newest last. */
+  readonly proofInTails: () => Proof | undefined
 }
 
+/** A deployment waits for this probe. R2 takes one write a second to an object, S3 across continents needs 300 ms for each. */
+const PROBE_MS = 10_000
+
+/** Of one bucket under several addresses, such as those of a private network. */
+const KEPT_PLACES = 4
+
 export function createConditionalWrites(deps: Deps, options: ConditionalWriteOptions): ConditionalWrites {
+  const { unsafeSingleWriter } = options
   let probing: Promise<Manifest["etags"]> | undefined
   let corrected: EtagForm | undefined
 
   async function probedForm(): Promise<Manifest["etags"]> {
     const { safe, etags, problem } = await probe(deps, options, deps.settings.patience)
-    if (safe || (options.unsafeSingleWriter && etags === "none")) return etags
+    if (safe || (unsafeSingleWriter && etags === "none")) return etags
     throw storageError(deps, "unsupported", problem ?? "", { at: deps.keys.probes })
   }
 
+  function probeOnce(): Promise<Manifest["etags"]> {
+    probing ??= probedForm().catch((error: unknown) => {
+      // The next call probes again: the store may only have been unreachable.
+      probing = undefined
+      throw error
+    })
+    return probing
+  }
+
+  async function isProven({ proven }: Proof): Promise<boolean> {
+    return proven !== undefined && proven.includes(await options.place())
+  }
+
+  async function proven(etags: Manifest["etags"]): Promise<Proof> {
+    return etags === "none" ? { etags } : { etags, proven: [await options.place()] }
+  }
+
+  /** Of this store. The option is the word of a deployment, and proves nothing to other processes. */
+  async function proofHere(): Promise<Proof> {
+    if (corrected !== undefined) return proven(corrected)
+    if (options.etags !== undefined) return { etags: options.etags }
+    const inTails = options.proofInTails()
+    return proven(inTails !== undefined && (await isProven(inTails)) ? inTails.etags : await probeOnce())
+  }
+
   return {
-    unsafeSingleWriter: options.unsafeSingleWriter,
-    async etagForm() {
-      const known = corrected ?? options.etags ?? options.formInTails()
-      if (known !== undefined) return known
-      probing ??= probedForm().catch((error: unknown) => {
-        // The next call probes again: the store may only have been unreachable.
-        probing = undefined
-        throw error
-      })
-      return probing
+    unsafeSingleWriter,
+    proofHere,
+    async proofFor(manifest) {
+      if (manifest.etags === "none" || (corrected === undefined && (await isProven(manifest)))) {
+        const { etags, proven: kept } = manifest
+        return kept === undefined ? { etags } : { etags, proven: kept }
+      }
+      const here = await proofHere()
+      const { proven: before = [] } = manifest
+      const places = [...before.filter((one) => here.proven?.includes(one) !== true), ...(here.proven ?? [])]
+      return places.length === 0 ? here : { etags: here.etags, proven: places.slice(-KEPT_PLACES) }
     },
     conditionFor(etag, etags) {
       if (etags === "none") return undefined
@@ -79,7 +112,6 @@ export function createConditionalWrites(deps: Deps, options: ConditionalWriteOpt
       const etags = await probedForm()
       if (etags !== "none") corrected = etags
     },
-    currentForm: (etags) => (etags === "none" ? etags : (corrected ?? etags)),
     probe: (o) => probe(deps, options, PROBE_MS, o?.signal),
     unsafeSessionError(session) {
       const message = `The session ${session} was created without conditional writes, which several writers need. Set \`unsafeSingleWriter\` if only one process ever writes, or move the bucket to a store that has them.`
@@ -88,9 +120,6 @@ export function createConditionalWrites(deps: Deps, options: ConditionalWriteOpt
   }
 }
 
-/** A deployment waits for this probe. Six round trips of 300 ms, across continents, fit. */
-const PROBE_MS = 3_000
-
 /** `longestMs` limits all requests together. */
 async function probe(
   deps: Deps,
@@ -98,73 +127,33 @@ async function probe(
   longestMs: number,
   signal?: AbortSignal,
 ): Promise<S3Probe> {
-  const key = deps.keys.probe(createToken(deps.time))
+  let found: Conditions
   try {
-    const { etags, versioned } = await tryConditions(deps, key, longestMs, signal)
-    if (etags === "none") {
-      const problem = `${deps.description} ignores the conditions of a write (If-None-Match: * and If-Match), so two writers would lose each other's lines. Use a store that honours them, or set \`unsafeSingleWriter\` if only one process ever writes.`
-      return { safe: false, etags, versioned, problem }
-    }
-    if (versioned && !allowVersions) {
-      const problem = `${deps.description} keeps every version of an object, and each append replaces one of up to ${deps.settings.tailBytes} bytes. Use a bucket without versioning, or give it a lifecycle rule that expires noncurrent versions and set \`allowVersions\`.`
-      return { safe: false, etags, versioned, problem }
-    }
-    return { safe: true, etags, versioned }
+    found = await tryConditions(deps, longestMs, signal)
   } catch (error) {
-    throw toStorageError(deps, error, "probe conditional writes", { at: key })
+    if (error instanceof ObjectStoreError && error.failure === "refused") throw refusedWrite(deps, error)
+    throw toStorageError(deps, error, "probe conditional writes", { at: deps.keys.probes })
   }
+  const { etags, versioned, why } = found
+  if (etags === "none") {
+    const problem = `${deps.description} ${why}, so two writers would lose each other's lines. Use a store that keeps conditions, or set \`unsafeSingleWriter\` if only one process ever writes.`
+    return { safe: false, etags, versioned, problem }
+  }
+  if (versioned && !allowVersions) {
+    const problem = `${deps.description} keeps every version of an object, and each append replaces one of up to ${deps.settings.tailBytes} bytes. Use a bucket without versioning, or give it a lifecycle rule that expires noncurrent versions and set \`allowVersions\`.`
+    return { safe: false, etags, versioned, problem }
+  }
+  return { safe: true, etags, versioned }
 }
 
-/** Six requests at most, on an object that is removed afterwards. */
-async function tryConditions(
-  deps: Deps,
-  key: string,
-  longestMs: number,
-  signal: AbortSignal | undefined,
-): Promise<{ readonly etags: EtagForm | "none"; readonly versioned: boolean }> {
-  const end = deps.time.now() + longestMs
-  const timeoutMs = (): number => Math.max(1, Math.min(deps.settings.requestTimeout, end - deps.time.now()))
-  const put = async (condition: PutCondition): Promise<PutResult | undefined> => {
-    const bytes = createTombstone({
-      generation: createToken(deps.time),
-      token: createToken(deps.time),
-      createdBy: key.slice(-TOKEN_LENGTH),
-    })
-    try {
-      return await sendOnce(
-        deps,
-        signal,
-        (requestSignal) => deps.store.put(key, bytes, { condition, signal: requestSignal }),
-        timeoutMs(),
-      )
-    } catch (error) {
-      if (error instanceof ObjectStoreError && REFUSALS.has(error.failure)) return undefined
-      throw error
-    }
-  }
-  try {
-    const first = await put({ kind: "absent" })
-    if (first === undefined) return { etags: "none", versioned: false }
-    const { versioned } = first
-    if ((await put({ kind: "absent" })) !== undefined) return { etags: "none", versioned }
-    for (const form of ["quoted", "bare"] as const) {
-      if ((await put({ kind: "match", etag: first.etag, form })) === undefined) continue
-      // The object has another ETag now: a store that accepts the first one again ignores the condition.
-      const again = await put({ kind: "match", etag: first.etag, form })
-      return { etags: again === undefined ? form : "none", versioned }
-    }
-    return { etags: "none", versioned }
-  } finally {
-    // Without a retry: an object of 64 bytes may stay, and a probe that failed has to say so soon.
-    const remove = sendOnce(
-      deps,
-      undefined,
-      (requestSignal) => deps.store.delete(key, { signal: requestSignal }),
-      timeoutMs(),
-    )
-    await remove.catch(() => undefined)
-  }
-}
+/** Stores without these headers: since version 3.729 the SDK sends a checksum with each write unless it is told not to. */
+const CHECKSUM = /checksum|content-md5|trailer|aws-chunked/i
 
-/** Ceph sometimes answers a condition that does not hold with 500; some stores answer that conditions are not implemented. */
-const REFUSALS: ReadonlySet<string> = new Set(["precondition", "busy", "server", "refused"])
+/** A write was refused with a condition and without one. */
+function refusedWrite(deps: Deps, error: ObjectStoreError): StorageError {
+  const advice = CHECKSUM.test(error.message)
+    ? 'give the S3Client `requestChecksumCalculation: "WHEN_REQUIRED"` and `responseChecksumValidation: "WHEN_REQUIRED"`, and leave an object lock off'
+    : "see the documentation of the store for what its answer means"
+  const message = `${deps.description} refuses every write (${error.message}). Nothing is known of its conditional writes: ${advice}.`
+  return storageError(deps, "unsupported", message, { at: deps.keys.probes }, error)
+}

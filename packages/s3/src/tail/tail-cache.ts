@@ -6,10 +6,10 @@ import type { Deps } from "../base/deps.ts"
 import { createLruCache, type LruCache } from "../base/lru-cache.ts"
 import { tailBytesOf } from "../format/manifest.ts"
 import { ABSENT, decodeTail, isUnreadable, type LiveTail, type Tail, type Unreadable } from "../format/tail.ts"
-import type { EtagForm } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { ObjectChangedError, openObject } from "../requests/open-object.ts"
 import { type Backoff, startBackoff } from "../requests/retry.ts"
+import type { Proof } from "./conditional-writes.ts"
 
 export interface TailCache {
   /** The tail as the store has it now. `corrupt` or `unsupported` if it cannot be decoded. */
@@ -24,17 +24,17 @@ export interface TailCache {
    */
   fresh(session: string, next: number): LiveTail | undefined
   remember(session: string, tail: Tail): void
-  /** How the bucket compares ETags, if a tail seen so far says it. */
-  readonly etagForm: EtagForm | undefined
+  /** The proof of conditional writes that was seen last in a tail. */
+  readonly proof: Proof | undefined
 }
 
 export function createTailCache(deps: Deps): TailCache {
   const { settings, time } = deps
   const entries: LruCache<CachedTail> = createLruCache(settings.cacheBytes)
-  let etagForm: EtagForm | undefined
+  let proof: Proof | undefined
 
   function remember(session: string, tail: Tail): void {
-    if (tail.kind === "live" && tail.manifest.etags !== "none") etagForm = tail.manifest.etags
+    if (tail.kind === "live" && tail.manifest.proven !== undefined) proof = tail.manifest
     if (tail.kind === "absent") return entries.delete(session)
     const before = entries.get(session)
     const headAt = before !== undefined && isSameLog(before.tail, tail) ? before.headAt : undefined
@@ -64,8 +64,8 @@ export function createTailCache(deps: Deps): TailCache {
       return next <= entry.tail.manifest.next ? entry.tail : undefined
     },
     remember,
-    get etagForm() {
-      return etagForm
+    get proof() {
+      return proof
     },
   }
 }
