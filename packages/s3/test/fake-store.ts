@@ -20,6 +20,8 @@ export type StoreFault = (call: StoreCall, proceed: () => unknown, signal: Abort
 export interface FakeStore extends ObjectStore {
   /** Handles every request, if set. */
   fault: StoreFault | undefined
+  /** Takes the bytes of a PUT, if set, before the bucket does; may throw. */
+  upload: ((bytes: number, key: string) => Promise<void>) | undefined
   /** Is asked before each PUT with its condition, if set; may throw. */
   putFault: ((condition: PutCondition | undefined) => void) | undefined
   /** Streams the body of a GET, if set; may throw halfway. */
@@ -43,14 +45,17 @@ export function createFakeStore(bucket: FakeBucket): FakeStore {
   const store: FakeStore = {
     fault: undefined,
     putFault: undefined,
+    upload: undefined,
     body: undefined,
     calls: [],
     get: (key, o = {}) => through("get", key, o.signal, () => getObject(bucket, key, o, store.body)),
-    put: (key, bytes, o = {}) =>
-      through("put", key, o.signal, () => {
+    put: async (key, bytes, o = {}) => {
+      await store.upload?.(bytes.length, key)
+      return through("put", key, o.signal, () => {
         store.putFault?.(o.condition)
         return bucket.put(key, bytes, o.condition)
-      }),
+      })
+    },
     head: (key, o) =>
       through("head", key, o?.signal, () => {
         const found = bucket.objects.get(key)

@@ -1,12 +1,13 @@
 /** How soon a call rejects if the store cannot be used, and with which error. In simulated time. */
 import { createServer } from "node:net"
 import { S3Client } from "@aws-sdk/client-s3"
+import type { Head } from "@sessions/core/storage"
 import { expect, test, vi } from "vitest"
 import { createDice } from "../../core/test/dice.ts"
 import { createObjectStorage, createS3ObjectStore, ObjectStoreError, type S3Storage } from "../src/index.ts"
 import { realTime } from "../src/base/time.ts"
 import { linesOf } from "./lines.ts"
-import { type OpenedStorage, openStorage, type Options } from "./open-storage.ts"
+import { type OpenedStorage, openStorage, type Options, readLines, SMALL_SIZES } from "./open-storage.ts"
 import { type Clock, createClock } from "./simulation/clock.ts"
 
 /** A request fails after 9 s, and the last retry may begin just before the patience is over. */
@@ -126,6 +127,47 @@ test("an append is not sent again if the machine slept in the pause before the n
   const error = await timed(clock, storage.append("a", linesOf(1), { expect: 0 }))
   expect(error).toMatchObject({ code: "indeterminate" })
   expect(sent).toBe(1)
+})
+
+/** Kilobytes a second of a line that sends one request at a time. */
+const UPLINK = 30
+
+test("a write takes as long as its line needs, `requestTimeout` for each 256 KB, and names that option if it takes longer", async () => {
+  const clock = createClock()
+  let head: Head | 0 = 0
+  const { storage, bucket, store } = openIn(clock, { tailBytes: 3_000_000, segmentBytes: 1_500_000 })
+  store.upload = (bytes) => new Promise((resolve) => void clock.at(bytes / UPLINK, resolve))
+  for (let n = 0; n < 2; n++) {
+    let appended: Head | undefined
+    void storage.append("a", [`"${"x".repeat(900_000)}${n}"`], { expect: head }).then((now) => (appended = now))
+    await clock.until(() => appended !== undefined)
+    head = appended ?? 0
+  }
+  expect(clock.now()).toBeGreaterThan(80_000)
+  expect(bucket.objects.get("tails/a")?.size).toBeGreaterThan(1_800_000)
+  store.upload = () => new Promise(() => undefined)
+  const error = await timed(clock, storage.blobs.put(new Uint8Array(300_000)))
+  expect(error).toMatchObject({ code: "unavailable", message: expect.stringMatching(/within 20000 ms, by `requestT/) })
+})
+
+test("a merge of segments that fails is left out, and the append takes place", async () => {
+  const clock = createClock()
+  const { storage, bucket, store } = openIn(clock, SMALL_SIZES)
+  let failed = 0
+  store.upload = async (bytes, key) => {
+    if (!key.startsWith("segments/") || bytes < SMALL_SIZES.mergedBytes / 2) return
+    failed++
+    throw new ObjectStoreError("network", "reset", { certain: false })
+  }
+  let head: Head | 0 = 0
+  for (let n = 0; n < 40; n++) {
+    let appended: Head | undefined
+    void storage.append("a", linesOf(1, n), { expect: head }).then((now) => (appended = now))
+    await clock.until(() => appended !== undefined)
+    head = appended ?? 0
+  }
+  expect(failed).toBeGreaterThan(2)
+  expect(await readLines(openStorage(bucket, SMALL_SIZES).storage, "a")).toEqual(linesOf(40))
 })
 
 test("the clock of the adapter counts the time that the machine slept, and never goes back", () => {

@@ -9,8 +9,8 @@ import { emptyManifest, type Manifest, type Segment, tailBytesOf } from "../form
 import { ABSENT, encodeTail, etagOf, type LiveTail, type Tail } from "../format/tail.ts"
 import { ObjectStoreError } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
-import { sendOnce } from "../requests/request.ts"
 import { type Backoff, isRetryable, provesNotWritten, startBackoff } from "../requests/retry.ts"
+import { upload } from "../requests/upload.ts"
 import { type Merged, mergeSegments, withMerged } from "../segments/merge.ts"
 import { planSeal, writeSealed } from "../segments/seal.ts"
 import { removeSegments } from "../segments/segments.ts"
@@ -152,7 +152,11 @@ async function writePendingSegments(
   const plans = planSeal(lines, tailBytesOf(manifest) + batch.bytes, manifest.from, deps.settings)
   if (plans.length === 0) return { generation, fence, sealed: [], merged: undefined }
   try {
-    const merged = await mergeSegments(deps, session, manifest, signal)
+    const merged = await mergeSegments(deps, session, manifest, signal).catch((error: unknown) => {
+      // It only saves objects, and will be tried again.
+      if (signal.aborted) throw error
+      return undefined
+    })
     const sealed = await writeSealed(deps, session, generation, plans, signal)
     return { generation, fence, sealed, merged }
   } catch (error) {
@@ -184,9 +188,7 @@ async function put(
   const bytes = encodeTail(next.manifest, next.lines)
   const condition = deps.conditionalWrites.conditionFor(etagOf(base), next.manifest.etags)
   try {
-    const { etag } = await sendOnce(deps, undefined, (signal) =>
-      deps.store.put(key, bytes, { signal, ...(condition !== undefined && { condition }) }),
-    )
+    const { etag } = await upload(deps, key, bytes, { condition })
     deps.tails.remember(session, { ...next, etag })
     return undefined
   } catch (error) {

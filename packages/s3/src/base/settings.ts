@@ -20,7 +20,7 @@ export interface S3Tuning {
   readonly cacheBytes?: number
   /** Memory for the bytes that a long read fetches ahead of its consumer; default 16,777,216. */
   readonly readAheadBytes?: number
-  /** Longest time that a request may take without receiving a byte; default 10,000. */
+  /** Longest time that a request may take without receiving a byte, for each 262,144 bytes that it sends; default 10,000. */
   readonly requestTimeout?: number
   /** Longest time that the failing requests of a call are retried, all together; default 20,000. Progress starts it anew. */
   readonly patience?: number

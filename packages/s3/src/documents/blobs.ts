@@ -12,8 +12,8 @@ import { type ObjectInfo, ObjectStoreError } from "../object-store/object-store.
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { iterateObjects } from "../requests/objects.ts"
 import { ObjectChangedError, openObject } from "../requests/open-object.ts"
-import { sendOnce } from "../requests/request.ts"
 import { type Backoff, isRetryable, startBackoff, withRetries } from "../requests/retry.ts"
+import { upload } from "../requests/upload.ts"
 import type { TailDeps } from "../tail/tail-deps.ts"
 
 export function createBlobs(deps: TailDeps): BlobAdapter {
@@ -44,9 +44,7 @@ export function createBlobs(deps: TailDeps): BlobAdapter {
           // Conditional: a copy that arrives late would bring back an earlier ETag, for which the late write of a collector waits.
           const condition = conditionalWrites.conditionFor(base, etags)
           try {
-            await sendOnce(deps, signal, (requestSignal) =>
-              store.put(key, bytes, { signal: requestSignal, ...(condition !== undefined && { condition }) }),
-            )
+            await upload(deps, key, bytes, { condition, signal })
             return
           } catch (error) {
             const isRefused = isRefusedCondition(error)
@@ -97,9 +95,7 @@ export function createBlobs(deps: TailDeps): BlobAdapter {
           }
           const condition = conditionalWrites.conditionFor(found.etag, etags)
           try {
-            await sendOnce(deps, o.signal, (signal) =>
-              store.put(keys.blob(hash), bytes, { signal, ...(condition !== undefined && { condition }) }),
-            )
+            await upload(deps, keys.blob(hash), bytes, { condition, signal: o.signal })
             return true
           } catch (error) {
             if (!isRetryable(error) || !(await backoff.pause(error, o.signal))) throw error

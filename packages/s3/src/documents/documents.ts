@@ -20,8 +20,8 @@ import { ObjectStoreError } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { listObjects } from "../requests/objects.ts"
 import { ObjectChangedError, openObject } from "../requests/open-object.ts"
-import { sendOnce } from "../requests/request.ts"
 import { type Backoff, isRetryable, provesNotWritten, startBackoff } from "../requests/retry.ts"
+import { upload } from "../requests/upload.ts"
 import type { TailDeps } from "../tail/tail-deps.ts"
 
 /** The object at a document's key: a document, a tombstone, or none. */
@@ -146,9 +146,7 @@ async function compareAndSet(
     base = stored
     const condition = conditionalWrites.conditionFor(stored.etag, etags)
     try {
-      await sendOnce(deps, undefined, (signal) =>
-        deps.store.put(at, encode(token, stored.token), { signal, ...(condition !== undefined && { condition }) }),
-      )
+      await upload(deps, at, encode(token, stored.token), { condition })
       return true
     } catch (error) {
       failure =

@@ -24,7 +24,9 @@ export function startRequest(
       let off = (): void => undefined
       const timeout = time.sleep(timeoutMs, done.signal).then(() => {
         if (done.signal.aborted) return new Promise<never>(() => undefined)
-        throw new ObjectStoreError("network", `no answer within ${Math.round(timeoutMs)} ms`, { certain: false })
+        throw new ObjectStoreError("network", `no answer within ${Math.round(timeoutMs)} ms, by \`requestTimeout\``, {
+          certain: false,
+        })
       })
       const aborted = new Promise<never>((_, reject) => {
         const abort = (): void => reject(abortedError(signal))

@@ -6,7 +6,7 @@ import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
 import type { Segment } from "../format/manifest.ts"
 import { removeObjects } from "../requests/objects.ts"
-import { withRetries } from "../requests/retry.ts"
+import { uploadOwn } from "../requests/upload.ts"
 
 export function segmentKey(
   { keys }: Deps,
@@ -31,7 +31,7 @@ export async function writeSegment(
     blocks: content.blocks,
   }
   const key = segmentKey(deps, session, generation, segment)
-  await withRetries(deps, signal, (requestSignal) => deps.store.put(key, content.bytes, { signal: requestSignal }))
+  await uploadOwn(deps, key, content.bytes, signal)
   return segment
 }
 

@@ -4,8 +4,8 @@ import type { Manifest } from "../format/manifest.ts"
 import { etagOf, type Tail } from "../format/tail.ts"
 import { ObjectStoreError } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
-import { sendOnce } from "../requests/request.ts"
 import { type Backoff, isRetryable, provesNotWritten, startBackoff } from "../requests/retry.ts"
+import { upload } from "../requests/upload.ts"
 import type { TailDeps } from "./tail-deps.ts"
 import type { WriteLock } from "./write-lock.ts"
 
@@ -47,9 +47,7 @@ export async function replaceTail(
     lock.send()
     const condition = conditionalWrites.conditionFor(etagOf(tail), replacement.etags)
     try {
-      const { etag } = await sendOnce(deps, undefined, (signal) =>
-        deps.store.put(key, replacement.bytes, { signal, ...(condition !== undefined && { condition }) }),
-      )
+      const { etag } = await upload(deps, key, replacement.bytes, { condition })
       tails.remember(session, replacement.asTail(etag))
       return { before: tail, done: true }
     } catch (error) {
