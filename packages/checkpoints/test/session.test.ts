@@ -24,7 +24,7 @@ test("no byte may be written before the backup is acknowledged: a tool that is w
     return put(...args)
   })
   const edit = w.edit("a", "a1")
-  await vi.waitFor(() => expect(puts).toHaveBeenCalled())
+  await expect.poll(() => puts).toHaveBeenCalled()
   expect(w.read("a")).toBe("a0")
   acknowledge()
   await edit
@@ -140,7 +140,7 @@ test("checkpoints in another storage are deleted by their own `delete`", async (
   expect(checkpoints.of(session)).toBe(checkpoints.of(session))
   expect(location.docs.size).toBe(1)
   await sessions.delete(session.id)
-  await vi.waitFor(() => expect(location.docs.size).toBe(0))
+  await expect.poll(() => location.docs.size).toBe(0)
 })
 
 test("an unknown or evicted message is not found, and the error names the oldest that is there", async () => {

@@ -39,6 +39,8 @@ const TEXTS = {
   corrupt: "The stored data is damaged; the server's log says where.",
   indeterminate: "The write may have happened; read what is there.",
   internal: "The server failed; see its log.",
+  misconfigured:
+    "The store of the server refuses its set-up; nothing was written. The server's log says what to change.",
   quota: "The store of the server is full; nothing was written.",
   unavailable: "The store of the server is out of reach or busy; nothing was written. Repeat the call.",
   unsupported: "The storage of the server does not support this.",

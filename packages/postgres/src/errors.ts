@@ -81,14 +81,14 @@ export function isMisplaced(error: unknown): boolean {
 /** By SQLSTATE: the code and what to do. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const KNOWN: Readonly<Record<string, readonly [StorageErrorCode, string]>> = {
   "25006": ["unavailable", "this server is read-only, such as a standby; connect to the primary to write"],
-  "28000": ["unavailable", "the server did not accept the role; check user, database and pg_hba.conf"],
-  "28P01": ["unavailable", "the password is wrong"],
-  "3D000": ["unavailable", "create the database first"],
+  "28000": ["misconfigured", "the server did not accept the role; check user, database and pg_hba.conf"],
+  "28P01": ["misconfigured", "the password is wrong"],
+  "3D000": ["misconfigured", "create the database first"],
   "3F000": [
     "unavailable",
     "the schema was removed; a new storage object creates it again, or restore it from a backup",
   ],
-  "42501": ["unavailable", "give the role this right; docs/postgres.md has the statements"],
+  "42501": ["misconfigured", "give the role this right; docs/postgres.md has the statements"],
   "42P01": [
     "unavailable",
     "a table was removed; a new storage object creates an empty one, or restore it from a backup",

@@ -30,7 +30,7 @@ export async function explainRights(connection: Connection, tables: Tables, erro
   const lacks =
     rows.length > 0 ? rows.map(({ missing }) => missing).join(", ") : `USAGE on schema ${tables.schema}, or CREATE`
   throw new StorageError(
-    "unavailable",
+    "misconfigured",
     `The server denied it (${(error as Error).message}): the role lacks ${lacks}. docs/postgres.md has the GRANT statements.`,
     { cause: error },
   )

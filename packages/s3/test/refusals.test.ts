@@ -8,8 +8,9 @@ import {
   type S3Storage,
   type StoreFailure,
 } from "../src/index.ts"
+import { toObjectStoreError } from "../src/object-store/s3-errors.ts"
 import { FakeBucket } from "./fake-bucket.ts"
-import { openStorage, type Options, readLines } from "./open-storage.ts"
+import { openStorage, type Options, readLines, SHORT_PATIENCE } from "./open-storage.ts"
 import { linesOf } from "./lines.ts"
 
 const PROBING: Options = { etags: undefined as never }
@@ -280,7 +281,7 @@ test("a tail that the store denies is a row with that error; a store that does n
   const rows = await rowsOf(storage)
   expect(rows.map(({ id, error }) => [id, error?.code])).toEqual([
     ["b", undefined],
-    ["a", "unavailable"],
+    ["a", "misconfigured"],
   ])
   failure = "server"
   await expect(rowsOf(storage)).rejects.toMatchObject({ code: "unavailable" })
@@ -313,12 +314,25 @@ test.each([
 )
 
 const failures: readonly (readonly [StoreFailure, string, RegExp])[] = [
-  ["denied", "unavailable", /s3:ListBucket/],
-  ["credentials", "unavailable", /credentials/],
-  ["bucket", "unavailable", /create it/],
-  ["clock", "unavailable", /clock/],
+  ["denied", "misconfigured", /s3:ListBucket/],
+  ["credentials", "misconfigured", /credentials/],
+  ["bucket", "misconfigured", /create it/],
+  ["clock", "misconfigured", /clock/],
   ["quota", "quota", /make room/],
 ]
+
+test.each([
+  ["archived", "misconfigured", /restore it/],
+  ["redirected", "unavailable", /bucket's region/],
+  ["checksum", "misconfigured", /responseChecksumValidation/],
+  ["refused", "misconfigured", /says why/],
+] as const)("a read that fails with %s rejects with %s and advice", async (failure, code, advice) => {
+  const { storage, store } = openStorage()
+  store.fault = () => {
+    throw new ObjectStoreError(failure, "message of the store", { certain: true })
+  }
+  expect(await refusal(storage.head("a"))).toMatchObject({ code, message: expect.stringMatching(advice) })
+})
 
 test.each(failures)(
   "a store that fails with %s rejects with %s and advice, and keeps its objects",
@@ -359,4 +373,44 @@ test("options out of range are refused at once, by name", () => {
   const client = { send: async () => undefined } as never
   expect(() => createS3Storage({ client, bucket: "" })).toThrow(/bucket/)
   expect(() => createS3Storage({ bucket: "b" } as never)).toThrow(/client/)
+})
+
+test.each([
+  [400, "ExpiredTokenException", "credentials"],
+  [403, "RequestExpired", "clock"],
+  [307, "TemporaryRedirect", "redirected"],
+  [403, "InvalidObjectState", "archived"],
+  [400, "RequestTimeout", "network"],
+  [400, "BadDigest", "network"],
+  [404, "NoSuchUpload", "refused"],
+  [404, "NoSuchKey", "precondition"],
+] as const)("an error document with %d %s is told as %s", (status, Code, failure) => {
+  const error = Object.assign(new Error("said so"), { name: Code, Code, $metadata: { httpStatusCode: status } })
+  expect(toObjectStoreError(error)).toMatchObject({ failure })
+})
+
+test("a checksum that does not match is one of the whole object if a part was asked for, else a damage on the way", () => {
+  const mismatch = new Error('Checksum mismatch: expected "AAAAAA==" but received "Zm9vIA==" in response header')
+  expect(toObjectStoreError(mismatch, { isPart: true })).toMatchObject({ failure: "checksum" })
+  expect(toObjectStoreError(mismatch)).toMatchObject({ failure: "network" })
+})
+
+test("ETags that are changed on the way are told as that, not as other writers", async () => {
+  const { storage, store } = openStorage(undefined, SHORT_PATIENCE)
+  const head = await storage.append("a", linesOf(1), { expect: 0 })
+  const version = await storage.docs.put("x", "{}", { expect: null })
+  store.putFault = (condition) => {
+    if (condition?.kind === "match") throw new ObjectStoreError("precondition", "412", { certain: true })
+  }
+  for (const call of [
+    () => storage.append("a", linesOf(1, 1), { expect: head }),
+    () => storage.delete("a"),
+    () => storage.docs.put("x", "[]", { expect: version }),
+  ]) {
+    const error = await refusal(call())
+    expect(error).toMatchObject({
+      code: "unsupported",
+      message: expect.stringMatching(/something on the way may change/),
+    })
+  }
 })

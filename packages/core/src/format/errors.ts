@@ -48,6 +48,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   corrupt: 500,
   quota: 507,
   unavailable: 503,
+  misconfigured: 500,
   aborted: 499,
 }
 

@@ -37,7 +37,7 @@ async function openNewest(sessions: Sessions, cwd: string | undefined, o: OpenOp
     const from = { ...(cwd === undefined ? {} : { cwd }), ...(cursor === undefined ? {} : { cursor }) }
     const page = await sessions.list({ ...o, ...found, ...from })
     // It may be the newest one; resuming an older session instead would go unnoticed.
-    const away = page.unreadable.find(({ error }) => hasCode(error, "unavailable"))
+    const away = page.unreadable.find(({ error }) => hasCode(error, "unavailable") || hasCode(error, "misconfigured"))
     if (away !== undefined) throw away.error
     for (const info of page.sessions) {
       // An interrupted import, fork or copy is not a session that the user worked in; nor is an empty one.

@@ -1,5 +1,5 @@
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { chain, linesOf, user as message } from "../../test/chain.ts"
 import { createCountingStorage } from "../../test/counting-storage.ts"
 import { HEADER } from "../../test/logs.ts"
@@ -309,7 +309,7 @@ describe("a log whose stored information has no tips", () => {
       },
     }
     const session = await sessionsReading(storage, 500).open(STORED_ID)
-    await vi.waitFor(() => expect(seen).toHaveLength(1))
+    await expect.poll(() => seen).toHaveLength(1)
     const closed = session.close()
     release()
     await closed

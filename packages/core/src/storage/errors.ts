@@ -9,6 +9,8 @@
  * - `corrupt`: the stored data is damaged (bytes that are not UTF-8, a missing part). Nothing is rewritten.
  * - `quota`: no space left. Works again as soon as there is some.
  * - `unavailable`: not reachable or busy for now; the same call may succeed later.
+ * - `misconfigured`: the store refuses this program: credentials, rights, the name of a bucket or database, a setting. Nothing was written,
+ *   and no repeat succeeds before somebody changes the set-up.
  * - `aborted`: the caller's signal fired; with `sent: true` the write had been sent and may still succeed.
  */
 export type StorageErrorCode =
@@ -20,6 +22,7 @@ export type StorageErrorCode =
   | "corrupt"
   | "quota"
   | "unavailable"
+  | "misconfigured"
   | "aborted"
 
 export interface ErrorDetails {

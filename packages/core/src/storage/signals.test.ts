@@ -25,7 +25,7 @@ test("calls that share a signal have one listener at a time on it, and none is l
   await Promise.all(all.map(async (session) => session.flush({ signal })))
   expect([most, listeners]).toEqual([1, 0])
   const following = all.map(async (session) => session.follow({ signal }))
-  await vi.waitFor(() => expect(listeners).toBe(1))
+  await expect.poll(() => listeners).toBe(1)
   controller.abort()
   await Promise.all(following)
   expect([most, listeners]).toEqual([1, 0])

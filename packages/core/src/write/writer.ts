@@ -195,6 +195,7 @@ const CERTAIN: ReadonlySet<unknown> = new Set([
   "corrupt",
   "quota",
   "unavailable",
+  "misconfigured",
   "aborted",
 ])
 

@@ -326,7 +326,9 @@ export function entryOf({ messageId, text, model, attachments }: WaitingPrompt):
 
 /** Whether the same call may succeed later. */
 function passes(error: unknown): boolean {
-  return (["unavailable", "indeterminate", "quota", "conflict"] as const).some((code) => hasCode(error, code))
+  return (["unavailable", "misconfigured", "indeterminate", "quota", "conflict"] as const).some((code) =>
+    hasCode(error, code),
+  )
 }
 
 /** What clients are told of an error: the code and the message of an error of core, and of any other `otherwise`. */

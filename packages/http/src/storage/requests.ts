@@ -33,6 +33,7 @@ const KEPT: ReadonlySet<string> = new Set<StorageErrorCode>([
   "corrupt",
   "quota",
   "unavailable",
+  "misconfigured",
 ])
 
 /** With these the request was not sent: the connection was refused, or the name is unknown. The first three are Node's, the last Bun's. */

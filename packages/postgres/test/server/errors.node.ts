@@ -147,13 +147,13 @@ withSession(
     const as = (): PostgresStorage => o.open({ connectionString: urlFor(role) })
     try {
       await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'test'`)
-      await rejects("unavailable", /USAGE on schema/, as().head("a"))
+      await rejects("misconfigured", /USAGE on schema/, as().head("a"))
       await admin.query(
         `GRANT USAGE ON SCHEMA ${o.schema} TO ${role}; GRANT SELECT ON ALL TABLES IN SCHEMA ${o.schema} TO ${role}`,
       )
       assert.equal((await as().head("a"))?.next, 1)
       await rejects(
-        "unavailable",
+        "misconfigured",
         /lacks.*INSERT on .*session.*INSERT on .*batch/,
         as().append("a", ["x"], { expect: o.head }),
       )

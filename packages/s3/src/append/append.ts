@@ -223,8 +223,8 @@ async function probeAgain(
 ): Promise<void> {
   try {
     await deps.conditionalWrites.probeAgain()
-  } catch {
-    throw failureError(deps, session, failure, attempts)
+  } catch (error) {
+    throw attempts.uncertain ? failureError(deps, session, failure, attempts) : error
   }
 }
 

@@ -64,7 +64,7 @@ export function createBlobs(deps: TailDeps): BlobAdapter {
             if (isUnchanged) {
               if (!(await backoff.pause(error, signal))) throw error
               // The condition was refused although the blob is unchanged: the store may want another form of ETag.
-              await conditionalWrites.probeAgain().catch(() => undefined)
+              await conditionalWrites.probeAgain()
               etags = (await conditionalWrites.proofHere()).etags
             }
             base = found?.etag
@@ -90,7 +90,7 @@ export function createBlobs(deps: TailDeps): BlobAdapter {
           if (!isOlder(found, o.ifPutBefore)) return false
           // The condition was refused although the blob is unchanged: the store may want another form of ETag.
           if (failed?.etag === found.etag && isRefusedCondition(failed.error)) {
-            await conditionalWrites.probeAgain().catch(() => undefined)
+            await conditionalWrites.probeAgain()
             etags = (await conditionalWrites.proofHere()).etags
           }
           const condition = conditionalWrites.conditionFor(found.etag, etags)

@@ -138,7 +138,10 @@ async function compareAndSet(
     }
     // The condition was refused although the object is unchanged: the store may want another form of ETag.
     if (failure?.failure === "precondition" && stored.etag !== undefined && stored.etag === base?.etag) {
-      await conditionalWrites.probeAgain().catch(() => undefined)
+      const { message } = failure
+      await conditionalWrites.probeAgain().catch((why: unknown) => {
+        throw uncertain ? unknownOutcome(deps, key, at, new Error(message)) : why
+      })
       etags = (await conditionalWrites.proofHere()).etags
     }
     if (!sent) checkSignal(o.signal)

@@ -94,6 +94,9 @@ export interface ObjectPage {
  * - `unreachable`: no store accepts connections at the endpoint. `configuration`: the client lacks a region, or has an invalid endpoint.
  * - `foreign`: no store gives such an answer: a proxy, a gateway or a sign-in page gave it, before or after the request was done.
  * - `versioned`: the bucket is versioned, which the storage does not allow; the storage itself refuses its writes.
+ * - `checksum`: with a part of an object came the checksum of all of it.
+ * - `archived`: the object is in a class of storage that is not read at once. `redirected`: the bucket is new, and its name not known
+ *   everywhere yet.
  * - `refused`: anything else.
  */
 export type StoreFailure =
@@ -111,6 +114,9 @@ export type StoreFailure =
   | "configuration"
   | "foreign"
   | "versioned"
+  | "checksum"
+  | "archived"
+  | "redirected"
   | "refused"
 
 /** The only error that an {@link ObjectStore} rejects with. */

@@ -14,14 +14,19 @@ interface SdkError {
 export interface AnswerKind {
   /** Of a HEAD: its status is all there is. */
   readonly head?: boolean
+  /** Of a GET with a range. */
+  readonly isPart?: boolean
 }
 
-export function toObjectStoreError(error: unknown, { head = false }: AnswerKind = {}): ObjectStoreError {
+export function toObjectStoreError(
+  error: unknown,
+  { head = false, isPart = false }: AnswerKind = {},
+): ObjectStoreError {
   if (error instanceof ObjectStoreError) return error
   const { name = "", message = "", code, $metadata } = (error ?? {}) as SdkError
   const status = statusOf(error)
   const isOfStore = head || status === undefined || hasDocument(error)
-  const failure = failureOf(isOfStore ? name : "", status, isOfStore) ?? failureWithoutAnswer(message, code)
+  const failure = failureOf(isOfStore ? name : "", status, isOfStore) ?? failureWithoutAnswer(message, code, isPart)
   // The SDK retries by itself. After a retry an earlier attempt may still arrive.
   const certain = isOfStore && !UNCERTAIN.has(failure) && ($metadata?.attempts ?? 1) === 1
   // Without a document, the SDK's message is about its parser.
@@ -57,15 +62,24 @@ const BY_NAME: Readonly<Record<string, StoreFailure>> = {
   NoSuchBucket: "bucket",
   PermanentRedirect: "bucket",
   AuthorizationHeaderMalformed: "bucket",
+  InvalidBucketName: "bucket",
+  TemporaryRedirect: "redirected",
   RequestTimeTooSkewed: "clock",
+  RequestExpired: "clock",
   InvalidAccessKeyId: "credentials",
   SignatureDoesNotMatch: "credentials",
   ExpiredToken: "credentials",
+  ExpiredTokenException: "credentials",
   InvalidToken: "credentials",
   CredentialsProviderError: "credentials",
   QuotaExceeded: "quota",
   ServiceQuotaExceeded: "quota",
   InsufficientStorage: "quota",
+  InvalidObjectState: "archived",
+  // Of a request that was cut off or changed on the way.
+  RequestTimeout: "network",
+  IncompleteBody: "network",
+  BadDigest: "network",
   EntityTooLarge: "refused",
   NotImplemented: "refused",
   SlowDown: "slow",
@@ -87,11 +101,13 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   "CERT_HAS_EXPIRED",
 ])
 
-function failureWithoutAnswer(message: string, code: unknown): StoreFailure {
+function failureWithoutAnswer(message: string, code: unknown, isPart: boolean): StoreFailure {
   if (UNREACHABLE.has(code)) return "unreachable"
   // The SDK throws these before it sends anything, as plain errors.
   if (code === "ERR_INVALID_URL" || /^(Region is missing|Region not accepted|Invalid URL)/.test(message))
     return "configuration"
+  // The SDK compares what has come with the checksum that the store has sent. Of a whole object it is wrong if bytes were changed on the way.
+  if (isPart && message.startsWith("Checksum mismatch")) return "checksum"
   return "network"
 }
 

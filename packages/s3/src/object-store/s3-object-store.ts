@@ -44,9 +44,10 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
           const info = { ...infoOf(answer), versioned: isVersion(VersionId) }
           const part = range === undefined ? undefined : partOf(ContentRange, range.from)
           const length = part?.length ?? ContentLength
-          if (length !== undefined) return { ...info, size: part?.size ?? length, length, body: bytesOf(Body) }
+          if (length !== undefined)
+            return { ...info, size: part?.size ?? length, length, body: bytesOf(Body, range !== undefined) }
           // A proxy that compresses or passes on in pieces leaves the length out.
-          const bytes = await readAll(bytesOf(Body))
+          const bytes = await readAll(bytesOf(Body, range !== undefined))
           return { ...info, size: bytes.length, length: bytes.length, body: inOnePart(bytes) }
         } catch (error) {
           if (unless !== undefined && statusOf(error) === 304) return "unchanged"
@@ -177,12 +178,12 @@ async function* inOnePart(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, u
 }
 
 /** Node's streams are iterable; web streams are not in every browser. */
-async function* bytesOf(body: unknown): AsyncGenerator<Uint8Array, void, undefined> {
+async function* bytesOf(body: unknown, isPart: boolean): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     if (isIterable(body)) yield* body
     else yield* chunksOf((body as { transformToWebStream(): ReadableStream<Uint8Array> }).transformToWebStream())
   } catch (error) {
-    throw toObjectStoreError(error)
+    throw toObjectStoreError(error, { isPart })
   }
 }
 

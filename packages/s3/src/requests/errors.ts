@@ -50,26 +50,26 @@ const MEANINGS: Readonly<Record<StoreFailure, Meaning>> = {
   network: { code: "unavailable", advice: "the store cannot be reached; check the endpoint and the network" },
   server: { code: "unavailable", advice: "the store failed; repeat the call" },
   denied: {
-    code: "unavailable",
+    code: "misconfigured",
     advice:
       "the credentials lack a permission; they need s3:GetObject, s3:PutObject and s3:DeleteObject on the keys under the prefix, and s3:ListBucket on the bucket (without it S3 answers 403 for an object that does not exist)",
   },
   credentials: {
-    code: "unavailable",
+    code: "misconfigured",
     advice: "the store does not accept these credentials; give the client valid ones that have not expired",
   },
   bucket: {
-    code: "unavailable",
+    code: "misconfigured",
     advice: "this client finds no such bucket; create it, or correct `bucket` and the client's region or endpoint",
   },
-  clock: { code: "unavailable", advice: "this machine's clock is too far from the store's; set it" },
+  clock: { code: "misconfigured", advice: "this machine's clock is too far from the store's; set it" },
   quota: { code: "quota", advice: "the store is full; make room or raise the quota, and repeat the call" },
   unreachable: {
     code: "unavailable",
     advice: "nothing accepts this connection; correct the client's `endpoint`, or start the store",
   },
   configuration: {
-    code: "unavailable",
+    code: "misconfigured",
     advice:
       "nothing was sent; give the client a `region` and, for a store other than S3, its `endpoint` with https:// or http://",
   },
@@ -83,5 +83,20 @@ const MEANINGS: Readonly<Record<StoreFailure, Meaning>> = {
     advice:
       "the bucket is versioned, so it would keep what is replaced and deleted; use a bucket without versioning, or give it a lifecycle rule that expires noncurrent versions and set `allowVersions`",
   },
-  refused: { code: "unavailable", advice: "the store refused the request; its message says why" },
+  checksum: {
+    code: "misconfigured",
+    advice:
+      'the store sends the checksum of the whole object with a part of it; give the S3Client `responseChecksumValidation: "WHEN_REQUIRED"`',
+  },
+  archived: {
+    code: "misconfigured",
+    advice:
+      "the object was moved to an archive; restore it, and except the prefix from the rule of the bucket that moves objects there",
+  },
+  redirected: {
+    code: "unavailable",
+    advice:
+      "the name of a new bucket is not known everywhere yet; give the client the bucket's region, or wait some minutes",
+  },
+  refused: { code: "misconfigured", advice: "the store refused the request; its message says why" },
 }

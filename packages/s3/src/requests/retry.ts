@@ -26,7 +26,17 @@ export function isRetryable(error: unknown): boolean {
 export function provesNotWritten({ certain, failure }: ObjectStoreError): boolean {
   return (
     certain &&
-    ["denied", "credentials", "bucket", "clock", "quota", "unreachable", "configuration", "versioned"].includes(failure)
+    [
+      "denied",
+      "credentials",
+      "bucket",
+      "clock",
+      "quota",
+      "unreachable",
+      "configuration",
+      "versioned",
+      "redirected",
+    ].includes(failure)
   )
 }
 

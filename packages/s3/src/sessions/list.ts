@@ -86,7 +86,7 @@ async function readRow(
 /** Not an error of the store as a whole. A store denies or refuses a single object that it archived, or encrypted with another key. */
 function isOfOneTail({ code, cause }: StorageError): boolean {
   if (code === "corrupt" || code === "unsupported") return true
-  return cause instanceof ObjectStoreError && (cause.failure === "denied" || cause.failure === "refused")
+  return cause instanceof ObjectStoreError && ["denied", "refused", "archived"].includes(cause.failure)
 }
 
 /** Reads the manifest without the lines that follow it; `corrupt` if their bytes are not as many as it says. */

@@ -155,5 +155,5 @@ function refusedWrite(deps: Deps, error: ObjectStoreError): StorageError {
     ? 'give the S3Client `requestChecksumCalculation: "WHEN_REQUIRED"` and `responseChecksumValidation: "WHEN_REQUIRED"`, and leave an object lock off'
     : "see the documentation of the store for what its answer means"
   const message = `${deps.description} refuses every write (${error.message}). Nothing is known of its conditional writes: ${advice}.`
-  return storageError(deps, "unsupported", message, { at: deps.keys.probes }, error)
+  return storageError(deps, "misconfigured", message, { at: deps.keys.probes }, error)
 }

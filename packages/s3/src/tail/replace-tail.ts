@@ -60,7 +60,10 @@ export async function replaceTail(
       tail = await fetchAfterFailure(deps, session, action, failure, uncertain, backoff)
       const moved = etagOf(tail) !== etagOf(base)
       // The condition was refused although the tail is unchanged: the store may want another form of ETag.
-      if (!moved && failure.failure === "precondition") await conditionalWrites.probeAgain().catch(() => undefined)
+      if (!moved && failure.failure === "precondition")
+        await conditionalWrites.probeAgain().catch((why: unknown) => {
+          throw uncertain ? unknownOutcome(deps, session, action, failure) : why
+        })
       if (moved || (isRetryable(failure) && (await backoff.pause(failure)))) continue
       if (!uncertain) throw toStorageError(deps, failure, `${action} ${session}`, { session, at: key })
       throw unknownOutcome(deps, session, action, failure)

@@ -51,7 +51,7 @@ export const checks: readonly Check[] = [
           () => storage.list()[Symbol.asyncIterator]().next(),
         ]) {
           const error = await refusal(call())
-          assert.equal(error.code, "unavailable", String(error))
+          assert.equal(error.code, "misconfigured", String(error))
           assert.match(error.message, advice)
         }
       }
