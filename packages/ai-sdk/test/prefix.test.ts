@@ -101,37 +101,39 @@ function answered(message: UIMessage | undefined, approved: boolean): UIMessage 
   return answer.parts.every((part, index) => part === message.parts[index]) ? undefined : answer
 }
 
-test("what a model gets begins with what it got before, unless a result has taken the place of a repair", () =>
-  eachBegins((messages) => messages))
+const FITS: readonly (readonly [string, World["fit"]])[] = [
+  ["a model gets", (messages) => messages],
+  ["is fitted to the model's provider", (messages) => fitAiSdk(messages, { model: "anthropic/claude-sonnet-5-5" })],
+]
 
-test("so does what is fitted to the model's provider", () =>
-  eachBegins((messages) => fitAiSdk(messages, { model: "anthropic/claude-sonnet-5-5" })))
-
-async function eachBegins(fit: World["fit"]): Promise<void> {
-  await fc.assert(
-    fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 4 }), async (turns) => {
-      const world: World = {
-        store: createChatStore<UIMessage>(createSessions({ storage: createMemoryStorage() })),
-        prompts: [],
-        fit,
-      }
-      for (const [n, one] of turns.entries()) {
-        await request(world, user(`q${n}`, `question ${n}`), streamsOf(one))
-        const chat = await world.store.loadChat("c")
-        const asked = chat.findLastIndex(({ role }) => role === "user")
-        const now = one.answers === "now" ? answered(chat.at(-1), one.approves) : undefined
-        if (now !== undefined) await request(world, now, [])
-        const late = turns[n - 1]?.answers === "late" ? answered(chat[asked - 1], one.approves) : undefined
-        if (late === undefined) continue
+test.each(FITS)(
+  "what %s begins with what it got before, unless a result has taken the place of a repair",
+  async (_, fit) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(turn, { minLength: 2, maxLength: 4 }), async (turns) => {
+        const world: World = {
+          store: createChatStore<UIMessage>(createSessions({ storage: createMemoryStorage() })),
+          prompts: [],
+          fit,
+        }
+        for (const [n, one] of turns.entries()) {
+          await request(world, user(`q${n}`, `question ${n}`), streamsOf(one))
+          const chat = await world.store.loadChat("c")
+          const asked = chat.findLastIndex(({ role }) => role === "user")
+          const now = one.answers === "now" ? answered(chat.at(-1), one.approves) : undefined
+          if (now !== undefined) await request(world, now, [])
+          const late = turns[n - 1]?.answers === "late" ? answered(chat[asked - 1], one.approves) : undefined
+          if (late === undefined) continue
+          expect(brokenPrefix(world.prompts)).toBeUndefined()
+          world.prompts.length = 0
+          await world.store.addMessage({ id: "c", message: late })
+        }
         expect(brokenPrefix(world.prompts)).toBeUndefined()
-        world.prompts.length = 0
-        await world.store.addMessage({ id: "c", message: late })
-      }
-      expect(brokenPrefix(world.prompts)).toBeUndefined()
-    }),
-    { numRuns: runs(20), examples: [[decided(true)], [decided(false)]] },
-  )
-}
+      }),
+      { numRuns: runs(20), examples: [[decided(true)], [decided(false)]] },
+    )
+  },
+)
 
 /** A turn with a call that a user decides on, beside one that runs at once, and the next turn. */
 function decided(approves: boolean): Turn[] {
