@@ -1,4 +1,5 @@
 /** Compaction, pruning, fitting, the comparison of contexts, and branch summaries, loaded on first use by `session/features.ts`. */
+export { checkAutoCompact } from "../compaction/run/options.ts"
 export { compactByHand, compactIfDue } from "../compaction/run/run.ts"
 export { readOutdated, summarizedDiagnostics } from "../compaction/run/outdated.ts"
 export { summarizeBranch } from "../compaction/run/branch.ts"

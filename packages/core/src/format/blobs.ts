@@ -2,7 +2,6 @@
  * Blob references: long strings and images of an entry are moved to the blob store and restored when the entry is loaded. The entry's
  * `blobs` names their locations; a string elsewhere that looks like a reference is ordinary text. `docs/format.md`, "Outside the line".
  */
-import { checkOptions, type OptionNames } from "../storage/options.ts"
 import { isWellFormed } from "../storage/utf8.ts"
 import { fromBase64, toBase64 } from "./base64.ts"
 import { storesState } from "./entry.ts"
@@ -41,22 +40,14 @@ export interface RefOptions {
   readonly foreign?: boolean
 }
 
-const LIMITS: OptionNames<BlobLimits> = { textUnits: 1, imageChars: 1 }
-const REF_OPTIONS: OptionNames<RefOptions> = { foreign: 1 }
-const NO_OPTIONS: RefOptions = {}
-
 export interface Restored<E> {
   readonly entry: E
   /** Hashes of blobs that are missing or do not have the encoding of their location. Their references stay. */
   readonly missing: readonly string[]
 }
 
-/**
- * The strings of an entry to move to the blob store. An image is stored as its decoded bytes if its data is canonical base64; every other
- * string is stored as UTF-8. A string with a lone surrogate, which UTF-8 cannot encode, stays.
- */
+/** The strings of an entry to move to the blob store: see `checked.ts`. */
 export function planBlobs(entry: object, limits: BlobLimits = {}): readonly PlannedBlob[] {
-  checkOptions("planBlobs", limits, LIMITS)
   const { textUnits = BLOB_TEXT_UNITS, imageChars = BLOB_IMAGE_CHARS } = limits
   const named = blobsOf(entry)
   // The entry of another program uses the field `blobs` for something else: it must stay, so no location can be named.
@@ -103,9 +94,7 @@ export function applyBlobs<E extends object>(entry: E, moved: readonly BlobRef[]
 }
 
 /** All references of an entry: the locations named in `blobs` that have one. A base field is never a reference. */
-export function blobRefs(entry: object, o: RefOptions = NO_OPTIONS): readonly BlobRef[] {
-  // Contexts ask for each of their messages, with the right name.
-  if (o.foreign === undefined && o !== NO_OPTIONS) checkOptions("blobRefs", o, REF_OPTIONS)
+export function blobRefs(entry: object, o: RefOptions = {}): readonly BlobRef[] {
   const named = blobsOf(entry) ?? NONE
   const images = o.foreign === true ? imageRefs(entry) : []
   if (named === NONE) return images
@@ -146,7 +135,7 @@ function addImageRefs(holder: unknown, path: string, refs: BlobRef[]): void {
 export function restoreBlobs<E extends object>(
   entry: E,
   bytesByHash: (hash: string) => Uint8Array | undefined,
-  o: RefOptions = NO_OPTIONS,
+  o: RefOptions = {},
 ): Restored<E> {
   const values = new Map<string, string>()
   const missing = new Set<string>()

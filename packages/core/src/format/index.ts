@@ -75,14 +75,12 @@ export {
   applyBlobs,
   type BlobEncoding,
   type BlobRef,
-  blobRefs,
-  planBlobs,
   type PlannedBlob,
   type RefOptions,
-  restoreBlobs,
   type Restored,
 } from "./blobs.ts"
-export { type TruncateLimits, truncateOversize } from "./text.ts"
+export { blobRefs, planBlobs, restoreBlobs, truncateOversize } from "./checked.ts"
+export type { TruncateLimits } from "./text.ts"
 export {
   BLOB_IMAGE_CHARS,
   BLOB_TEXT_UNITS,

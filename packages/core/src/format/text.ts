@@ -1,5 +1,4 @@
 /** Finds the strings of an entry that are too long for its line, and cuts them. `blobs.ts` moves them to the blob store instead. */
-import { checkOptions, type OptionNames } from "../storage/options.ts"
 import { BLOB_TEXT_UNITS, TRUNCATED_TEXT_UNITS, TRUNCATION_NOTICE } from "./limits.ts"
 import { getAt, pointerOf, setAt } from "./pointer.ts"
 
@@ -66,15 +65,8 @@ export interface TruncateLimits {
   readonly leave?: number
 }
 
-const LIMITS: OptionNames<TruncateLimits> = { textUnits: 1, leave: 1 }
-
-/**
- * The entry with its oversize strings cut and a notice at their ends, or the entry itself if there are none. If a cut string is the
- * `content` of an object with a number `lineCount`, the lines are counted again. Signed and encrypted blocks stay whole, because a provider
- * rejects them otherwise; so do images, which are useless when cut.
- */
+/** The entry with its oversize strings cut: see `checked.ts`. */
 export function truncateOversize<E extends object>(entry: E, limits: TruncateLimits = {}): E {
-  checkOptions("truncateOversize", limits, LIMITS)
   const textUnits = limits.textUnits ?? BLOB_TEXT_UNITS
   const leave = limits.leave ?? Math.min(textUnits, TRUNCATED_TEXT_UNITS)
   const values = new Map<string, unknown>()

@@ -1,6 +1,5 @@
 /** Checks the arguments of the public calls by tables: the options of each call, and what it would use without checking it. */
 import { checkSettings, COMPACTION_OPTIONS } from "../compaction/settings/layers.ts"
-import type { AutoCompactOptions, CompactOptions } from "../compaction/types.ts"
 import type { BlobLimits } from "../format/blobs.ts"
 import { SessionError } from "../format/errors.ts"
 import type { Extensions } from "../format/names.ts"
@@ -22,7 +21,7 @@ import {
 import type { ReadWindow } from "../log/read-backwards.ts"
 import { checkStorage } from "../storage/checks.ts"
 import type { CallOptions } from "../storage/contract.ts"
-import { nearestName, shown } from "../storage/options.ts"
+import { didYouMean, shown } from "../storage/options.ts"
 import type { AppendOptions, EntryOptions } from "../write/types.ts"
 import type { SessionEvents } from "./events.ts"
 import type { Hooks } from "./hooks.ts"
@@ -87,15 +86,16 @@ const CONTEXT: OptionChecks<ContextOptions> = {
 }
 const MESSAGES: OptionChecks<MessagesOptions> = { ...CALL, before: isCursor, limit: wholeFrom(1, 1_000) }
 const PATH: OptionChecks<PathOptions> = { ...MESSAGES, types: isTypeList }
-const AUTO_COMPACT: OptionChecks<AutoCompactOptions> = { ...CALL, ...COMPACTION_OPTIONS, instructions: isAnything }
-const COMPACT: OptionChecks<CompactOptions> = { ...AUTO_COMPACT, reason: isAnything, anew: isAnything }
 
 export type Options<Method extends (...args: never) => unknown, Index extends number> = NonNullable<
   Parameters<Method>[Index]
 >
 
-/** The methods of a session that take options. */
-export type SessionCall = Exclude<MethodOf<Session>, "on" | "close" | "resetCompactionBreaker" | symbol>
+/** The methods of a session whose options are checked here. Those of compaction check theirs where they are. */
+export type SessionCall = Exclude<
+  MethodOf<Session>,
+  "on" | "close" | "resetCompactionBreaker" | "compact" | "autoCompact" | symbol
+>
 
 type MethodOf<T> = { [Name in keyof T]: T[Name] extends (...args: never) => unknown ? Name : never }[keyof T]
 
@@ -114,8 +114,6 @@ const SESSION: Readonly<Partial<Record<SessionCall, OptionTable>>> = {
   edit: ENTRY,
   title: TITLE,
   metadata: ENTRY,
-  compact: COMPACT,
-  autoCompact: AUTO_COMPACT,
 }
 
 export const OPEN: OptionChecks<OpenOptions> = { ...CALL, compaction: COMPACTION_OPTIONS }
@@ -221,10 +219,9 @@ export function checkRange<R extends { readonly from?: number; readonly to?: num
 }
 
 export function checkListener(event: unknown, listener: unknown): void {
-  if (typeof event !== "string" || !Object.hasOwn(EVENTS, event)) {
-    const names = Object.keys(EVENTS)
-    const nearest = typeof event === "string" ? nearestName(event, names) : undefined
-    const hint = nearest === undefined ? `The events are ${names.join(", ")}.` : `Did you mean "${nearest}"?`
+  const names = Object.keys(EVENTS)
+  if (!names.includes(event as string)) {
+    const hint = didYouMean(typeof event === "string" ? event : "", names, "The events")
     throw new SessionError("invalid", `A session has no event ${shown(event)}. ${hint}`)
   }
   checkFunction("The listener of an event", listener)

@@ -226,15 +226,16 @@ export class SessionHandle implements Session {
   }
 
   async compact(o: CompactOptions = {}): Promise<CompactionResult> {
-    this.#open(o, "compact")
+    this.#open()
     const { compactByHand } = await compactionFeature()
     return compactByHand(this.#open(), this.#compacting(), o)
   }
 
   async autoCompact(o: AutoCompactOptions = {}): Promise<CompactionResult | undefined> {
-    const { turns } = this.#open(o, "autoCompact")
+    const { turns } = this.#open()
     if (this.#owner.turnOf !== undefined || turns.isInside) throw notInTurn(this.id)
-    const { compactIfDue } = await compactionFeature()
+    const { checkAutoCompact, compactIfDue } = await compactionFeature()
+    checkAutoCompact(this.id, o)
     return turns.run(() => compactIfDue(this.#open(), this.#compacting(), o), o.signal)
   }
 

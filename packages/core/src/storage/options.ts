@@ -21,12 +21,15 @@ export function optionsProblem(call: string, options: unknown, names: object, wi
   }
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(names, name) || (options as Readonly<Record<string, unknown>>)[name] === undefined) continue
-    const all = Object.keys(names)
-    const nearest = nearestName(name, all)
-    const hint = nearest === undefined ? `Its options are ${all.join(", ")}.` : `Did you mean "${within}${nearest}"?`
-    return `${call} has no option ${shown(within + name)}. ${hint}`
+    return `${call} has no option ${shown(within + name)}. ${didYouMean(name, Object.keys(names), "Its options", within)}`
   }
   return undefined
+}
+
+/** The right name for a wrong one, or all right ones if none is near. `what` they are called; `within` is set before the right one. */
+export function didYouMean(wrong: string, names: readonly string[], what: string, within = ""): string {
+  const nearest = nearestName(wrong, names)
+  return nearest === undefined ? `${what} are ${names.join(", ")}.` : `Did you mean "${within}${nearest}"?`
 }
 
 /** The name with the smallest edit distance, if at most half of the letters differ. */

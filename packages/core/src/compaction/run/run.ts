@@ -17,6 +17,7 @@ import { checkAnew, compactAnew } from "./anew.ts"
 import { compactOnce, type CompactionRun, settingsInForce } from "./compact.ts"
 import { failed, invalid, kindOf, keepRuleOf } from "./failure.ts"
 import { tokensInView } from "./fitting.ts"
+import { checkCompact } from "./options.ts"
 import { summarizeOf } from "./summarizer.ts"
 
 /**
@@ -28,6 +29,7 @@ export async function compactByHand(
   by: CompactionCaller,
   o: CompactOptions,
 ): Promise<CompactionResult> {
+  checkCompact(live.id, o)
   const { reason = "manual" } = o
   if (reason !== "manual" && reason !== "overflow")
     throw invalid(live.id, `reason must be "manual" or "overflow", not ${String(reason)}.`)
