@@ -9,9 +9,6 @@ export const BLOB_IMAGE_CHARS = 1_024
 /** A full session still accepts compactions, leaves, branch summaries, edits and annotations, up to this many bytes more. */
 export const FULL_SESSION_SLACK_BYTES = 1_000_000
 
-/** A longer log is searched for a repeated id that has no time in it only if the caller asks for that. */
-export const SEARCHED_WITHOUT_TIME_BYTES = 8_000_000
-
 export const MAX_ATTACHMENTS = 10
 
 /** `SessionInfo.firstPrompt` is cut at this many UTF-16 units. */

@@ -5,11 +5,9 @@
 import { blobRefs, restoreBlobs } from "../format/blobs.ts"
 import { fromBase64 } from "../format/base64.ts"
 import { type Entry, storesState } from "../format/entry.ts"
-import { SessionError } from "../format/errors.ts"
 import { hintOf } from "../format/hints.ts"
 import { isUlid, ulidTime } from "../format/ids.ts"
 import { encodeEntry } from "../format/line.ts"
-import { SEARCHED_WITHOUT_TIME_BYTES } from "../format/limits.ts"
 import { type EntryPayload, type NewEntry, normalizeNewEntry, placeEntry } from "../format/new-entry.ts"
 import type { Extensions } from "../format/names.ts"
 import { getAt } from "../format/pointer.ts"
@@ -62,10 +60,7 @@ export class Repeats {
     this.#context = context
   }
 
-  /**
-   * The first thing that is missing; undefined if the entries can be appended. These are not checked yet, so they may be any values.
-   * Throws `invalid` for an id without a time if the log is too long to be searched for it.
-   */
+  /** The first thing that is missing; undefined if the entries can be appended. These are not checked yet, so they may be any values. */
   missing(inputs: readonly NewEntry[], { repeats }: AppendOptions, known: KnownEntries): MissingRepeat | undefined {
     const { log } = this.#context.state
     for (const input of inputs) {
@@ -111,12 +106,8 @@ export class Repeats {
   /** Whether no line before the scanned ones can have the id. */
   #isSearched(id: string, log: EntryLog, older: OlderIds, repeats: AppendOptions["repeats"]): boolean {
     if (older.from === 0) return true
-    if (repeats === "log") return false
-    if (!isUlid(id)) {
-      const { id: session, state } = this.#context
-      if (state.bytes > SEARCHED_WITHOUT_TIME_BYTES) throw tooLongToSearch(session, id, state.bytes)
-      return false
-    }
+    // An id without a time may be in any line.
+    if (repeats === "log" || !isUlid(id)) return false
     const newest = log.at(log.entryBefore(log.end) ?? log.from)
     // Not after the newest entry: if no time is known, the whole log is searched.
     const times = [ulidTime(id), newest === undefined ? Number.NaN : timeOf(newest), this.#context.options.now()]
@@ -191,9 +182,4 @@ function oldestHeld(log: EntryLog): number {
     if (entry !== undefined) return timeOf(entry)
   }
   return Number.NaN
-}
-
-function tooLongToSearch(session: string, id: string, bytes: number): SessionError {
-  const message = `The id ${JSON.stringify(id)} has no time in it, so all ${bytes} bytes of ${session} would be searched for it, more than ${SEARCHED_WITHOUT_TIME_BYTES}. Use a ULID, or pass \`repeats: "log"\` to search them, or \`repeats: "end"\` to search only the lines in memory.`
-  return new SessionError("invalid", message, { session })
 }

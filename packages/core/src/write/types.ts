@@ -33,8 +33,8 @@ export interface AppendOptions extends EntryOptions {
   readonly leaf?: Readonly<Record<string, unknown>>
   /**
    * How far back in the log an entry is looked for whose `id` the caller has given. Default: as far as a ULID's time requires, a day before
-   * it; for an id without a time the whole log, up to 8 MB, and `invalid` beyond that. `"log"`: the whole log, whatever its size.
-   * `"end"`: the lines in memory alone. The lines are read once per opened session.
+   * it; for an id without a time the whole log. `"log"`: the whole log, for any id. `"end"`: the lines in memory alone. The lines are
+   * read once per opened session.
    */
   readonly repeats?: "end" | "log"
 }
