@@ -2,6 +2,7 @@
  * Makes the messages of a chat sendable, as `context()` of a session does: a call without a result gets an error result, and what a model
  * would be refused for is left out. The messages themselves stay as they are.
  */
+import { isObject } from "./json.ts"
 import { isFinished, isTool, type Part, toolName } from "./parts.ts"
 import type { ChatMessage } from "./types.ts"
 
@@ -78,7 +79,7 @@ function repairParts(parts: readonly Part[], isLast: boolean, note: Note): Part[
     note(`${call} has no result; an error result was added. Save the message with a result to replace it.`, id)
     return withErrorResult(part)
   })
-  const ended = withoutLooseReasoning(repaired, note)
+  const ended = withoutLooseReasoning(withoutLostItems(parts, repaired, note), note)
   return ended.every((part, index) => part === parts[index]) ? undefined : ended.filter((part) => part !== undefined)
 }
 
@@ -127,6 +128,52 @@ function callerOf({ callProviderMetadata }: Part): unknown {
 function withErrorResult(part: Part): Part {
   const { approval: _, output: _output, preliminary: _preliminary, ...call } = part
   return { ...call, type: part.type, state: "output-error", errorText: NO_RESULT_TEXT }
+}
+
+/**
+ * Of a step that was cut off, what only names an item of OpenAI's: its store has no answers that were cut off, and the AI SDK sends the ids of items in
+ * place of what they say, "Item with id … not found": https://github.com/vercel/ai/issues/8811 (2026-11-29). A text is sent as it is without its id.
+ */
+function withoutLostItems(
+  parts: readonly Part[],
+  repaired: readonly (Part | undefined)[],
+  note: Note,
+): readonly (Part | undefined)[] {
+  if (!parts.some(isUnfinished)) return repaired
+  const steps = parts.map((_, index) => parts.slice(0, index + 1).filter(isBoundary).length)
+  const stepsWith = (is: (part: Part) => boolean) => new Set(steps.filter((_, index) => is(parts[index] as Part)))
+  const [unfinished, named] = [stepsWith(isUnfinished), stepsWith(hasItemId)]
+  return repaired.map((part, index) => {
+    const step = steps[index] as number
+    if (part === undefined || !unfinished.has(step) || !named.has(step)) return part
+    if (part.type === "text") return hasItemId(part) ? withoutItemId(part) : part
+    const isHosted = part["providerExecuted"] === true
+    if (!isHosted && (part.type !== "reasoning" || !hasItemId(part))) return part
+    const id = isTool(part) ? (part["toolCallId"] as string) : undefined
+    const what = id === undefined ? part.type : `the call ${JSON.stringify(id)} of ${toolName(part)}`
+    note(`${what} of an answer that was cut off is left out.`, id)
+    return undefined
+  })
+}
+
+function isUnfinished({ state }: Part): boolean {
+  return state === "streaming" || state === "input-streaming"
+}
+
+const METADATA = ["providerMetadata", "callProviderMetadata", "resultProviderMetadata"] as const
+
+function hasItemId(part: Part): boolean {
+  return METADATA.some((key) => Object.values(part[key] ?? {}).some((value) => isObject(value) && "itemId" in value))
+}
+
+function withoutItemId({ providerMetadata, ...part }: Part): Part {
+  const kept = Object.entries(providerMetadata ?? {}).flatMap(([name, value]) => {
+    if (!isObject(value)) return [[name, value]]
+    const { itemId: _, ...rest } = value
+    return Object.keys(rest).length === 0 ? [] : [[name, rest]]
+  })
+  const metadata = kept.length === 0 ? {} : { providerMetadata: Object.fromEntries(kept) as object }
+  return { ...part, type: part.type, ...metadata }
 }
 
 /**

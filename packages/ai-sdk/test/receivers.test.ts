@@ -39,10 +39,57 @@ const call = fc
       "approval" in fields ? { approval: { ...(fields.approval as object), id: `of ${toolCallId}` } } : {}
     return { type: "tool-look", toolCallId, input: {}, ...fields, ...approval } as unknown as Part
   })
+/** Calls that Anthropic and OpenAI execute themselves. */
+const hosted = fc
+  .record({
+    made: fc.constantFrom(
+      {
+        toolCallId: "srvtoolu_1",
+        callProviderMetadata: { anthropic: {} },
+        output: [
+          { type: "web_search_result", url: "https://a.example/", title: "A", pageAge: null, encryptedContent: "ZQ==" },
+        ],
+      },
+      { toolCallId: "ws_sdk_1", output: { action: { type: "search", query: "q" } } },
+    ),
+    fields: fc.constantFrom<object>(
+      { state: "input-streaming", rawInput: "{" },
+      { state: "input-available" },
+      { state: "approval-requested", approval: { id: "mcpr_sdk_1" } },
+      { state: "approval-responded", approval: { id: "mcpr_sdk_1", approved: true } },
+      { state: "approval-responded", approval: { id: "mcpr_sdk_1", approved: false } },
+      { state: "output-available" },
+    ),
+  })
+  .map(({ made: { output, ...made }, fields }) => {
+    const more = "state" in fields && fields.state === "output-available" ? { output } : {}
+    return {
+      type: "tool-web_search",
+      providerExecuted: true,
+      input: { query: "q" },
+      ...made,
+      ...fields,
+      ...more,
+    } as unknown as Part
+  })
 const words = fc.constantFrom("", " ", "words")
+/** The rest of the id of an item that OpenAI has made in 2020, and stores no more. */
+const OLD = `5f000000${"0".repeat(40)}`
 const part = fc.oneof(
   { weight: 4, arbitrary: call },
-  { weight: 2, arbitrary: words.map((said): Part => ({ type: "text", text: said })) },
+  { weight: 2, arbitrary: hosted },
+  {
+    weight: 2,
+    arbitrary: fc
+      .record({ text: words, itemId: fc.constantFrom(undefined, "msg_sdk_1", "msg_sdk_2", `msg_${OLD}`) })
+      .map(
+        ({ text, itemId }): Part => ({
+          type: "text",
+          text,
+          ...(itemId === undefined ? {} : { providerMetadata: { openai: { itemId } } }),
+        }),
+      ),
+  },
   {
     weight: 2,
     arbitrary: fc
@@ -52,6 +99,7 @@ const part = fc.oneof(
           undefined,
           { openai: { itemId: "rs_sdk_1", reasoningEncryptedContent: "ZQ==" } },
           { openai: { itemId: "rs_sdk_2", reasoningEncryptedContent: "ZQ==" } },
+          { openai: { itemId: `rs_${OLD}`, reasoningEncryptedContent: "ZQ==" } },
           { anthropic: { signature: "c2ln" } },
           { google: { thoughtSignature: "c2ln" } },
         ),
@@ -77,13 +125,32 @@ const part = fc.oneof(
 const files = [undefined, "image/png", "application/pdf", "text/plain", "audio/ogg"].map((mediaType): Part[] =>
   mediaType === undefined ? [] : [{ type: "file", mediaType, url: `data:${mediaType};base64,iVBORw0KGgo=` }],
 )
-const turn = fc.record({ answer: fc.array(part, { maxLength: 7 }), shows: fc.constantFrom(...files) })
+
+/** The answer as it was when its stream broke. OpenAI has stored nothing of the last step then. */
+function cutOff(answer: readonly Part[]): readonly Part[] {
+  const last = answer.findLastIndex(({ type }) => type === "step-start") + 1
+  const step = JSON.parse(JSON.stringify(answer.slice(last)).replaceAll("_sdk_", "_cut_")) as Part[]
+  const words: Part = {
+    type: "text",
+    text: "I s",
+    state: "streaming",
+    providerMetadata: { openai: { itemId: "msg_cut_9" } },
+  }
+  return [...answer.slice(0, last), ...step, words]
+}
+
+const turn = fc.record({
+  answer: fc
+    .record({ parts: fc.array(part, { maxLength: 7 }), isCut: fc.boolean() })
+    .map(({ parts, isCut }) => (isCut ? cutOff(parts) : parts)),
+  shows: fc.constantFrom(...files),
+})
 const chat = fc
   .record({ turns: fc.array(turn, { minLength: 1, maxLength: 4 }), asksOn: fc.boolean() })
   .map(({ turns, asksOn }): readonly UIMessage[] => [
     ...turns.flatMap(({ answer, shows }, n): readonly UIMessage[] => [
       { id: `u${n}`, role: "user", parts: shows.length > 0 ? shows : [{ type: "text", text: `question ${n}` }] },
-      { id: `a${n}`, role: "assistant", parts: answer },
+      { id: `a${n}`, role: "assistant", parts: [...answer] },
     ]),
     ...(asksOn ? [user("next", "and?")] : []),
   ])

@@ -16,8 +16,8 @@ const MODELS = [
   undefined,
 ] as const
 
-/** Ids of items begin as those of other answers: a log may have an answer twice. */
-const item = fc.constantFrom("sdk_1", "sdk_2", "sdk_3", `sdk_${"i".repeat(70)}`)
+/** Ids of items begin as those of other answers: a log may have an answer twice. The last one is of the year 2020. */
+const item = fc.constantFrom("sdk_1", "sdk_2", "sdk_3", `sdk_${"i".repeat(70)}`, `5f000000${"0".repeat(40)}`)
 const metadata = {
   text: fc.option(
     fc.oneof(
@@ -65,8 +65,14 @@ const called = fc
   ])
 
 /** What a provider has executed itself, as a call and its result, and what else only it gives. */
-const OWN: Readonly<Record<string, { readonly tools: readonly object[]; readonly other: readonly Part[] }>> = {
+const OWN: Readonly<
+  Record<
+    string,
+    { readonly ids: readonly string[]; readonly tools: readonly object[]; readonly other: readonly Part[] }
+  >
+> = {
   anthropic: {
+    ids: ["srvtoolu_1", "srvtoolu_2"],
     tools: [
       {
         toolName: "web_search",
@@ -79,6 +85,7 @@ const OWN: Readonly<Record<string, { readonly tools: readonly object[]; readonly
     other: [{ type: "file", file: { base64: "JVBERi0=", mediaType: "application/pdf" } }],
   },
   openai: {
+    ids: ["ws_sdk_1", "ws_sdk_2"],
     tools: [{ toolName: "web_search", input: {}, output: { action: { type: "search", query: "q" } } }],
     other: [
       {
@@ -89,6 +96,7 @@ const OWN: Readonly<Record<string, { readonly tools: readonly object[]; readonly
     ],
   },
   google: {
+    ids: ["aBcDeFgHiJkLmNoP", "aBcDeFgHiJkLmNoQ"],
     tools: [
       {
         toolName: "code_execution",
@@ -104,19 +112,17 @@ const OWN: Readonly<Record<string, { readonly tools: readonly object[]; readonly
 }
 
 function own(provider: string): fc.Arbitrary<readonly Part[]> {
-  const { tools, other } = OWN[provider] ?? { tools: [], other: [] }
-  const call = fc
-    .record({ id: fc.constantFrom("ws_sdk_1", "ws_sdk_2"), halves: fc.constantFrom(1, 2, 3) })
-    .map(({ id, halves }) =>
-      tools.flatMap((tool) => {
-        const named = { ...tool, toolCallId: id, providerExecuted: true }
-        const parts = [
-          { type: "tool-call", ...named },
-          { type: "tool-result", ...named },
-        ]
-        return halves === 3 ? parts : parts.slice(halves - 1, halves)
-      }),
-    )
+  const { ids, tools, other } = OWN[provider] ?? { ids: [""], tools: [], other: [] }
+  const call = fc.record({ id: fc.constantFrom(...ids), halves: fc.constantFrom(1, 2, 3) }).map(({ id, halves }) =>
+    tools.flatMap((tool) => {
+      const named = { ...tool, toolCallId: id, providerExecuted: true }
+      const parts = [
+        { type: "tool-call", ...named },
+        { type: "tool-result", ...named },
+      ]
+      return halves === 3 ? parts : parts.slice(halves - 1, halves)
+    }),
+  )
   const image: Part = { type: "file", file: { base64: "iVBORw0KGgo=", mediaType: "image/png" } }
   const asked: Part = {
     type: "tool-approval-request",
@@ -155,7 +161,9 @@ export const saidByAiSdk: fc.Arbitrary<(session: Session) => Promise<unknown>> =
   )
   .map(({ parts, model, finishReason, isCut }) => (session) => {
     const end: Part = { type: "finish-step", finishReason, usage: {}, response: { id: "r" } }
-    const given = isCut ? parts.flat() : [...parts.flat(), end]
+    // The API stores nothing of an answer that was cut off.
+    const cut = JSON.parse(JSON.stringify(parts.flat()).replaceAll("sdk_", "cut_")) as Part[]
+    const given = isCut ? cut : [...parts.flat(), end]
     const accumulate = accumulateAiSdk(model === undefined ? {} : { model })
     return appendStream(session, streamed(given), accumulate, {}).catch(() => undefined)
   })

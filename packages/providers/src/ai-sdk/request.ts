@@ -1,11 +1,13 @@
 /** A context as `instructions` and `messages` of the AI SDK. */
 import type { AssistantMessage, ContentBlock, ContextMessage, ModelMessage, ToolResultMessage } from "@sessions/core"
 import { type Fields, fieldsOf } from "@sessions/formats/messages/values"
+import { isCutOff } from "../shared/answer.ts"
 import { type Half, Halves } from "../shared/halves.ts"
 import type { Lost } from "../shared/lost.ts"
 import { isEqual, isNative, nativeOf } from "../shared/native.ts"
 import { Turns } from "../shared/order.ts"
-import { ITEM_FORMS, ITEM_ID } from "../openai-responses/rules.ts"
+import { isItemId } from "../openai-responses/fields.ts"
+import { referenceProblem } from "../openai-responses/rules.ts"
 import { prepare, systemApart, systemText } from "../shared/prepare.ts"
 import { imagesBehind, withinLimit } from "../shared/results.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
@@ -25,9 +27,11 @@ export interface AiSdkOptions extends RequestOptions {
   readonly model?: { readonly provider: string; readonly modelId?: string }
   /**
    * The option `store` of your requests to OpenAI's Responses API. True, the SDK's default: reasoning that another client has got is left out, since the SDK
-   * would refer to it in the API's store. False: it is sent.
+   * would refer to it in the API's store, and so are items that the store has no more, or never had. False: it is sent.
    */
   readonly store?: boolean
+  /** Items of OpenAI's store are referred to for 30 days, at this time: milliseconds since 1970. Default: now. */
+  readonly now?: number
 }
 
 interface Writer {
@@ -35,6 +39,7 @@ interface Writer {
   readonly halves: Halves
   readonly lost: Lost
   readonly isStored: boolean
+  readonly now: number
   /** The message that has this item of the Responses API, by its id. */
   readonly itemIds: Map<unknown, ModelMessage>
 }
@@ -59,7 +64,14 @@ export function toAiSdk(context: Context, o: AiSdkOptions = {}): ProviderRequest
     join: ({ content }, next) => content.push(...next.content),
   })
   const halves = new Halves(messages, { halfOf, goesOn, isAwaited })
-  const writer: Writer = { rules, halves, lost, isStored: o.store ?? true, itemIds: new Map() }
+  const writer: Writer = {
+    rules,
+    halves,
+    lost,
+    isStored: o.store ?? true,
+    now: o.now ?? Date.now(),
+    itemIds: new Map(),
+  }
   for (const item of messages) {
     const { message, entryId } = item
     lost.add("attachments", entryId, message.attachments?.length ?? 0)
@@ -83,9 +95,13 @@ function halfOf(block: ContentBlock): Half | undefined {
   return { of: type === "tool-call" ? "call" : "result", id: String(toolCallId) }
 }
 
+/** The stop reason of an answer that the provider goes on with though no tool of the program has run: it has paused, or the user has decided. */
+export const GOES_ON = "ai-sdk:goes_on"
+
 /** After such an answer the SDK calls the model again, which may give the results then: at once, or with those of the program's tools. */
-const goesOn = ({ stopReason }: AssistantMessage) => stopReason === "tool-calls"
-const isAwaited = ({ content }: AssistantMessage) => content.some(({ type }) => type === "toolCall")
+const goesOn = ({ stopReason }: AssistantMessage) => stopReason === "tool-calls" || stopReason === GOES_ON
+const isAwaited = ({ content, stopReason }: AssistantMessage) =>
+  stopReason === GOES_ON || content.some(({ type }) => type === "toolCall")
 
 function resultPart(message: ToolResultMessage, entryId: string, { rules, lost }: Writer): Fields {
   const { toolCallId, toolName } = message
@@ -110,13 +126,24 @@ function withoutForeign(item: Item, rules: AiSdkRules, lost: Lost): Item {
   const { message, entryId } = item
   if (message.role !== "assistant") return item
   const isOwn = rules.otherParts && (rules.provider === "" || message.provider === rules.provider)
-  const content = message.content.filter(({ type }) => (type === PART ? isOwn : type !== "image" || rules.answerImages))
+  const content = message.content.filter((block) =>
+    block.type === PART ? isOwn && isOwnPart(block, rules) : block.type !== "image" || rules.answerImages,
+  )
   if (content.length === message.content.length) return item
   const left = message.content.filter((block) => !content.includes(block))
   const images = left.filter(({ type }) => type === "image").length
   lost.add("images", entryId, images, `${rules.receiver} takes none in answers`)
   lost.add("blocks", entryId, left.length - images, `${rules.receiver} takes parts that it has made itself`)
   return { ...item, message: { ...message, content } }
+}
+
+function isOwnPart(block: ContentBlock, { provider, hosted }: AiSdkRules): boolean {
+  const { type, toolCallId, providerOptions } = fieldsOf((block as Fields)["part"])
+  const options = fieldsOf(providerOptions)
+  const isOthers = provider !== "" && Object.keys(options).length > 0 && !Object.hasOwn(options, provider ?? "")
+  if (isOthers || halfOf(block) === undefined) return !isOthers
+  const { itemId } = fieldsOf(options[provider ?? ""])
+  return hosted.test(`${String(type)} ${String(itemId ?? toolCallId)}`)
 }
 
 /** Thinking comes before what it led to: of an answer that was cut off it is all, and the providers refuse it then. */
@@ -149,35 +176,28 @@ function withReasoning(parts: readonly Fields[], { reasoning }: AiSdkRules): rea
 }
 
 /**
- * Without ids of items that the Responses API does not take, or that a message before has: the SDK sends what the item says instead. Items that
+ * Without ids of items that the Responses API does not take or find, or that a message before has: the SDK sends what the item says instead. Items that
  * need their ids are left out: "Missing required parameter: 'input[1].id'", https://github.com/openai/codex/issues/6934
  */
-function withItemIds(part: Fields, { message, entryId }: Item, { rules, lost, itemIds }: Writer): Fields | undefined {
-  if (!rules.itemIds) return part
+function withItemIds(part: Fields, { message, entryId }: Item, writer: Writer): Fields | undefined {
+  if (!writer.rules.itemIds) return part
   const { type, toolCallId, providerExecuted } = part
   const options = Object.entries(fieldsOf(part["providerOptions"]))
   const isHosted = type === "tool-result" || providerExecuted === true
   const named = options.flatMap(([name, value]) =>
     "itemId" in fieldsOf(value) ? [{ name, id: fieldsOf(value)["itemId"] }] : [],
   )
-  const isTaken = ({ name, id }: { readonly name: string; readonly id: unknown }): boolean => {
-    const { prefix = "" } = ITEM_FORMS[ITEMS[String(type)] ?? ""] ?? {}
-    const isOwn = name !== "openai" || (String(id).startsWith(prefix) && ITEM_ID.test(String(id)))
-    // A call has one id with its result, and the parts of a reasoning or a text have one.
-    const key = isHosted ? `${String(type)} ${String(id)}` : id
-    const isFirst = type === "custom" ? !itemIds.has(key) : (itemIds.get(key) ?? message) === message
-    if (!isOwn || !isFirst) return false
-    itemIds.set(key, message)
-    return true
-  }
   // The SDK takes the id of a call that the provider has executed for that of its item.
-  const refused = (isHosted && named.length === 0 ? [{ name: "", id: toolCallId }] : named).filter(
-    (one) => !isTaken(one),
-  )
-  if (refused.length === 0) return part
+  const all = isHosted && named.length === 0 ? [{ name: "", id: toolCallId }] : named
+  const refused = all.flatMap(({ name, id }) => {
+    const why = itemProblem({ type: String(type), name, id, isHosted }, message, writer)
+    return why === undefined ? [] : [{ name, why }]
+  })
+  const [first] = refused
+  if (first === undefined) return part
   if (isHosted || (type !== "text" && type !== "tool-call")) {
-    const rule = "its id is one that the Responses API does not take, or occurred before"
-    lost.add(type === "reasoning" ? "thinking" : "blocks", entryId, 1, rule)
+    const code = first.why === EXPIRED ? "expired" : type === "reasoning" ? "thinking" : "blocks"
+    writer.lost.add(code, entryId, 1, first.why)
     return undefined
   }
   const sent = options.map(([name, value]) => {
@@ -186,6 +206,35 @@ function withItemIds(part: Fields, { message, entryId }: Item, { rules, lost, it
   })
   return { ...part, providerOptions: Object.fromEntries(sent) as Fields }
 }
+
+interface NamedItem {
+  /** Of the part. */
+  readonly type: string
+  /** Of the provider that gave the id; "" if it is that of a call. */
+  readonly name: string
+  readonly id: unknown
+  readonly isHosted: boolean
+}
+
+/** Why the API does not take the item's id; undefined: it does, and the message is the one that has it. */
+function itemProblem(
+  { type, name, id, isHosted }: NamedItem,
+  message: ModelMessage,
+  { itemIds, isStored, now }: Writer,
+): string | undefined {
+  const isOwn = name !== "openai" || isItemId(ITEMS[type] ?? "", id)
+  // A call has one id with its result, and the parts of a reasoning or a text have one.
+  const key = isHosted ? `${type} ${String(id)}` : id
+  const isFirst = type === "custom" ? !itemIds.has(key) : (itemIds.get(key) ?? message) === message
+  if (!isOwn || !isFirst) return "its id is one that the Responses API does not take, or occurred before"
+  itemIds.set(key, message)
+  if (!isStored) return undefined
+  // "Item with id … not found" after `stop()`: https://github.com/vercel/ai/issues/8811 (2026-11-29).
+  if (isCutOff(message)) return "the API stores no answer that was cut off"
+  return referenceProblem({ id }, { isStored, now }) === undefined ? undefined : EXPIRED
+}
+
+const EXPIRED = "the API's store has answers for 30 days. Texts are sent"
 
 /** What the parts are in the Responses API. */
 const ITEMS: Readonly<Record<string, string>> = { reasoning: "reasoning", text: "message" }

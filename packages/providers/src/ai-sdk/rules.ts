@@ -21,8 +21,17 @@ export interface AiSdkRules extends Rules {
   readonly answerImages: boolean
   /** The provider gets parts back that ours do not have, such as calls that it has executed itself. */
   readonly otherParts: boolean
+  /**
+   * The type and the id of a part of a call that the provider has executed itself, if it may be its own: answers do not always say who gave them. The id is
+   * that of the item of a result, if it has one.
+   */
+  readonly hosted: RegExp
   /** Ids of items of the Responses API are sent, of which it takes some only. */
   readonly itemIds: boolean
+  /** Goes on with a call of its own that a request ends with: `pause_turn` of platform.claude.com/docs/en/build-with-claude/handling-stop-reasons. */
+  readonly pauses: boolean
+  /** Goes on with a call of its own when the user has decided. What was asked is in its store: the SDK sends the decision alone. */
+  readonly decides: boolean
   /** Empty texts are sent: they may have a signature. */
   readonly emptyTexts: boolean
   /**
@@ -56,8 +65,11 @@ const ANY = {
   maxCalls: CHAT_DIALECTS.openai.maxCalls,
   answerImages: true,
   otherParts: true,
+  hosted: /^/,
   emptyTexts: true,
   itemIds: true,
+  pauses: true,
+  decides: true,
   resultImages: IMAGES.types,
   files: /^/,
 } satisfies Partial<AiSdkRules>
@@ -71,6 +83,8 @@ function beside({ callId, images }: Rules): Partial<AiSdkRules> {
     answerImages: false,
     emptyTexts: false,
     itemIds: false,
+    pauses: false,
+    decides: false,
     files: /^application\/pdf$/,
   }
 }
@@ -86,6 +100,8 @@ function chat({ callId, images, maxCalls, reasoning, order }: ChatRules): Partia
     otherParts: false,
     emptyTexts: false,
     itemIds: false,
+    pauses: false,
+    decides: false,
     files: /^application\/pdf$/,
     resultImages: [],
     // An empty one is added by the SDK where it is taken.
@@ -93,12 +109,21 @@ function chat({ callId, images, maxCalls, reasoning, order }: ChatRules): Partia
   }
 }
 
+/** A call for which OpenAI has asked has an id of the SDK's. */
+const OF_RESPONSES = /^tool-(?:call (?!(?:srv|mcp)toolu_)|result (?!(?:srv|mcp)toolu_)[a-z]+_)/
+
 /** By the names of providers, or of models of a gateway such as `"openai/gpt-5"`: the first that fits. */
 const PROVIDERS: readonly (readonly [RegExp, Partial<AiSdkRules>])[] = [
-  [/anthropic/, { ...beside(ANTHROPIC), files: /^(?:application\/pdf|text\/plain)$/ }],
+  [
+    /anthropic/,
+    { ...beside(ANTHROPIC), hosted: / (?:srv|mcp)toolu_/, pauses: true, files: /^(?:application\/pdf|text\/plain)$/ },
+  ],
   // Before version 3 a model takes no images in results.
-  [/^google/, { ...beside(GEMINI), answerImages: true, emptyTexts: true, files: /^/, resultImages: [] }],
-  [/\.responses$|^openai\//, { ...beside(RESPONSES), itemIds: true }],
+  [
+    /^google/,
+    { ...beside(GEMINI), hosted: / (?![a-z]+_)/, answerImages: true, emptyTexts: true, files: /^/, resultImages: [] },
+  ],
+  [/\.responses$|^openai\//, { ...beside(RESPONSES), hosted: OF_RESPONSES, itemIds: true, decides: true }],
   [/^mistral/, chat(CHAT_DIALECTS.mistral)],
   // The SDK leaves files out, and with them a message that has nothing else.
   [/^deepseek/, { ...chat(CHAT_DIALECTS.deepseek), files: /^$/ }],

@@ -2,13 +2,14 @@
 import type { AssistantMessage, ContentBlock, ContextMessage, ModelMessage, ToolResultMessage } from "@sessions/core"
 import { itemsOf } from "@sessions/formats/messages/openai-responses"
 import { type Fields, fieldsOf, numberOf } from "@sessions/formats/messages/values"
+import { isCutOff } from "../shared/answer.ts"
 import type { Lost } from "../shared/lost.ts"
 import { isEqual, isNative, nativeOf } from "../shared/native.ts"
 import { PART } from "./answer.ts"
 import { hostedOutput, isOutputOf, ITEM } from "./hosted.ts"
 import { type ItemReceiver, sentItem, sentPart } from "./fields.ts"
 import { linked, type Sent } from "./reasoning.ts"
-import { HALVES, HOSTED_CALLS, RULES } from "./rules.ts"
+import { HALVES, HOSTED_CALLS, referenceProblem, RULES, STORED_SECONDS } from "./rules.ts"
 
 const API = "openai-responses"
 
@@ -100,10 +101,11 @@ function textItem(block: ContentBlock): Fields {
 
 function itemsOfRun(
   run: readonly ContentBlock[],
-  { message, entryId }: ContextMessage<AssistantMessage>,
+  item: ContextMessage<AssistantMessage>,
   isOwn: boolean,
   to: Receiver,
 ): readonly Fields[] {
+  const { message, entryId } = item
   const [first] = run as [ContentBlock]
   const { lost } = to
   const mapped = () => {
@@ -119,7 +121,7 @@ function itemsOfRun(
     return []
   }
   if (first.type === "thinking")
-    return isNative(first, API) ? reasoning(first, entryId, to) : otherReasoning(mapped(), entryId, to)
+    return isNative(first, API) ? reasoning(first, item, to) : otherReasoning(mapped(), entryId, to)
   return mapped().map((one) => ofCall(one, first))
 }
 
@@ -135,8 +137,12 @@ function ownText(run: readonly ContentBlock[], { provider }: Receiver): Fields {
   return { type: "message", role: "assistant", ...textItem(run[0] as ContentBlock), content }
 }
 
-function reasoning(block: ContentBlock, entryId: string, to: Receiver): readonly Fields[] {
-  const { provider, isStored, now, lost } = to
+function reasoning(
+  block: ContentBlock,
+  { message, entryId }: ContextMessage<AssistantMessage>,
+  to: Receiver,
+): readonly Fields[] {
+  const { provider, lost } = to
   const fields = nativeOf(block, API)
   const given = Object.entries(fields).filter(
     ([key, value]) => value !== null && (key !== "content" || provider !== "openai"),
@@ -144,15 +150,14 @@ function reasoning(block: ContentBlock, entryId: string, to: Receiver): readonly
   const { encrypted_content: encrypted = "", content } = Object.fromEntries(given)
   // Servers of open models give the text itself. Without it and what is encrypted it is a reference into the API's store.
   if (encrypted === "" && content === undefined) {
-    const { until } = fieldsOf((block as Fields)["native"])
-    if (!isStored) {
-      lost.add("thinking", entryId, 1, NOT_STORED)
-      return []
-    }
-    if ((numberOf(until) ?? Number.POSITIVE_INFINITY) * 1000 <= now) {
-      lost.add("expired", entryId)
-      return []
-    }
+    const until = numberOf(fieldsOf((block as Fields)["native"])["until"])
+    const made = until === undefined ? undefined : until - STORED_SECONDS
+    // Of an answer that was cut off nothing is stored.
+    const isStored = to.isStored && !isCutOff(message)
+    const problem = referenceProblem({ id: fields["id"], made }, { isStored, now: to.now })
+    if (problem === "not stored") lost.add("thinking", entryId, 1, NOT_STORED)
+    if (problem === "expired") lost.add("expired", entryId)
+    if (problem !== undefined) return []
   }
   const text = (block as Fields)["thinking"]
   const summary = text === "" ? [] : [{ type: "summary_text", text }]

@@ -33,9 +33,13 @@ function refusal({ type, id, action }: Fields, provider: string | undefined): st
   if (type === "web_search_call" && action !== undefined && !SEARCH_ACTIONS.has(fieldsOf(action)["type"]))
     return "OpenAI does not take what the search did"
   if (id === undefined) return ID_OPTIONAL.has(type) ? undefined : "it has no id"
-  const { prefix = "" } = ITEM_FORMS[String(type)] ?? {}
-  const isOwn = typeof id === "string" && ITEM_ID.test(id) && id.startsWith(prefix)
-  return isOwn ? undefined : "its id is none of OpenAI's"
+  return isItemId(String(type), id) ? undefined : "its id is none of OpenAI's"
+}
+
+/** Whether OpenAI takes this id of an item of this type. */
+export function isItemId(type: string, id: unknown): boolean {
+  const { prefix = "" } = ITEM_FORMS[type] ?? {}
+  return typeof id === "string" && ITEM_ID.test(id) && id.startsWith(prefix)
 }
 
 function knownFields(item: Fields, provider: string | undefined): Fields {

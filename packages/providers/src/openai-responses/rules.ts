@@ -131,3 +131,31 @@ export const SEARCH_ACTIONS: ReadonlySet<unknown> = new Set(["search", "open_pag
  * id 'rs_…' not found. Items are not persisted when `store` is set to false". platform.openai.com/docs/guides/your-data (2026-11-28).
  */
 export const STORED_SECONDS: number = 30 * 24 * 60 * 60
+
+/**
+ * The second in which OpenAI has made an item, which its ids have: `rs_68582a79…` is of 2025-06-22 (github.com/openai/openai-agents-python/issues/919),
+ * `rs_028eb363e402d9f2016a46604e…` of 2026-07-02 (github.com/home-assistant/core/issues/175363). Undefined for other ids (2026-11-29).
+ */
+export function madeAt(id: unknown): number | undefined {
+  const { 1: older, 2: newer } = ITEM_TIME.exec(String(id)) ?? []
+  const digits = older ?? newer
+  return digits === undefined ? undefined : Number.parseInt(digits, 16)
+}
+
+const ITEM_TIME = /^[a-z]+_(?:([0-9a-f]{8})[0-9a-f]{40}|[0-9a-f]{18}([0-9a-f]{8})[0-9a-f]{24})$/
+
+/** A reference into the API's store, such as reasoning without its encrypted content. */
+export interface StoredItem {
+  readonly id: unknown
+  /** When the answer was made, in seconds since 1970. Default: what the id says. */
+  readonly made?: number | undefined
+}
+
+/** Why the API does not find what is referred to; undefined: it does, or nothing says how old it is. `now`: in milliseconds since 1970. */
+export function referenceProblem(
+  { id, made = madeAt(id) }: StoredItem,
+  { isStored, now }: { readonly isStored: boolean; readonly now: number },
+): "not stored" | "expired" | undefined {
+  if (!isStored) return "not stored"
+  return made !== undefined && (made + STORED_SECONDS) * 1000 <= now ? "expired" : undefined
+}

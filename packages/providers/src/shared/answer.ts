@@ -14,6 +14,11 @@ import type { AnswerEntry } from "./types.ts"
 /** A call whose arguments did not arrive completely: `{id, name, text}`. No request has it. */
 export const PARTIAL_CALL = "providers:partial_call"
 
+/** An answer of which the end did not arrive. */
+export function isCutOff({ stopReason }: Fields): boolean {
+  return stopReason === "aborted" || stopReason === "error"
+}
+
 export interface Answer {
   readonly content: readonly ContentBlock[]
   readonly provider: string | undefined
@@ -71,7 +76,7 @@ export function uncached(input: unknown, ...cached: readonly unknown[]): number 
  */
 export function toolCalls(answer: AssistantMessage | AnswerEntry): readonly ToolCallBlock[] {
   const message = "message" in answer ? (answer as AnswerEntry).message : answer
-  if (message.stopReason === "aborted" || message.stopReason === "error") return []
+  if (isCutOff(message)) return []
   return message.content.filter(
     (block): block is ToolCallBlock => block.type === "toolCall" && block["providerExecuted"] !== true,
   )

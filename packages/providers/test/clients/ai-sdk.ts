@@ -94,7 +94,7 @@ export const AI_SDK: readonly AiSdkReceiver[] = [
   },
 ]
 
-/** The server has stored what the SDK has got: nothing of other clients. */
+/** The server has stored what the SDK has got: nothing of other clients, of answers that were cut off, and of years ago. */
 function notStored(body: object): readonly Refusal[] {
   const { input } = body as { readonly input: readonly { readonly type?: string; readonly id?: string }[] }
   return input.flatMap(({ type, id = "" }) =>
