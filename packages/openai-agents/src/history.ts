@@ -60,6 +60,32 @@ export async function readHistory(session: Session, count: number): Promise<Hist
   return { entries: entries.reverse(), operations }
 }
 
+/** An item of the history, or one that a tombstone has taken out of it. */
+export interface ReadItem {
+  readonly entry: Entry
+  readonly isDeleted: boolean
+}
+
+/** The items, and between them those that were taken out: what followed a reasoning is not sent as if there had been none. */
+export async function withDeleted(session: Session, entries: readonly Entry[]): Promise<readonly ReadItem[]> {
+  const found: ReadItem[] = []
+  let before: string | undefined
+  for (const entry of entries) {
+    const deleted: ReadItem[] = []
+    let id = before === undefined ? null : entry.parentId
+    while (id !== null && id !== before) {
+      const parent: Entry | undefined = await session.entry(id)
+      // Entries of other types are between items, too.
+      if (parent === undefined || !isItemEntry(parent)) break
+      deleted.unshift({ entry: parent, isDeleted: true })
+      id = parent.parentId
+    }
+    found.push(...deleted, { entry, isDeleted: false })
+    before = entry.id
+  }
+  return found
+}
+
 /**
  * The place of new items. Undefined: behind the session's leaf. Else the entry that they have to follow, since another process has
  * rewritten the history, or the last batch is not complete.

@@ -1,67 +1,234 @@
 /**
- * What a model gets in place of items that OpenAI's Responses API refuses: an item or a call whose id occurred before, as local models and copied
- * histories have them, ids that are too long, and reasoning that nothing follows, as a stopped run or an item that was taken back leaves it.
+ * What a model gets in place of items that its API refuses: an item or a call whose id occurred before or has another form, as local models, other
+ * providers and copied histories have them, reasoning that nothing follows or that the API cannot look up, calls without results.
  */
-type Fields = Readonly<Record<string, unknown>>
+import {
+  CallIds,
+  CHAT_DIALECTS,
+  ID_OPTIONAL,
+  isItemId,
+  referenceProblem,
+  RESPONSES_RULES,
+  type Rules,
+  sentName,
+  wellFormed,
+} from "@sessions/providers/rules"
+import { isObject } from "./items.ts"
+import { type Fields, takenItem } from "./model-parts.ts"
+import { callKey, orphans } from "./orphans.ts"
 
-/** "string too long. Expected a string with maximum length 64": github.com/langchain-ai/langchainjs/issues/11044 (2026-11-28). */
-const MAX_ID = 64
+/** An item of the history, and when it was saved: milliseconds since 1970. */
+export interface SavedItem {
+  readonly item: object
+  readonly savedAt: number
+  /** It was taken out of the history, and is here for what followed it. */
+  readonly isDeleted?: boolean
+}
 
-/** Why an item of reasoning is left out. */
-export type ReasoningProblem = "nothing follows it" | "its id occurred before, or is too long"
+/** The API that gets the items. */
+export interface Receiver {
+  /** Undefined: that of the last answer. */
+  readonly api?: "responses" | "chat_completions" | undefined
+  readonly isStored: boolean
+  /** In milliseconds since 1970. */
+  readonly now: number
+}
+
+/** An item that no model gets. */
+export interface LeftOut {
+  /** What names it, for the one that stands in its place. */
+  readonly key: string
+  readonly why: string
+}
 
 export interface ModelItems {
   /** By the items of the history: those that differ. */
   readonly replaced: ReadonlyMap<object, object>
-  /** Reasoning that no model gets. */
-  readonly loose: ReadonlyMap<object, ReasoningProblem>
+  readonly left: ReadonlyMap<object, LeftOut>
 }
 
-export function modelItems(items: readonly object[]): ModelItems {
+export const NO_RESULT = "it has no result"
+const ANOTHER_ID = "its id occurred before, or is none of OpenAI's"
+const NOT_ALONE = "the reasoning that it belongs to is left out"
+const OTHERS = "another API made it"
+
+export function modelItems(saved: readonly SavedItem[], to: Receiver): ModelItems {
+  const api = to.api ?? (isOfResponses(saved) ? "responses" : undefined)
+  const rules = api === undefined ? ANY : api === "responses" ? RESPONSES_RULES : CHAT_DIALECTS.openai
+  // The runner takes the result of any call with an id for that of each.
+  const calls = new CallIds({ ...rules.callId, once: true })
+  const sent = saved.map(({ item }) => {
+    const sound = wellFormed(item as Fields)
+    return withOwnCall(api === undefined ? sound : takenItem(sound, api), calls, rules)
+  })
+  const open = orphans(sent.filter((_, i) => saved[i]?.isDeleted !== true))
   const replaced = new Map<object, object>()
-  const loose = new Map<object, ReasoningProblem>()
+  const left = new Map<object, LeftOut>()
   const ids = new Set<unknown>()
-  /** By the id of a call: how often it occurred, which the id of the last one shows. */
-  const calls = new Map<string, number>()
-  for (const [index, item] of items.entries()) {
-    const { id, type } = item as Fields
-    const isTaken = typeof id !== "string" || (id.length <= MAX_ID && !ids.has(id))
-    if (type === "reasoning") {
-      if (!isTaken) loose.set(item, "its id occurred before, or is too long")
-      else if (!isFollowed(items, index)) loose.set(item, "nothing follows it")
-      else ids.add(id)
+  /** Calls that are sent, and wait for their results. */
+  const waiting = new Set<string>()
+  /** The last reasoning is left out: what it led to, up to a message, is not sent under its ids. */
+  let isLoose = false
+  const keep = (item: object, sentItem: object) => {
+    if (sentItem !== item) replaced.set(item, sentItem)
+  }
+  for (const [index, one] of sent.entries()) {
+    const { item, savedAt, isDeleted } = saved[index] as SavedItem
+    if (isDeleted === true) {
+      isLoose ||= one["type"] === "reasoning"
       continue
     }
-    const { id: _, ...rest } = item as Fields
-    // A call that has no other id is known by this one.
-    const needsId = "callId" in rest ? false : type !== "message"
-    const named = isTaken || needsId ? item : rest
-    if (isTaken) ids.add(id)
-    const sent = withOwnCall(named, calls)
-    if (sent !== item) replaced.set(item, sent)
+    const [key, pair, id] = [callKey(one), pairOf(one), idOf(one)]
+    const leaveOut = (why: string, name = key ?? `${String(one["type"])} ${String(id)}`) => {
+      left.set(item, { key: name, why })
+      // The runner leaves out the reasoning before it.
+      isLoose ||= sent[index - 1]?.["type"] === "reasoning"
+    }
+    if (isGiven(one)) isLoose = false
+    if (one["type"] === "reasoning") {
+      const problem =
+        (isFollowed(sent, saved, index) ? undefined : "nothing follows it") ??
+        reasoningProblem(one, savedAt, { ids, api, to })
+      isLoose = problem !== undefined
+      if (problem === undefined) {
+        ids.add(id)
+        keep(item, one)
+      } else left.set(item, { key: "reasoning", why: problem })
+    } else if (key !== undefined && open.has(key)) leaveOut(NO_RESULT)
+    else if (pair?.half === "result" && !waiting.has(pair.id)) leaveOut("its call is not sent, or has another result")
+    else if (api === "chat_completions" && !isOfChat(one)) leaveOut(OTHERS)
+    else {
+      const isTaken =
+        id === undefined || (!isLoose && !ids.has(id) && (api !== "responses" || isItemId(typeOf(one), id)))
+      if (!isTaken && needsId(one)) leaveOut(isLoose ? NOT_ALONE : ANOTHER_ID)
+      else {
+        if (isTaken) ids.add(id)
+        if (pair?.half === "call") waiting.add(pair.id)
+        else if (pair !== undefined) waiting.delete(pair.id)
+        const { id: _, ...rest } = one
+        keep(item, isTaken ? one : rest)
+        if (typeOf(one) === "message") isLoose = false
+      }
+    }
   }
-  return { replaced, loose }
+  return { replaced, left }
 }
 
-/** With the id of a call that no call before has; its result has the same. */
-function withOwnCall(item: object, calls: Map<string, number>): object {
-  const { type, callId } = item as Fields
-  if (typeof callId !== "string" || typeof type !== "string") return item
-  const count = (calls.get(callId) ?? 0) + (type.endsWith("_call") ? 1 : 0)
-  calls.set(callId, count)
-  return count < 2 ? item : { ...item, callId: `${callId}_${count}` }
+/** Whether the last answer of which the items tell it came from the Responses API, or none tells. */
+function isOfResponses(saved: readonly SavedItem[]): boolean {
+  const last = saved.findLast(({ item }) => makerOf(item as Fields) !== undefined)
+  return last === undefined || makerOf(last.item as Fields) === "responses"
+}
+
+/** Of a receiver of which nothing is known but that a call has one result. */
+const ANY: Pick<Rules, "callId" | "callName"> = {
+  callId: { ...RESPONSES_RULES.callId, refused: /(?!)/g, min: 0, max: Number.POSITIVE_INFINITY },
+  callName: { ...RESPONSES_RULES.callName, refused: /(?!)/g, min: 0, max: Number.POSITIVE_INFINITY },
+}
+
+/** The API that has made the item; undefined if it does not show. */
+function makerOf({ type, role, id }: Fields): "responses" | "another" | undefined {
+  if (type === "reasoning") return id === undefined ? "another" : "responses"
+  if (type === "function_call" || type === "function_call_result") return undefined
+  if (type !== undefined && type !== "message") return "responses"
+  if (role !== "assistant" || id === undefined) return undefined
+  return String(id).startsWith("msg") ? "responses" : "another"
+}
+
+/** What the SDK's model for Chat Completions does not throw at. */
+function isOfChat({ type, role, caller, namespace }: Fields): boolean {
+  if (type === undefined || type === "message" || role !== undefined) return true
+  return (
+    (type === "function_call" || type === "function_call_result") && caller === undefined && namespace === undefined
+  )
+}
+
+function reasoningProblem(
+  item: Fields,
+  savedAt: number,
+  { ids, api, to }: { readonly ids: ReadonlySet<unknown>; readonly api: Receiver["api"]; readonly to: Receiver },
+): string | undefined {
+  const { id, providerData } = item
+  const isOwnId = id === undefined || isItemId("reasoning", id)
+  if (ids.has(id) || (api === "responses" && !isOwnId)) return ANOTHER_ID
+  const { encrypted_content: inSnake, encryptedContent: encrypted = inSnake } = fieldsOf(providerData)
+  if (api !== "responses" || (typeof encrypted === "string" && encrypted !== "")) return undefined
+  if (id === undefined) return OTHERS
+  const problem = referenceProblem({ id, saved: savedAt / 1000 }, to)
+  if (problem === "not stored") return "it is not encrypted, and `store` is false"
+  return problem === "expired" ? "OpenAI's store has had it for 30 days, and it is not encrypted" : undefined
+}
+
+interface Pair {
+  readonly half: "call" | "result"
+  readonly id: string
+}
+
+/** A call or its result. */
+function pairOf(item: Fields): Pair | undefined {
+  const { type, name, callId, id, providerData } = item
+  const data = fieldsOf(providerData)
+  const kind = type === "hosted_tool_call" ? (data["type"] ?? name) : type
+  if (kind === "mcp_approval_request") return pair("call", data["id"] ?? id)
+  if (kind === "mcp_approval_response") return pair("result", data["approval_request_id"])
+  return pair(GIVEN.test(typeOf(item)) ? "result" : "call", type === "unknown" ? data["call_id"] : callId)
+}
+
+function pair(half: Pair["half"], id: unknown): Pair | undefined {
+  return typeof id === "string" ? { half, id } : undefined
+}
+
+/** With an id of the call that no call before has and a name that the API takes; its result has the same id. */
+function withOwnCall(item: Fields, calls: CallIds, { callName }: Pick<Rules, "callName">): Fields {
+  const { type, name, callId, providerData } = item
+  const isUnknown = type === "unknown"
+  const id = isUnknown ? fieldsOf(providerData)["call_id"] : callId
+  const inner = typeOf(item)
+  // What a program of OpenAI's has called names its call by this id.
+  if (typeof id !== "string" || inner.startsWith("program")) return item
+  const own = GIVEN.test(inner) ? calls.ofResult(id) : calls.ofCall(id)
+  const known = type === "function_call" ? sentName(String(name), callName) : name
+  if (own === id && known === name) return item
+  if (isUnknown) return { ...item, providerData: { ...fieldsOf(providerData), call_id: own } }
+  return { ...item, callId: own, ...(known === name ? {} : { name: known }) }
+}
+
+/** The type of the item in the Responses API, as far as ids of it have a form of their own. */
+function typeOf({ type, role, providerData }: Fields): string {
+  if (type === undefined || type === "message") return role === "assistant" ? "message" : ""
+  return String(type === "unknown" ? fieldsOf(providerData)["type"] : type)
+}
+
+/** The id that the SDK sends. */
+function idOf({ type, id, providerData }: Fields): unknown {
+  const data = fieldsOf(providerData)
+  const isMcp = type === "hosted_tool_call" && String(data["type"]).startsWith("mcp_")
+  return isMcp ? (data["id"] ?? id) : id
+}
+
+const NEEDS_ID: ReadonlySet<unknown> = new Set(["hosted_tool_call", "computer_call", "program", "program_output"])
+
+/** An item that the API does not take without its id. */
+function needsId(item: Fields): boolean {
+  const inner = typeOf(item)
+  return item["type"] === "unknown" ? !GIVEN.test(inner) && !ID_OPTIONAL.has(inner) : NEEDS_ID.has(inner)
 }
 
 /** Whether what the model has made next is behind the reasoning. */
-function isFollowed(items: readonly object[], index: number): boolean {
-  const next = items.slice(index + 1).find((item) => (item as Fields)["type"] !== "reasoning") as Fields | undefined
-  if (next === undefined) return false
-  const { type, role, name, providerData } = next
-  if (type === undefined || type === "message") return role === "assistant"
-  const { type: inner } = (providerData ?? {}) as Fields
-  const isGiven = [type, name, inner].some((one) => GIVEN.test(String(one)))
-  return !isGiven
+function isFollowed(items: readonly Fields[], saved: readonly SavedItem[], index: number): boolean {
+  for (let i = index + 1, next = items[i]; next !== undefined; next = items[++i])
+    if (next["type"] !== "reasoning") return saved[i]?.isDeleted !== true && !isGiven(next)
+  return false
 }
 
-/** Types of what the program says: results of calls, and the answer to MCP's question. */
+/** What the user or the program says: results of calls, and the answer to MCP's question, too. */
+function isGiven({ type, role, name, providerData }: Fields): boolean {
+  if (type === undefined || type === "message") return role !== "assistant"
+  return [type, name, fieldsOf(providerData)["type"]].some((one) => GIVEN.test(String(one)))
+}
+
 const GIVEN = /_output$|_result$|_response$/
+
+function fieldsOf(value: unknown): Fields {
+  return isObject(value) ? value : {}
+}

@@ -15,12 +15,14 @@ import {
   isQuestion,
   type Operation,
   readHistory,
+  type ReadItem,
   type Rewrite,
+  withDeleted,
 } from "./history.ts"
 import { isObject, type ItemEntry, toEntry, toItem } from "./items.ts"
 import { KIND, logIdOf, SESSION_ID } from "./log-id.ts"
-import { type ModelItems, modelItems } from "./model-items.ts"
-import { callKey, orphans, standIn } from "./orphans.ts"
+import { type LeftOut, type ModelItems, modelItems, NO_RESULT, type Receiver } from "./model-items.ts"
+import { standIn } from "./orphans.ts"
 import { inBatch, named, rewrite } from "./rewrite.ts"
 import { type SharedState, sharedState } from "./shared.ts"
 import { checkTransaction, mutate, type Transaction } from "./transactions.ts"
@@ -38,14 +40,24 @@ import type {
  */
 export function createAgentSession<Item extends object = never>(options: AgentSessionOptions): AgentSession<Item> {
   checkOptions("createAgentSession", options, OPTIONS)
-  const { sessions, sessionId = newId(), metadata = {}, onRepair = () => undefined } = options
+  const { sessions, sessionId = newId(), metadata = {}, onRepair = () => undefined, api, store = true } = options
   if (typeof sessions?.openOrCreate !== "function")
     throw invalid("createAgentSession needs `sessions`, a repository that createSessions() has made.")
   if (!isObject(metadata)) throw invalid("The `metadata` of a session must be an object.")
-  return new LogSession(sessions, sessionId, metadata, onRepair) as unknown as AgentSession<Item>
+  if (api !== undefined && api !== "responses" && api !== "chat_completions")
+    throw invalid('The option `api` of createAgentSession must be "responses" or "chat_completions".')
+  const receiver = { api, isStored: store }
+  return new LogSession(sessions, sessionId, metadata, onRepair, receiver) as unknown as AgentSession<Item>
 }
 
-const OPTIONS: OptionNames<AgentSessionOptions> = { sessions: true, sessionId: true, metadata: true, onRepair: true }
+const OPTIONS: OptionNames<AgentSessionOptions> = {
+  sessions: true,
+  sessionId: true,
+  metadata: true,
+  onRepair: true,
+  api: true,
+  store: true,
+}
 
 const newId = createIds()
 
@@ -64,10 +76,9 @@ class LogSession implements AgentSession<object> {
   readonly #marks = new ReadMarks()
   /** What the history had that the compacting session has not read, if the session was just cleared. */
   #cleared: readonly Unread[] | undefined
+  readonly #receiver: Omit<Receiver, "now">
   /** What a model gets in place of items of the history that was read last. */
-  #forModel: ModelItems = modelItems([])
-  /** Calls without a result in it. */
-  #orphans: ReadonlySet<string> = new Set()
+  #forModel: ModelItems = { replaced: new Map(), left: new Map() }
   /** An append whose outcome is not known: its items, and its entries with their ids. */
   #doubtful: { readonly items: string; readonly entries: readonly AddedEntry[] } | undefined
 
@@ -76,7 +87,9 @@ class LogSession implements AgentSession<object> {
     sessionId: string,
     metadata: Readonly<Record<string, unknown>>,
     onRepair: (repair: AgentRepair) => void,
+    receiver: Omit<Receiver, "now">,
   ) {
+    this.#receiver = receiver
     this.#sessions = sessions
     this.#sessionId = sessionId
     this.#metadata = metadata
@@ -93,31 +106,31 @@ class LogSession implements AgentSession<object> {
       if (limit !== Number.POSITIVE_INFINITY && !Number.isSafeInteger(limit))
         throw invalid("The limit of getItems must be a whole number.")
       if (limit <= 0) return []
-      const history = await this.#read(limit)
-      this.#seen = history?.entries.at(-1)?.id ?? null
+      const read = (await this.#change(false, (session) => readItems(session, limit))) ?? []
+      this.#seen = read.findLast(({ isDeleted }) => !isDeleted)?.entry.id ?? null
       this.#marks.read(this.#seen)
-      const items = history?.entries.map(toItem) ?? []
-      this.#forModel = modelItems(items)
-      const { replaced } = this.#forModel
-      this.#orphans = orphans(items.map((item) => replaced.get(item) ?? item))
-      return items
+      const saved = read.map(({ entry, isDeleted }) => ({
+        item: toItem(entry),
+        savedAt: Date.parse(entry.timestamp),
+        isDeleted,
+      }))
+      this.#forModel = modelItems(saved, { ...this.#receiver, now: Date.now() })
+      return saved.flatMap(({ item, isDeleted }) => (isDeleted ? [] : [item]))
     })
   }
 
   prepareHistoryItemForModelInput(item: object): object {
-    const problem = this.#forModel.loose.get(item)
-    if (problem !== undefined) return this.#leaveOut(item, "reasoning", `because ${problem}`)
-    const sent = this.#forModel.replaced.get(item) ?? item
-    const key = callKey(sent)
-    return key !== undefined && this.#orphans.has(key) ? this.#leaveOut(item, key, "because it has no result") : sent
+    const left = this.#forModel.left.get(item)
+    return left === undefined ? (this.#forModel.replaced.get(item) ?? item) : this.#leaveOut(item, left)
   }
 
-  #leaveOut(item: object, key: string, why: string): object {
+  #leaveOut(item: object, { key, why }: LeftOut): object {
     const sessionId = this.#sessionId
-    const { id } = item as { readonly id?: unknown }
-    const what = key === "reasoning" ? `The reasoning ${JSON.stringify(id)}` : `The call ${JSON.stringify(key)}`
-    const wayOut = key === "reasoning" ? "" : " Add its result with addItems, or take it back, to change that."
-    const message = `${what} of the session ${JSON.stringify(sessionId)} is left out of what a model gets, ${why}.${wayOut}`
+    const { id, type } = item as { readonly id?: unknown; readonly type?: unknown }
+    const isReasoning = type === "reasoning"
+    const what = isReasoning ? `The reasoning ${JSON.stringify(id)}` : `The call ${JSON.stringify(key)}`
+    const wayOut = why === NO_RESULT ? " Add its result with addItems, or take it back, to change that." : ""
+    const message = `${what} of the session ${JSON.stringify(sessionId)} is left out of what a model gets, because ${why}.${wayOut}`
     this.#onRepair({ sessionId, item, message })
     return standIn(item, key)
   }
@@ -258,10 +271,6 @@ class LogSession implements AgentSession<object> {
     })
   }
 
-  async #read(limit: number): Promise<History | undefined> {
-    return this.#change(false, (session) => currentHistory(session, limit))
-  }
-
   /**
    * Runs `change` on the current log, again after a conflict with another process. Undefined if there is no log and none is to be
    * created.
@@ -365,6 +374,10 @@ function invalid(message: string): SessionError {
 async function currentHistory(session: Session, count: number): Promise<History> {
   await session.refresh()
   return readHistory(session, count)
+}
+
+async function readItems(session: Session, count: number): Promise<readonly ReadItem[]> {
+  return withDeleted(session, (await currentHistory(session, count)).entries)
 }
 
 /** Rejects for a log that another program has made under this id. */

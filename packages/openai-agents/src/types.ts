@@ -12,11 +12,21 @@ export interface AgentSessionOptions {
   readonly sessionId?: string
   /** Metadata of a log that is created, such as the user, by which `listAgentSessions` can filter. */
   readonly metadata?: Readonly<Record<string, unknown>>
-  /** Called in each run for each call that its model does not get, because its result is missing, and for such reasoning. Default: none is reported. */
+  /** Called in each run for each item that its model does not get, such as a call without a result. Default: none is reported. */
   readonly onRepair?: (repair: AgentRepair) => void
+  /**
+   * The API of the model in the next run, whose rules the items are fitted to: `"chat_completions"` stands for models of `aisdk()`, too. Say it if the last
+   * answer came from the other one. Default: that of the last answer.
+   */
+  readonly api?: "responses" | "chat_completions"
+  /**
+   * Whether OpenAI stores the answers, as the model settings of the agents say with their own `store`. True, the default: reasoning without its encrypted
+   * content is sent, which OpenAI finds in its store for 30 days. False, or another organization made it: it is left out.
+   */
+  readonly store?: boolean
 }
 
-/** A call or a reasoning that a model does not get. It stays in the history. */
+/** An item that a model does not get. It stays in the history. */
 export interface AgentRepair {
   readonly sessionId: string
   /** The item as `getItems` gives it. */

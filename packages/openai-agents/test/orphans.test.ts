@@ -26,7 +26,7 @@ test("a model gets each call that has its result, and no other one with the reas
       for (const [n, { kind, thinks, isAnswered }] of steps.entries()) {
         const [call, ...result] =
           kind === undefined ? [hosted(`c${n}`, isAnswered ? "completed" : "in_progress")] : kinds[kind](`c${n}`)
-        const all = [...(thinks ? [reasoning(`r${n}`)] : []), call, ...(isAnswered ? result : [])]
+        const all = [...(thinks ? [reasoning(`rs_${n}`)] : []), call, ...(isAnswered ? result : [])]
         // Nothing is between an answer and the reasoning of the next step, which a call that is left out would take along.
         const end = assistantMessage(`said ${n}`) as object
         items.push(...all, end)

@@ -149,13 +149,16 @@ export interface StoredItem {
   readonly id: unknown
   /** When the answer was made, in seconds since 1970. Default: what the id says. */
   readonly made?: number | undefined
+  /** When the answer was saved, if the id does not say when it was made. */
+  readonly saved?: number | undefined
 }
 
 /** Why the API does not find what is referred to; undefined: it does, or nothing says how old it is. `now`: in milliseconds since 1970. */
 export function referenceProblem(
-  { id, made = madeAt(id) }: StoredItem,
+  { id, made, saved }: StoredItem,
   { isStored, now }: { readonly isStored: boolean; readonly now: number },
 ): "not stored" | "expired" | undefined {
   if (!isStored) return "not stored"
-  return made !== undefined && (made + STORED_SECONDS) * 1000 <= now ? "expired" : undefined
+  const since = made ?? madeAt(id) ?? saved
+  return since !== undefined && (since + STORED_SECONDS) * 1000 <= now ? "expired" : undefined
 }
