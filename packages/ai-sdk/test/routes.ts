@@ -74,9 +74,14 @@ function blocksOf(page: string): readonly string[] {
 }
 
 function use(steps: Steps): void {
-  const onError = ({ error }: { readonly error: unknown }): void => void errors.push(error)
-  Object.assign(globalThis, { modelOfRoute: { model: modelOf(steps), tools, stopWhen: isStepCount(5), onError } })
+  left = [...steps]
 }
+
+/** What the models of the documented routes say next. */
+let left: (readonly Chunk[])[] = []
+const model = new MockLanguageModelV4({ doStream: async () => ({ stream: streamOf(left.shift() ?? []) }) })
+const onError = ({ error }: { readonly error: unknown }): void => void errors.push(error)
+Object.assign(globalThis, { modelOfRoute: { model, tools, stopWhen: isStepCount(5), onError } })
 
 /** What the models and tools of the routes have thrown. */
 export const errors: unknown[] = []
@@ -87,6 +92,7 @@ export const routes: Readonly<Record<string, (place: Place) => Promise<Server>>>
   "Saving a run": (place) => documented("function POST", place),
   "Another answer": (place) => documented("function regenerate", place),
   "Resumable streams": (place) => documented("function STOP", place),
+  Agents: (place) => documented("new ToolLoopAgent", place),
   async "the example"(place) {
     const code = readFileSync(new URL("../../../examples/ai-sdk-chat/routes.ts", import.meta.url), "utf8")
     const { createRoutes } = await load(code, place)

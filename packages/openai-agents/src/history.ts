@@ -66,8 +66,13 @@ export interface ReadItem {
   readonly isDeleted: boolean
 }
 
-/** The items, and between them those that were taken out: what followed a reasoning is not sent as if there had been none. */
-export async function withDeleted(session: Session, entries: readonly Entry[]): Promise<readonly ReadItem[]> {
+/**
+ * The newest `count` items with what other processes have added, and between them those that were taken out: what followed a reasoning is not sent as if
+ * there had been none.
+ */
+export async function readItems(session: Session, count: number): Promise<readonly ReadItem[]> {
+  await session.refresh()
+  const { entries } = await readHistory(session, count)
   const found: ReadItem[] = []
   let before: string | undefined
   for (const entry of entries) {

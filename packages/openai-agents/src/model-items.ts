@@ -16,6 +16,7 @@ import {
 import { isObject } from "./items.ts"
 import { type Fields, takenItem } from "./model-parts.ts"
 import { callKey, orphans } from "./orphans.ts"
+import type { AgentRepair } from "./types.ts"
 
 /** An item of the history, and when it was saved: milliseconds since 1970. */
 export interface SavedItem {
@@ -47,10 +48,19 @@ export interface ModelItems {
   readonly left: ReadonlyMap<object, LeftOut>
 }
 
-export const NO_RESULT = "it has no result"
+const NO_RESULT = "it has no result"
 const ANOTHER_ID = "its id occurred before, or is none of OpenAI's"
 const NOT_ALONE = "the reasoning that it belongs to is left out"
 const OTHERS = "another API made it"
+
+/** What is said of an item that is left out. */
+export function repairOf(sessionId: string, item: object, { key, why }: LeftOut): AgentRepair {
+  const { id, type } = item as Fields
+  const what = type === "reasoning" ? `The reasoning ${JSON.stringify(id)}` : `The call ${JSON.stringify(key)}`
+  const wayOut = why === NO_RESULT ? " Add its result with addItems, or take it back, to change that." : ""
+  const message = `${what} of the session ${JSON.stringify(sessionId)} is left out of what a model gets, because ${why}.${wayOut}`
+  return { sessionId, item, message }
+}
 
 export function modelItems(saved: readonly SavedItem[], to: Receiver): ModelItems {
   const api = to.api ?? (isOfResponses(saved) ? "responses" : undefined)

@@ -15,13 +15,12 @@ import {
   isQuestion,
   type Operation,
   readHistory,
-  type ReadItem,
+  readItems,
   type Rewrite,
-  withDeleted,
 } from "./history.ts"
 import { isObject, type ItemEntry, toEntry, toItem } from "./items.ts"
 import { KIND, logIdOf, SESSION_ID } from "./log-id.ts"
-import { type LeftOut, type ModelItems, modelItems, NO_RESULT, type Receiver } from "./model-items.ts"
+import { type ModelItems, modelItems, type Receiver, repairOf } from "./model-items.ts"
 import { standIn } from "./orphans.ts"
 import { inBatch, named, rewrite } from "./rewrite.ts"
 import { type SharedState, sharedState } from "./shared.ts"
@@ -121,18 +120,9 @@ class LogSession implements AgentSession<object> {
 
   prepareHistoryItemForModelInput(item: object): object {
     const left = this.#forModel.left.get(item)
-    return left === undefined ? (this.#forModel.replaced.get(item) ?? item) : this.#leaveOut(item, left)
-  }
-
-  #leaveOut(item: object, { key, why }: LeftOut): object {
-    const sessionId = this.#sessionId
-    const { id, type } = item as { readonly id?: unknown; readonly type?: unknown }
-    const isReasoning = type === "reasoning"
-    const what = isReasoning ? `The reasoning ${JSON.stringify(id)}` : `The call ${JSON.stringify(key)}`
-    const wayOut = why === NO_RESULT ? " Add its result with addItems, or take it back, to change that." : ""
-    const message = `${what} of the session ${JSON.stringify(sessionId)} is left out of what a model gets, because ${why}.${wayOut}`
-    this.#onRepair({ sessionId, item, message })
-    return standIn(item, key)
+    if (left === undefined) return this.#forModel.replaced.get(item) ?? item
+    this.#onRepair(repairOf(this.#sessionId, item, left))
+    return standIn(item, left.key)
   }
 
   async addItems(items: readonly object[]): Promise<void> {
@@ -374,10 +364,6 @@ function invalid(message: string): SessionError {
 async function currentHistory(session: Session, count: number): Promise<History> {
   await session.refresh()
   return readHistory(session, count)
-}
-
-async function readItems(session: Session, count: number): Promise<readonly ReadItem[]> {
-  return withDeleted(session, (await currentHistory(session, count)).entries)
 }
 
 /** Rejects for a log that another program has made under this id. */

@@ -40,8 +40,6 @@ afterAll(() => {
   server.close()
 })
 
-type Kind = keyof typeof kinds
-
 const LONG = "x".repeat(80)
 /** The rest of the id of an item that OpenAI has made in 2020, and stores no more. */
 const OLD = `5f000000${"0".repeat(40)}`
@@ -143,10 +141,10 @@ function itemsOf({ kind, thinks, isAnswered, says, asks, id }: Step, n: number):
   const isAny = kind === "function" || kind === "odd"
   const callId = isAny && id === "again" ? "c" : isAny && id === "long" ? `${LONG}.${n}` : `c${n}`
   const [call, ...result] =
-    kind === undefined ? [hosted(`ws_${n}`, status)] : kind === "odd" ? odd(callId) : kinds[kind as Kind](callId)
+    kind === undefined ? [hosted(`ws_${n}`, status)] : kind === "odd" ? odd(callId) : kinds[kind](callId)
   return [
     ...(thinks === undefined ? [] : [thoughts[thinks](n)]),
-    call as object,
+    call,
     ...(isAnswered ? result : []),
     ...(says === undefined ? [] : [answers[says](n)]),
     ...(asks === undefined ? [] : [questions[asks]()]),
@@ -187,7 +185,7 @@ async function apply(sessions: Sessions, session: AgentSession<AgentInputItem>, 
   if (kind === "pop") await session.popItem()
   else if (kind === "compact")
     await session.replaceHistoryWithCompaction([
-      { type: "compaction", encrypted_content: "E" } as AgentInputItem,
+      { type: "compaction", encrypted_content: "E" },
       ...items.slice(Math.max(0, at)),
     ])
   else if (kind === "transaction")

@@ -1,6 +1,7 @@
 import { createChatStore, withRepair } from "@sessions/ai-sdk"
 import { createSessions, hasCode } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
+import { fitAiSdk } from "@sessions/providers/ai-sdk"
 import { convertToModelMessages, createUIMessageStreamResponse, streamText, toUIMessageStream } from "ai"
 
 const toModelMessages = withRepair(convertToModelMessages)
@@ -25,7 +26,7 @@ export function createRoutes({ folder, model }) {
       const { id, message, trigger } = await request.json()
       const messages =
         trigger === "regenerate-message" ? upToQuestion(await load(id)) : await store.addMessage({ id, message })
-      const result = streamText({ model, messages: await toModelMessages(messages) })
+      const result = streamText({ model, messages: fitAiSdk(await toModelMessages(messages), { model }) })
       const stream = toUIMessageStream({ stream: result.stream, ...store.persist({ chatId: id, messages }) })
       const [page, rest] = stream.tee()
       const answer = drain(rest).finally(() => running.delete(answer))
