@@ -80,12 +80,13 @@ function takenInput(part: Fields): Fields {
 
 function takenImage(part: Fields): Fields {
   const { type, image } = part
-  const [, mimeType, data] = typeof image === "string" ? (/^data:([^;,]*)[^,]*;base64,([^]*)$/.exec(image) ?? []) : []
-  if (mimeType === undefined || data === undefined) return part
+  const url = isObject(image) ? `data:${String(image["mediaType"])};base64,${String(image["data"])}` : image
+  const [, mimeType, data] = /^data:([^;,]*)[^,]*;base64,([^]*)$/.exec(String(url)) ?? []
+  if (mimeType === undefined || data === undefined || (isObject(image) && typeof image["data"] !== "string")) return part
   const [fitted] = fittedImages([{ type: "image", mimeType, data }], RESPONSES_RULES)
   if (fitted?.block.type === "image") {
-    const url = `data:${fitted.block.mimeType};base64,${fitted.block.data}`
-    return url === image ? part : { ...part, image: url }
+    const sent = `data:${fitted.block.mimeType};base64,${fitted.block.data}`
+    return sent === url ? part : { ...part, image: sent }
   }
   const text = fitted?.block.type === "text" ? fitted.block.text : ""
   return type === "image" ? { type: "text", text } : { type: "input_text", text }

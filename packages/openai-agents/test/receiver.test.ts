@@ -119,7 +119,7 @@ const odd = (callId: string) => [
     callId,
     name: "files.read file",
     status: "completed",
-    output: [{ type: "input_image", image: "data:image/tiff;base64,AAAA" }],
+    output: { type: "image", image: { data: "AAAA", mediaType: "image/tiff" } },
   },
 ]
 

@@ -24,10 +24,17 @@ export function blockOfPart(part: Fields): ContentBlock {
     return withNative(block, "ai-sdk", part, { type, toolCallId, toolName, input: block.arguments })
   }
   const file = fileOf(part)
-  if (file === undefined) return { type: PART, part: storable(part) }
+  if (file === undefined) return { type: PART, part: storable(inline(part)) }
   const block = { type: "image" as const, mimeType: file.mediaType, data: file.data }
   const { mediaType, data } = file
   return withNative(block, "ai-sdk", { ...part, data }, { type, data, mediaType })
+}
+
+/** A file whose data is in a `data:` URL, which the SDK takes of the user alone. */
+function inline(part: Fields): Fields {
+  const { type, data } = part
+  const held = type === "file" || type === "reasoning-file" ? dataOfUrl(urlOf(data)) : undefined
+  return held === undefined ? part : { ...part, data: held.data }
 }
 
 /** The signature that the provider has to get back, whichever it is. */
@@ -43,13 +50,32 @@ function signatureOf(options: unknown): string | undefined {
 /** An image whose data is there: bytes, base64, or a `data:` URL. */
 function fileOf({ type, mediaType, data }: Fields): { readonly mediaType: string; readonly data: string } | undefined {
   if (type !== "file" || typeof mediaType !== "string" || !mediaType.startsWith("image")) return undefined
-  const { type: of, data: inner, url } = fieldsOf(data)
-  const held = of === "data" ? inner : of === "url" ? String(url) : data instanceof URL ? data.href : data
+  const { type: of, data: inner } = fieldsOf(data)
+  const held = of === "data" ? inner : (urlOf(data) ?? data)
   const text = held instanceof Uint8Array ? base64Of(held) : stringOf(held)
   if (text === undefined) return undefined
-  const { 1: named = "", 2: base64 } = /^data:(image\/[^;,]+)[^,]*;base64,([^]*)$/i.exec(text) ?? []
-  if (base64 !== undefined) return { mediaType: mediaType.includes("/") ? mediaType : named, data: base64 }
+  const url = dataOfUrl(text)
+  if (url !== undefined) return { mediaType: mediaType.includes("/") ? mediaType : url.mediaType, data: url.data }
   return /^[a-z]+:/i.test(text) || !mediaType.includes("/") ? undefined : { mediaType, data: text }
+}
+
+function urlOf(data: unknown): string | undefined {
+  const { type, url } = fieldsOf(data)
+  if (data instanceof URL) return data.href
+  return type === "url" ? String(url) : stringOf(data)
+}
+
+/** In base64, or with escapes, as drawings are written. */
+function dataOfUrl(url = ""): { readonly mediaType: string; readonly data: string } | undefined {
+  const { 1: mediaType = "", 2: base64, 3: text = "" } = /^data:([^;,]*)[^,]*?(;base64)?,([^]*)$/i.exec(url) ?? []
+  if (!/^data:/i.test(url)) return undefined
+  if (base64 !== undefined) return { mediaType, data: text }
+  try {
+    return { mediaType, data: base64Of(new TextEncoder().encode(decodeURIComponent(text))) }
+  } catch {
+    // No escapes.
+    return undefined
+  }
 }
 
 /** Bytes and URLs as texts: an entry is JSON. */

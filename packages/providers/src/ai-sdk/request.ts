@@ -1,6 +1,7 @@
 /** A context as `instructions` and `messages` of the AI SDK. */
 import type { AssistantMessage, ContentBlock, ContextMessage, ModelMessage, ToolResultMessage } from "@sessions/core"
 import { type Fields, fieldsOf } from "@sessions/formats/messages/values"
+import { SIGNATURE } from "../gemini/rules.ts"
 import { isCutOff } from "../shared/answer.ts"
 import { type Half, Halves } from "../shared/halves.ts"
 import type { Lost } from "../shared/lost.ts"
@@ -137,10 +138,21 @@ function withoutForeign(item: Item, rules: AiSdkRules, lost: Lost): Item {
   return { ...item, message: { ...message, content } }
 }
 
+/** `AssistantContent` of `ai` 7: the SDK fails at others. */
+const ANSWER_PARTS: ReadonlySet<unknown> = new Set([
+  "custom",
+  "file",
+  "reasoning-file",
+  "tool-approval-request",
+  "tool-call",
+  "tool-result",
+])
+
 function isOwnPart(block: ContentBlock, { provider, hosted }: AiSdkRules): boolean {
   const { type, toolCallId, providerOptions } = fieldsOf((block as Fields)["part"])
   const options = fieldsOf(providerOptions)
   const isOthers = provider !== "" && Object.keys(options).length > 0 && !Object.hasOwn(options, provider ?? "")
+  if (!ANSWER_PARTS.has(type)) return false
   if (isOthers || halfOf(block) === undefined) return !isOthers
   const { itemId } = fieldsOf(options[provider ?? ""])
   return hosted.test(`${String(type)} ${String(itemId ?? toolCallId)}`)
@@ -156,7 +168,7 @@ function partsOf(item: Item, writer: Writer): readonly Fields[] {
     const part = partOf(block, item, writer)
     // Input that is no object, as of a call that was not valid: the block has it as one.
     const { input: _, ...native } = nativeOf(block, API)
-    const sent = part && withItemIds({ ...part, ...native }, item, writer)
+    const sent = part && withItemIds(withSignature({ ...part, ...native }, entryId, writer), item, writer)
     return sent === undefined || isEmptyText(sent, rules) ? [] : [sent]
   })
   const end = parts.findLastIndex(({ type }) => type !== "reasoning" && type !== "tool-approval-request")
@@ -245,7 +257,18 @@ function takesFile({ type, mediaType, data }: Fields, { provider, files, images 
   const { reference } = fieldsOf(data)
   if (reference !== undefined) return provider === "" || Object.hasOwn(fieldsOf(reference), provider ?? "")
   const of = String(mediaType)
-  return of.startsWith("image") ? images.types.length > 0 : files.test(of)
+  if (!of.startsWith("image")) return files.test(of)
+  // The SDK finds out what an image is that is named without its type.
+  return images.types.length > 0 && (/^image(?:\/\*)?$/.test(of) || images.types.includes(of))
+}
+
+/** Without a signature that is not of Google, as gateways to several providers write them: "Base64 decoding failed". */
+function withSignature(part: Fields, entryId: string, { lost }: Writer): Fields {
+  const { google, ...others } = fieldsOf(part["providerOptions"])
+  const { thoughtSignature: signature, ...rest } = fieldsOf(google)
+  if (signature === undefined || SIGNATURE.test(String(signature))) return part
+  lost.add("signatures", entryId, 1, "Gemini takes signatures in base64 only")
+  return { ...part, providerOptions: { ...others, google: rest } }
 }
 
 const SENT_OUTPUTS: ReadonlySet<string> = new Set(["text", "image", PART])

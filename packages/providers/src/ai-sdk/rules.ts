@@ -127,7 +127,7 @@ const PROVIDERS: readonly (readonly [RegExp, Partial<AiSdkRules>])[] = [
   [/^mistral/, chat(CHAT_DIALECTS.mistral)],
   // The SDK leaves files out, and with them a message that has nothing else.
   [/^deepseek/, { ...chat(CHAT_DIALECTS.deepseek), files: /^$/ }],
-  [/^(?:kimi|moonshot)/, chat(CHAT_DIALECTS.kimi)],
+  [/^(?:kimi|moonshot)/, { ...chat(CHAT_DIALECTS.kimi), files: /^$/ }],
   [/^openai\.chat$/, chat(CHAT_DIALECTS.openai)],
   [/\.chat$/, { ...chat(CHAT_DIALECTS.openai), callId: CALL_ID }],
 ]

@@ -73,10 +73,22 @@ export function toGemini(context: Context, o: GeminiOptions = {}): ProviderReque
   const config = prompt === undefined ? {} : { systemInstruction: prompt }
   return { request: { contents: [...turns.end()], config }, diagnostics: lost.diagnostics() }
 }
+
 /** An empty text is sent if it has a signature. */
 function hasData(part: Fields): boolean {
-  return part["text"] !== "" || Object.keys(part).some((key) => key !== "text" && key !== "thought")
+  const { text, thoughtSignature: signature } = part
+  const isText = typeof text === "string" && (text !== "" || signature !== undefined)
+  return isText || Object.keys(part).some((key) => key !== "text" && !BESIDE_DATA.has(key))
 }
+
+/** Fields of a part that are none of its data: "required oneof field 'data' must have one initialized field". */
+const BESIDE_DATA: ReadonlySet<string> = new Set([
+  "thought",
+  "thoughtSignature",
+  "partMetadata",
+  "videoMetadata",
+  "mediaResolution",
+])
 
 type Item = ContextMessage<Exclude<ModelMessage, SystemMessage>>
 

@@ -112,11 +112,13 @@ function itemsOfRun(
     // Signatures of other providers of this API are no reasoning of this one.
     const provider = isOwn ? message.provider : undefined
     const one = { role: "assistant", content: run.map(plain), provider } as ModelMessage
-    return lost.mapped(entryId, (losses) => itemsOf({ id: entryId, timestamp: "", message: one }, losses))
+    const items = lost.mapped(entryId, (losses) => itemsOf({ id: entryId, timestamp: "", message: one }, losses))
+    // A block of a type that the API does not have leaves a message without content.
+    return items.filter(({ content }) => content !== "")
   }
   if (isText(first)) return isNative(first, API) ? [ownText(run, to)] : mapped()
   if (first.type === ITEM) {
-    if (isOwn) return [fieldsOf((first as Fields)["item"])]
+    if (isOwn) return storedItem(fieldsOf((first as Fields)["item"]), item, to)
     lost.add("blocks", entryId)
     return []
   }
@@ -135,6 +137,26 @@ function ownText(run: readonly ContentBlock[], { provider }: Receiver): Fields {
       : { type: "output_text", text, annotations: [], ...more }
   })
   return { type: "message", role: "assistant", ...textItem(run[0] as ContentBlock), content }
+}
+
+/** An item that ours do not have. One that only names what the API has stored is left out as reasoning is. */
+function storedItem(
+  item: Fields,
+  { message, entryId }: ContextMessage<AssistantMessage>,
+  to: Receiver,
+): readonly Fields[] {
+  const { type, id, encrypted_content: encrypted } = item
+  const isReference = type === "item_reference" || (type === "reasoning" && typeof encrypted !== "string")
+  const isStored = to.isStored && !isCutOff(message)
+  const problem = isReference ? referenceProblem({ id }, { isStored, now: to.now }) : undefined
+  if (problem === undefined) return [item]
+  to.lost.add(
+    problem === "expired" ? "expired" : "thinking",
+    entryId,
+    1,
+    problem === "expired" ? undefined : NOT_STORED,
+  )
+  return []
 }
 
 function reasoning(

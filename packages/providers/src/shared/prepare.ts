@@ -36,7 +36,8 @@ export function prepare(context: Context, { system }: RequestOptions, rules: Rul
   // Behind the repair, which would leave out a message of which nothing is left: the next request still shows that there was one.
   const sound = messages.map((item) => withSoundResult(withoutPartialCalls(item, lost)))
   return {
-    prompt: prompt === "" ? undefined : prompt,
+    // Anthropic refuses a system prompt of white space.
+    prompt: prompt?.trim() === "" ? undefined : prompt,
     messages: withCalls(withImages(sound, rules, lost), rules, lost),
     lost,
   }
