@@ -6,7 +6,7 @@ import { type Fields, isObject } from "../format/shape.ts"
 import type { Tips } from "../log/tips.ts"
 import { type InfoProjection, isParent, isText, type Stamps, withTips } from "./projection.ts"
 
-const VERSION = 3
+const VERSION = 4
 
 export function encodeProjection(projection: InfoProjection): string {
   return `{"v":${VERSION},${JSON.stringify(projection).slice(1)}`
@@ -50,10 +50,9 @@ const OPTIONAL: Readonly<Record<string, Is>> = {
   compaction: (place) => isPlace(place) && isMissingOr(Number.isFinite, place["firstKeptSeq"]),
   lastMessageAt: isTime,
   firstPrompt: (prompt) => isObject(prompt) && isText(prompt["id"]) && isText(prompt["text"]),
-  promptsMore: isTrue,
-  promptsHidden: isTrue,
+  promptHidden: isTrue,
   whole: isTrue,
-  stale: (stale) => stale === "path" || stale === "log",
+  stale: isTrue,
   userTitle: isText,
   autoTitle: isText,
   headerTitle: isText,

@@ -5,7 +5,7 @@ import { infoLog } from "../../test/info-logs.ts"
 import { anyLog, HEADER, headerOf, slotsOf } from "../../test/logs.ts"
 import { holds } from "../../test/property.ts"
 import type { Entry } from "../format/entry.ts"
-import { EntryLog } from "../log/entry-log.ts"
+import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
 import { NO_TIPS, openTips, settledLines } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import type { HeadInfo } from "../storage/contract.ts"
@@ -13,8 +13,9 @@ import { encodeProjection, parseProjection } from "./projection-text.ts"
 import {
   type InfoProjection,
   projectEntry,
-  projectLines,
+  projectFurther,
   projectInPlace,
+  projectWhole,
   type SessionInfo,
   startProjection,
   toSessionInfo,
@@ -27,9 +28,9 @@ test("the projection of a whole log agrees with its entries", () => {
   holds(
     fc.property(fc.oneof(infoLog, anyLog), (lines) => {
       const slots = slotsOf(lines)
-      const projection = projectLines(startProjection(headerOf(lines), "l"), slots.slice(1))
-      expect(projection.stale).not.toBe("log")
-      expect(known(projection)).toEqual(withoutModel(projection, expectInfo(slots, headerOf(lines), NOW)))
+      const projection = projectAll(headerOf(lines), slots)
+      expect(projection.stale).toBeUndefined()
+      expect(shown(projection)).toEqual(expectInfo(slots, headerOf(lines), NOW))
     }),
     400,
   )
@@ -42,10 +43,8 @@ test("a stored projection that is continued equals the projection of the whole l
       let projection = startProjection(headerOf(lines), "l")
       for (const [index, slot] of slots.slice(1).entries())
         projection = parseProjection(encodeProjection(projectEntry(projection, slot, index + 1))) as InfoProjection
-      const expected = withoutModel(projection, expectInfo(slots, headerOf(lines), NOW))
-      const { firstPrompt: _, ...rest } = expected
-      if (projection.stale === "log") expect(known(projection)).toMatchObject(rest)
-      else expect(known(projection)).toEqual(expected)
+      const expected = expectInfo(slots, headerOf(lines), NOW)
+      expect(certain(projection, shown(projection))).toEqual(certain(projection, expected))
     }),
     400,
   )
@@ -54,14 +53,14 @@ test("a stored projection that is continued equals the projection of the whole l
 test("a stored projection that is continued by many lines at once is right, or is stale", () => {
   holds(
     fc.property(fc.oneof(infoLog, anyLog), fc.nat({ max: 99 }), (lines, percent) => {
-      const slots = slotsOf(lines).slice(1)
+      const slots = slotsOf(lines)
+      const header = headerOf(lines)
       const cut = Math.ceil((slots.length * percent) / 100)
-      const start = projectLines(startProjection(headerOf(lines), "l"), slots.slice(0, cut))
-      const projection = projectLines(parseProjection(encodeProjection(start)) as InfoProjection, slots.slice(cut))
-      const expected = withoutModel(projection, expectInfo(slotsOf(lines), headerOf(lines), NOW))
-      const { firstPrompt: _, ...rest } = expected
-      if (projection.stale === "log") expect(known(projection)).toMatchObject(rest)
-      else expect(known(projection)).toEqual(expected)
+      const start = projectAll(header, slots.slice(0, Math.max(1, cut)))
+      const held = { header, log: EntryLog.of(slots.slice(cut), cut) }
+      const projection = projectFurther(parseProjection(encodeProjection(start)) as InfoProjection, held)
+      const expected = expectInfo(slots, header, NOW)
+      expect(certain(projection, shown(projection))).toEqual(certain(projection, expected))
     }),
     400,
   )
@@ -72,10 +71,10 @@ test("a projection that is continued in place equals one that is copied for each
     fc.property(fc.oneof(infoLog, anyLog), (lines) => {
       const slots = slotsOf(lines)
       let copied = startProjection(headerOf(lines), "l")
-      let inPlace = { ...copied }
+      const inPlace = { ...copied }
       for (const [index, slot] of slots.slice(1).entries()) {
         const before = { ...inPlace }
-        inPlace = projectInPlace(inPlace, slot, index + 1)
+        projectInPlace(inPlace, slot, index + 1)
         expect(before).toEqual(copied)
         copied = projectEntry(copied, slot, index + 1)
         expect(inPlace).toEqual(copied)
@@ -94,7 +93,7 @@ test("the tips of a stored projection that is continued are those of the whole l
       let projection = startProjection(header, "l")
       for (const [index, slot] of slots.slice(1).entries())
         projection = parseProjection(encodeProjection(projectEntry(projection, slot, index + 1))) as InfoProjection
-      const whole = projectLines(startProjection(header, "l"), slots.slice(1))
+      const whole = projectAll(header, slots)
       expect(whole.tips).toEqual(projection.tips)
       known[projection.tips === undefined ? "no" : "yes"]++
       if (projection.tips === undefined) return
@@ -108,7 +107,7 @@ test("the tips of a stored projection that is continued are those of the whole l
 test("a line that is not an entry keeps the tips and counts for the end of the lines that came from another system", () => {
   const header = { ...HEADER, origin: { format: "pi", version: 3, lines: 4 } }
   const message = (id: string, parentId: string | null): Entry => ({ ...user(id, id), parentId })
-  let projection = projectLines(startProjection(header, "l"), [message("a", null), message("b", null)])
+  let projection = projectAll(header, [undefined, message("a", null), message("b", null)])
   expect(projection).toMatchObject({ settled: 4, tips: { tips: [{ id: "a" }, { id: "b" }] } })
   projection = projectEntry(projection, undefined, 3)
   expect(projection.tips).toMatchObject({ tips: [{ id: "b" }], current: 2, damaged: 3 })
@@ -132,22 +131,35 @@ test("information has a valid time, whatever time a damaged head has", () => {
 
 test("the deletion of a prompt that is not the first one changes nothing", () => {
   const projection = projected([user("a", "1"), user("b", "2"), gone("2"), user("c", "3")])
-  expect(projection.stale).not.toBe("log")
+  expect(projection.stale).toBeUndefined()
   expect(toSessionInfo("s", projection, head).firstPrompt).toBe("a")
 })
 
-test("if the first prompt is deleted, the projection is stale line by line, since another one takes over, and right in one reading", () => {
-  const entries = [user("a", "1"), user("b", "2"), gone("1")]
-  const projection = projected(entries)
-  expect(projection.stale).toBe("log")
-  expect(projection).not.toHaveProperty("firstPrompt")
-  expect(promptOf(entries)).toBe("b")
+test("if the first prompt is deleted or edited, the projection is stale and has no text of it; the whole log shows which one takes over", () => {
+  const edit = entry("context_edit", { targetId: "1", replacement: { content: "better" } })
+  for (const [change, shows] of [
+    [gone("1"), "b"],
+    [edit, "better"],
+  ] as const) {
+    const entries = [user("secret", "1"), user("b", "2"), change]
+    const projection = projected(entries)
+    expect(projection.stale).toBe(true)
+    expect(encodeProjection(projection)).not.toContain("secret")
+    expect(promptOf(entries)).toBe(shows)
+  }
+  expect(promptOf([user("a", "1"), gone("1")])).toBeUndefined()
 })
 
-test("a log whose only prompts were deleted is not stale", () => {
-  const projection = projected([user("a", "1"), gone("1")])
-  expect(projection.stale).not.toBe("log")
-  expect(toSessionInfo("s", projection, head)).not.toHaveProperty("firstPrompt")
+test("the log is asked for the first prompt after an edit that may bring back the text of an earlier one, and after no other", () => {
+  const edit = (targetId: string, replacement: unknown) => entry("context_edit", { targetId, replacement })
+  const hidden = placed([user("a", "1"), user("b", "2"), edit("1", null), user("c", "3")])
+  const projection = projectAll(HEADER, [undefined, ...hidden])
+  expect(projection).toMatchObject({ firstPrompt: { text: "b" } })
+  const isStale = (start: InfoProjection, change: Entry): boolean =>
+    projectEntry(start, { ...change, parentId: start.leaf }, start.to.seq + 1).stale === true
+  expect(isStale(projection, edit("1", { content: "back" }))).toBe(true)
+  expect(isStale(projection, gone("3"))).toBe(false)
+  expect(isStale(projectAll(HEADER, [undefined, ...hidden.slice(0, 2)]), edit("2", null))).toBe(false)
 })
 
 test("an edit replaces the first prompt, one without text removes it, and a later one restores it", () => {
@@ -304,7 +316,6 @@ test("a compaction's stored state determines the current model, also after a bra
     modelIsExplicit: true,
     compaction: { id: "c", firstKeptSeq: 4 },
   })
-  expect(projection.stale).toBeUndefined()
 })
 
 test("the compaction is dropped when the path no longer rests on it", () => {
@@ -344,7 +355,7 @@ function gone(targetId: string): Entry {
 }
 
 function projected(entries: readonly Entry[], header: object = HEADER): InfoProjection {
-  const start = startProjection(header as never, "l")
+  const start = startProjection(header, "l")
   return placed(entries).reduce((projection, entry) => projectEntry(projection, entry, entry.seq), start)
 }
 
@@ -356,10 +367,13 @@ function placed(entries: readonly Entry[]): readonly Entry[] {
   })
 }
 
+function projectAll(header: object, slots: readonly EntrySlot[]): InfoProjection {
+  return projectWhole({ header, log: EntryLog.of(slots) }, "l")
+}
+
 /** Of a log that is read at once. */
 function promptOf(entries: readonly Entry[]): string | undefined {
-  const projection = projectLines(startProjection(HEADER, "l"), placed(entries))
-  return toSessionInfo("s", projection, head).firstPrompt
+  return toSessionInfo("s", projectAll(HEADER, [undefined, ...placed(entries)]), head).firstPrompt
 }
 
 function titleOf(entries: readonly Entry[]): readonly unknown[] {
@@ -367,7 +381,13 @@ function titleOf(entries: readonly Entry[]): readonly unknown[] {
   return [title, titleSource]
 }
 
-function known(projection: InfoProjection): Partial<SessionInfo> {
+/** Information is shown unless it is stale. Then everything but the first prompt and the model is right. */
+function certain(projection: InfoProjection, info: Partial<SessionInfo>): Partial<SessionInfo> {
+  const { firstPrompt: _, model: __, ...rest } = info
+  return projection.stale ? rest : info
+}
+
+function shown(projection: InfoProjection): Partial<SessionInfo> {
   const {
     id: _,
     updatedAt: __,
@@ -377,12 +397,5 @@ function known(projection: InfoProjection): Partial<SessionInfo> {
     openTips: ______,
     ...rest
   } = toSessionInfo("s", projection, head)
-  return withoutModel(projection, rest)
-}
-
-/** After a branch the projection does not know the current model; the path determines it. */
-function withoutModel<T extends object>(projection: InfoProjection, info: T): T {
-  if (projection.stale === undefined) return info
-  const { model: _, ...rest } = info as T & { model?: unknown }
-  return rest as unknown as T
+  return rest
 }

@@ -2,17 +2,17 @@
  * Session information: what a list shows of a session without opening it. It is projected from the log, entry by entry. The projection
  * is stored as a cache, so that it can be continued with the entries that are appended later. Pure; `store.ts` stores it.
  */
-import type { Selection } from "../context/select.ts"
+import { selectContext } from "../context/select.ts"
 import { storedState } from "../context/state.ts"
 import { type ContextState, type Entry, isAnnotationType, type ModelRef } from "../format/entry.ts"
-import type { Header, Origin, ParentSession } from "../format/header.ts"
-import { isObject } from "../format/shape.ts"
+import type { Origin, ParentSession } from "../format/header.ts"
+import { type Fields, isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
-import { leafAt } from "../log/path.ts"
+import { isOlder, leafAt } from "../log/path.ts"
 import { laterOf, replaces, type Stamp, stampOf } from "../log/stamps.ts"
 import { NO_TIPS, openTips, type OpenTips, projectTips, settledLines, type Tips } from "../log/tips.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
-import { concernsPrompts, PromptList, type PromptProjection } from "./first-prompt.ts"
+import { firstPromptOf, promptAfter, type PromptProjection } from "./first-prompt.ts"
 import { toTime } from "../storage/clock.ts"
 import { addMetrics, addUsage, NO_METRICS, type SessionMetrics } from "./metrics.ts"
 
@@ -62,15 +62,6 @@ export interface SessionInfo<Metadata extends object = AnyMetadata> {
   readonly openTips?: OpenTips
 }
 
-/**
- * Why a projection is not all of the information, and what must be read to complete it. Only a projection that is not stale is shown.
- *
- * - `path`: the leaf has moved to a branch whose path was not held, so `model` and `compaction` are unknown. The path of the leaf must be
- *   read, back to its last compaction.
- * - `log`: the first prompt was deleted or lost its text, or a value is in the blob store. The log must be projected from its start.
- */
-export type Stale = "path" | "log"
-
 type CopiedField =
   | "createdAt"
   | "messageCount"
@@ -104,7 +95,11 @@ export interface InfoProjection extends PromptProjection, Pick<SessionInfo, Copi
   readonly lines?: number
   /** Of a log of an older or newer version, as it is read. It is valid for exactly this end of the log and is never continued. */
   readonly whole?: true
-  readonly stale?: Stale
+  /**
+   * The first prompt, a value or the model at the leaf follows from lines that were not at hand: the log must be projected anew before
+   * they are shown.
+   */
+  readonly stale?: true
   /** The tips of the log's branches. Missing if they are not known: then all fields but these are right, and the log shows the tips. */
   readonly tips?: Tips
   /** See `settledLines`, as long as the end of those lines is not projected. */
@@ -122,14 +117,20 @@ export interface Stamps {
   readonly keys?: { readonly [key: string]: Stamp }
 }
 
+/** Lines of a log: all of them, or those from some line to the end. */
+export interface HeldLines {
+  readonly header: object
+  readonly log: EntryLog
+}
+
 export interface CompactionPlace {
   readonly seq: Seq
   readonly id: string
   readonly firstKeptSeq?: Seq
 }
 
-export function startProjection(header: Header | Readonly<Record<string, unknown>>, log: string): InfoProjection {
-  const h = header as Readonly<Record<string, unknown>>
+export function startProjection(header: object, log: string): InfoProjection {
+  const h = header as Fields
   const text = (key: string): string | undefined => (typeof h[key] === "string" ? h[key] : undefined)
   const source = h["source"]
   const origin = h["origin"] as Origin | undefined
@@ -162,59 +163,89 @@ export function startProjection(header: Header | Readonly<Record<string, unknown
   }
 }
 
-/** Projects the next line of the log; `undefined` is a line that is not an entry. */
-export function projectEntry(projection: InfoProjection, entry: Entry | undefined, seq: Seq): InfoProjection {
-  return projectInPlace({ ...projection }, entry, seq)
-}
-
-/** As {@link projectEntry}, but changes the projection, which is returned or replaced: a copy for each line costs more than the line. */
-export function projectInPlace(
-  projection: Mutable<InfoProjection>,
+/** Projects the next line of the log; `undefined` is a line that is not an entry. `held`: the end of the log, that line included. */
+export function projectEntry(
+  projection: InfoProjection,
   entry: Entry | undefined,
   seq: Seq,
-): Mutable<InfoProjection> {
-  const concerns = entry && projection.stale !== "log" && concernsPrompts(projection, entry)
-  const prompts = concerns && new PromptList(projection)
-  if (prompts) prompts.add(entry)
-  projectFields(projection, entry, seq)
-  return prompts ? withPrompts(projection, prompts) : projection
+  held?: HeldLines,
+): InfoProjection {
+  const next = { ...projection }
+  const hasMoved = projectLine(next, entry, seq)
+  if (hasMoved) settlePath(next, held)
+  return next
 }
 
-/** Projects the next lines of the log. Finds the first prompt in cases where line by line it is lost. */
-export function projectLines(start: InfoProjection, slots: Iterable<Entry | undefined>): InfoProjection {
-  const prompts = new PromptList(start)
-  const next: Mutable<InfoProjection> = { ...start }
-  let seq = start.to.seq
-  for (const entry of slots) {
-    projectFields(next, entry, ++seq)
-    if (entry !== undefined) prompts.add(entry)
+/** As {@link projectEntry}, but changes the projection: a copy for each line costs more than the line. */
+export function projectInPlace(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: Seq): void {
+  if (projectLine(next, entry, seq)) settlePath(next)
+}
+
+/** Continues a projection with the held lines of its log up to `end`. */
+export function projectFurther(start: InfoProjection, held: HeldLines, end: Seq = held.log.end): InfoProjection {
+  const next = { ...start }
+  projectHeld(next, held, end, projectLine)
+  return next
+}
+
+/** The projection of a log that is held whole, up to `end`. `texts`: see {@link firstPromptOf}. */
+export function projectWhole(
+  held: HeldLines,
+  identity: string,
+  end: Seq = held.log.end,
+  texts?: ReadonlyMap<Entry, string>,
+): InfoProjection {
+  const next: Mutable<InfoProjection> = startProjection(held.header, identity)
+  projectHeld(next, held, end, projectFields)
+  const { unread, ...prompt } = firstPromptOf(held.log, end, texts)
+  if (unread !== undefined) next.stale = true
+  return Object.assign(next, prompt)
+}
+
+function projectHeld(next: Mutable<InfoProjection>, held: HeldLines, end: Seq, project: typeof projectFields): void {
+  let hasMoved = false
+  for (let seq = next.to.seq + 1; seq < end; seq++) hasMoved = project(next, held.log.at(seq), seq) || hasMoved
+  if (hasMoved) settlePath(next, held)
+}
+
+/** Sets the model and the compaction of the leaf's path, to which it has moved. */
+function settlePath(next: Mutable<InfoProjection>, held?: HeldLines): void {
+  const leaf = next.leaf === null ? null : held?.log.find(next.leaf, next.to.seq + 1)
+  const selection = held && leaf !== undefined ? selectContext(held.log, leaf, held.header as Fields) : undefined
+  if (held === undefined || selection === undefined || isOlder(selection)) {
+    next.stale = true
+    return
   }
-  return withPrompts(next, prompts)
+  projectState(next, selection.state)
+  const { compaction } = selection
+  if (compaction === undefined) delete next.compaction
+  else next.compaction = compactionAt(held.log.at(compaction) as Entry, compaction)
 }
 
-/** Continues a projection with the held entries of its log up to `end`. */
-export function projectFurther(start: InfoProjection, log: EntryLog, end: Seq = log.end): InfoProjection {
-  const from = start.to.seq + 1
-  if (from >= end) return start
-  const slots = Array.from({ length: end - from }, (_, index) => log.at(from + index))
-  return projectLines(start, slots)
+/** Projects a line. Returns whether the leaf has moved to another path. */
+function projectLine(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: Seq): boolean {
+  if (entry !== undefined && !next.stale) {
+    const prompt = promptAfter(next, entry)
+    if (prompt === undefined) {
+      delete next.firstPrompt
+      next.stale = true
+    } else if (prompt.firstPrompt !== undefined) next.firstPrompt = prompt.firstPrompt
+  }
+  return projectFields(next, entry, seq)
 }
 
-/** The projection of a log that is held whole, up to `end`. */
-export function projectWhole(header: Header, identity: string, log: EntryLog, end?: Seq): InfoProjection {
-  return projectFurther(startProjection(header, identity), log, end)
-}
-
-/** Projects everything but the prompts: a {@link PromptList} has those, see {@link withPrompts}. Changes the projection. */
-export function projectFields(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: Seq): void {
+/** As {@link projectLine}, but of everything but the first prompt. */
+function projectFields(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: Seq): boolean {
   const { leaf, to } = next
   const isInherited = entry !== undefined && isCopied(next, entry)
   next.to = { seq, id: entry?.id ?? "" }
   projectBranches(next, entry, seq)
-  if (entry === undefined) return
+  if (entry === undefined) return false
+  let hasMoved = false
   if (!keepsNull(leaf, to, entry)) {
     next.leaf = leafAt(entry)
-    if (leaf !== entry.parentId) leavePath(next)
+    hasMoved = leaf !== entry.parentId
+    if (hasMoved) delete next.compaction
   }
   const field = entry as Readonly<Record<string, unknown>>
   switch (entry.type) {
@@ -249,9 +280,11 @@ export function projectFields(next: Mutable<InfoProjection>, entry: Entry | unde
       break
     default:
   }
-  if (!isInherited) return
-  next.inheritedMetrics = addMetrics(next.inheritedMetrics ?? NO_METRICS, next.metrics)
-  next.metrics = NO_METRICS
+  if (isInherited) {
+    next.inheritedMetrics = addMetrics(next.inheritedMetrics ?? NO_METRICS, next.metrics)
+    next.metrics = NO_METRICS
+  }
+  return hasMoved
 }
 
 /**
@@ -264,34 +297,11 @@ function isCopied({ parentSession: parent, createdAt, settled }: InfoProjection,
   return settled !== undefined && Date.parse(timestamp) < Date.parse(createdAt)
 }
 
-export function withPrompts(projection: InfoProjection, prompts: PromptList): InfoProjection {
-  const { firstPrompt: _, promptsMore: __, promptsHidden: ___, ...rest } = projection
-  return { ...rest, ...prompts.toProjection() }
-}
-
-/** With the state and the compaction of the leaf's path, which was read because the projection did not know them. */
-export function withPath(
-  projection: InfoProjection,
-  state: ContextState,
-  compaction: CompactionPlace | undefined,
-): InfoProjection {
-  const next: Mutable<InfoProjection> = { ...projection }
-  projectState(next, state)
-  if (compaction === undefined) delete next.compaction
-  else next.compaction = compaction
-  return next
-}
-
 /** With tips that were read from the log, or without tips. `settled`: see `settledLines`. */
 export function withTips(projection: InfoProjection, tips: Tips | undefined, settled: number): InfoProjection {
   const { tips: _, settled: __, ...rest } = projection
   if (tips === undefined) return rest
   return rest.to.seq < settled - 1 ? { ...rest, tips, settled } : { ...rest, tips }
-}
-
-/** The compaction that a selected context begins with. */
-export function compactionOf(log: EntryLog, { compaction }: Selection): CompactionPlace | undefined {
-  return compaction === undefined ? undefined : compactionAt(log.at(compaction) as Entry, compaction)
 }
 
 function compactionAt(entry: Entry, seq: Seq): CompactionPlace {
@@ -384,7 +394,6 @@ function projectModel(next: Mutable<InfoProjection>, { role = "default", provide
   if (role !== "default" || !isText(provider) || !isText(model)) return
   next.model = { provider, model }
   next.modelIsExplicit = true
-  knowPath(next)
 }
 
 /** The context's state begins with a stored state, so the model comes from it too. */
@@ -398,18 +407,6 @@ function projectState(next: Mutable<InfoProjection>, { models, modelIsExplicit }
   if (model === undefined) delete next.model
   else next.model = { provider: model.provider, model: model.model }
   next.modelIsExplicit = modelIsExplicit
-  knowPath(next)
-}
-
-/** The leaf has moved to another branch. */
-function leavePath(next: Mutable<InfoProjection>): void {
-  next.stale ??= "path"
-  delete next.compaction
-}
-
-/** An entry says which model is in force. The compaction of its path may stay unknown: it is a hint. */
-function knowPath(next: Mutable<InfoProjection>): void {
-  if (next.stale === "path") delete next.stale
 }
 
 function projectStamped(next: Mutable<InfoProjection>, entry: Entry): void {
@@ -417,7 +414,7 @@ function projectStamped(next: Mutable<InfoProjection>, entry: Entry): void {
   next.stamps = { ...next.stamps, latest: laterOf(stamp, next.stamps.latest) }
   if (entry.type === "label") return
   // Its title or value is a reference. A reader that has the blobs restores the entry and removes `blobs`.
-  if (entry.blobs !== undefined) next.stale = "log"
+  if (entry.blobs !== undefined) next.stale = true
   else if (entry.type === "metadata") projectMetadata(next, next.stamps, entry, stamp)
   else projectTitle(next, next.stamps, entry, stamp)
 }
@@ -465,7 +462,6 @@ export function isText(value: unknown): value is string {
   return typeof value === "string"
 }
 
-type Fields = Readonly<Record<string, unknown>>
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** The fields that are not undefined. */

@@ -1,12 +1,13 @@
 /** Brings session information up to date from the log if the stored one is not. */
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { fitsBesideHead, storedInfo, storeInfo } from "./store.ts"
-import { type InfoProjection, projectFields, startProjection, withPrompts, withTips } from "./projection.ts"
+import { type InfoProjection, projectInPlace, projectWhole, withTips } from "./projection.ts"
 import { withoutReferences } from "../context/missing-blobs.ts"
-import { isTitleSlot, type LogRecord, parseLine } from "../format/line.ts"
-import type { Entry } from "../format/entry.ts"
+import { replacementOf } from "../context/content.ts"
+import { ENTRY_CHECKS, type Entry, type EntryType } from "../format/entry.ts"
 import { hasCode } from "../format/errors.ts"
-import type { Header } from "../format/header.ts"
+import { isTitleSlot, type LogRecord, parseLine } from "../format/line.ts"
+import { isObject } from "../format/shape.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
@@ -15,117 +16,113 @@ import { isLeaving, settledLines } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import { StorageError } from "../storage/errors.ts"
 import { signalOf } from "../storage/signals.ts"
-import { PromptList } from "./first-prompt.ts"
+import { firstPromptOf, isTextInBlob, promptText } from "./first-prompt.ts"
 
 /** A projection is stored if it cost so many lines, or so many bytes of a log that was projected from its start. */
 const WORTH_KEEPING_LINES = 1_000
 const WORTH_KEEPING_BYTES = 65_536
 
+export interface InfoOptions extends CallOptions {
+  /** The log is also read if only its tips are not known. They stay unknown if it is damaged. */
+  readonly tips?: boolean
+}
+
 /**
- * The projection of a stored log of this version up to its end: the stored one, continued or not, else one from the log's start. Its
- * path may still be stale. `tips`: the log is also read if only its tips are not known; they stay unknown if it is damaged. `conflict` if
- * the log was replaced or deleted meanwhile.
+ * The projection of a stored log up to its end: the stored one, continued or not, else one of the whole log, which `make` reads. `conflict`
+ * if the log was replaced or deleted meanwhile.
  */
 export async function currentInfo(
   storage: SessionStorage,
   id: string,
   head: HeadInfo,
-  { tips = false, ...o }: CallOptions & { readonly tips?: boolean } = {},
+  { tips = false, ...o }: InfoOptions = {},
+  make: () => Promise<InfoProjection> = () => projectLog(storage, id, head, o),
 ): Promise<InfoProjection> {
-  const stored = await storedInfo(storage, id, head, { ...o, tips })
-  const current = await broughtUpToDate(storage, id, head, stored, o)
-  if (!tips || current.tips !== undefined) return current
-  const known = await withTipsOfLog(storage, id, head, current, o).catch((error: unknown) => {
-    if (hasCode(error, "corrupt")) return current
-    throw error
-  })
-  // Stored, so that the log is not read again for them.
-  if (known !== current) await storeInfo(storage, id, known, o)
-  return known
-}
-
-async function broughtUpToDate(
-  storage: SessionStorage,
-  id: string,
-  head: HeadInfo,
-  stored: InfoProjection | undefined,
-  o: CallOptions,
-): Promise<InfoProjection> {
-  const from = stored?.stale === "log" ? undefined : stored
-  if (from?.to.seq === head.next - 1) return from
-  const further = from && (await projectStored(storage, id, from, head, o))
-  const isFurther = further !== undefined && further.stale !== "log"
-  const projection = isFurther ? further : await projectStored(storage, id, undefined, head, o)
-  const isWorth = isFurther
-    ? head.next - (from as InfoProjection).to.seq > WORTH_KEEPING_LINES
-    : head.bytes >= WORTH_KEEPING_BYTES || stored !== undefined
-  if (isWorth || !fitsBesideHead(projection)) await storeInfo(storage, id, projection, o)
-  return projection
-}
-
-/** Projects a log up to its head, from its start or behind what `from` has of it. Stale if `from` was made of another log. */
-export async function projectStored(
-  storage: SessionStorage,
-  id: string,
-  from: InfoProjection | undefined,
-  head: HeadInfo,
-  o: CallOptions,
-): Promise<InfoProjection> {
-  const next = { ...(from ?? startProjection({}, head.log)) }
-  const prompts = new PromptList(next)
-  let hasHeader = from !== undefined
-  for await (const { seq, line } of linesOf(storage, id, from?.to.seq ?? 0, head, o)) {
-    if (seq === from?.to.seq) {
-      if (idAt(line, seq) !== from.to.id) return { ...from, stale: "log" }
-    } else if (hasHeader) {
-      const entry = await withValue(storage, parseEntry(line, seq), o)
-      projectFields(next, entry, seq)
-      if (entry !== undefined) prompts.add(entry)
-    } else {
-      // As when a session is opened: lines before the header that are not records, or a title, are skipped.
-      const { record } = parseLine(line)
-      hasHeader = record !== undefined && !isTitleSlot(record)
-      if (hasHeader) Object.assign(next, startProjection(record as LogRecord, head.log))
-      if (!hasHeader || seq > 0) next.to = { seq, id: "" }
-    }
+  const known = await continuedInfo(storage, id, head, { tips, ...o })
+  if (known !== undefined) return known
+  try {
+    const made = await make()
+    // Where information is stored that is of no use, or where none can be, the log would be read each time.
+    const isWorth = head.bytes >= WORTH_KEEPING_BYTES || head.info !== undefined || made.whole || !fitsBesideHead(made)
+    if (isWorth) await storeInfo(storage, id, made, o)
+    return made
+  } catch (error) {
+    const withoutTips = tips && hasCode(error, "corrupt") ? await continuedInfo(storage, id, head, o) : undefined
+    if (withoutTips === undefined) throw error
+    return withoutTips
   }
-  // Only the first prompts are needed, and which ones these are is known at the end.
-  await prompts.readTexts((entry) => restored(storage, entry, o))
-  return withPrompts(next, prompts)
 }
 
-/** With the tips of the log, which is read from its start. */
-async function withTipsOfLog(
+/** The stored projection with the lines since then, if that gives all of the information. */
+async function continuedInfo(
   storage: SessionStorage,
   id: string,
   head: HeadInfo,
-  projection: InfoProjection,
+  { tips = false, ...o }: InfoOptions,
+): Promise<InfoProjection | undefined> {
+  const isEnough = (info: InfoProjection): boolean => info.stale === undefined && (info.tips !== undefined || !tips)
+  const stored = await storedInfo(storage, id, head, isEnough, o)
+  if (stored === undefined || stored.to.seq === head.next - 1) return stored
+  const next = { ...stored }
+  for await (const { seq, line } of linesOf(storage, id, stored.to.seq, head, o)) {
+    if (seq > stored.to.seq) projectInPlace(next, parseEntry(line, seq), seq)
+    else if (idAt(line, seq) !== stored.to.id) return undefined
+  }
+  if (!isEnough(next)) return undefined
+  if (head.next - stored.to.seq > WORTH_KEEPING_LINES || !fitsBesideHead(next)) await storeInfo(storage, id, next, o)
+  return next
+}
+
+/** Projects a log of this version from its start. Its entries are held without what the projection does not need, so a long log fits in memory. */
+export async function projectLog(
+  storage: SessionStorage,
+  id: string,
+  head: HeadInfo,
   o: CallOptions,
 ): Promise<InfoProjection> {
   const log = new EntryLog()
-  let settled = 0
+  let header: LogRecord | undefined
   for await (const { seq, line } of linesOf(storage, id, 0, head, o)) {
-    if (seq === 0) settled = settledLines((parseLine(line).record ?? {}) as Pick<Header, "origin">)
-    const entry = parseEntry(line, seq)
-    log.push(entry === undefined ? undefined : stubOf(entry))
+    const entry = header && parseEntry(line, seq)
+    if (header === undefined) {
+      // As when a session is opened: lines before the header that are not records, or a title, are skipped.
+      const { record } = parseLine(line)
+      if (record !== undefined && !isTitleSlot(record)) header = record
+    }
+    const isNeeded = entry?.blobs !== undefined && isStamped(entry.type)
+    log.push(isNeeded ? await restored(storage, entry, o) : entry && lightened(entry))
   }
-  return withTips(projection, tipsOfLog(log, settled), settled)
+  const held = { header: header ?? {}, log }
+  // Only the text of the first prompt is needed, and which one that is is known at the end.
+  const texts = new Map<Entry, string>()
+  for (let { unread } = firstPromptOf(log); unread !== undefined; { unread } = firstPromptOf(log, log.end, texts))
+    texts.set(unread, promptText(await restored(storage, unread, o)))
+  const settled = settledLines(held.header)
+  return withTips(projectWhole(held, head.log, log.end, texts), tipsOfLog(log, settled), settled)
 }
 
-/** What the tips follow from, without the content of the entry: a stub of every entry fits in memory. */
+/** Types whose entries may be long, and from which nothing follows but their place. */
+const HEAVY: ReadonlySet<string> = new Set<EntryType>(["custom", "custom_message", "file_snapshot", "session_init"])
+
+/** What the information, and the tips and the state of a path, follow from. */
+function lightened(entry: Entry): Entry {
+  const { type } = entry
+  if (isTextInBlob(entry)) return entry
+  if (type === "context_edit")
+    return replacementOf(entry)
+      ? ({ ...entry, replacement: { content: promptText(entry) } } as unknown as Entry)
+      : entry
+  if (type !== "message") return ENTRY_CHECKS.has(type) && !HEAVY.has(type) ? entry : stubOf(entry)
+  if (!isObject(entry["message"])) return entry
+  const { role, provider, model, usage, synthetic, summary } = entry["message"]
+  const content = role === "user" ? promptText(entry) : ""
+  return { ...stubOf(entry), message: { role, provider, model, usage, synthetic, summary, content } } as Entry
+}
+
+/** What the tips follow from, without the content of the entry. */
 export function stubOf({ type, id, parentId, seq, timestamp, fromId, settles }: Entry): Entry {
   const stub = { type, id, parentId, seq, timestamp } as Entry
   return isLeaving(stub) ? ({ ...stub, fromId, settles } as Entry) : stub
-}
-
-/** With the blobs of a title or a metadata value. The projection needs no others but those of the first prompts. */
-async function withValue(
-  storage: SessionStorage,
-  entry: Entry | undefined,
-  o: CallOptions,
-): Promise<Entry | undefined> {
-  const isNeeded = entry?.blobs !== undefined && isStamped(entry.type)
-  return isNeeded ? restored(storage, entry, o) : entry
 }
 
 /** With its blobs in place, and a sentence in place of each that is missing. */

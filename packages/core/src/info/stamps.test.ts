@@ -8,7 +8,7 @@ import { EntryLog } from "../log/entry-log.ts"
 import { labelsOf } from "../log/nodes.ts"
 import { createSessions } from "../session/repository.ts"
 import { migrateLines } from "../transfer/older/migrate.ts"
-import { projectLines, startProjection, toSessionInfo } from "./projection.ts"
+import { projectWhole, toSessionInfo } from "./projection.ts"
 
 const HEAD = { next: 1, log: "l", bytes: 0, updatedAt: 0 }
 
@@ -55,9 +55,10 @@ function shown(annotations: readonly Entry[]): unknown {
     message: { role: "user", content: [] },
   }))
   const entries = [...messages, ...annotations]
+  const header = { ...HEADER, title: "from the header", cwd: "/header" }
   const { title, titleSource, metadata, cwd } = toSessionInfo(
     "s",
-    projectLines(startProjection({ ...HEADER, title: "from the header", cwd: "/header" }, "l"), entries),
+    projectWhole({ header, log: EntryLog.of([undefined, ...entries]) }, "l"),
     HEAD,
   )
   const labels = [...labelsOf(EntryLog.of([undefined, ...entries]))].sort(([a], [b]) => a - b)
@@ -133,8 +134,8 @@ test("a migrated log shows the last title of its source, whatever the clocks of 
       const records = all.map((fields, n) => ({ ...fields, id: `t${n}`, parentId: n === 0 ? null : `t${n - 1}` }))
       const header = { type: "session", version: 3, id: "old", timestamp: "2026-01-31T09:30:00.000Z", cwd: "/" }
       const migrated = migrateLines([header, ...records].map((record) => JSON.stringify(record)))
-      const start = startProjection(migrated.header, "l")
-      const info = toSessionInfo("s", projectLines(start, migrated.records as readonly Entry[]), HEAD)
+      const log = EntryLog.of([undefined, ...(migrated.records as readonly Entry[])])
+      const info = toSessionInfo("s", projectWhole({ header: migrated.header, log }, "l"), HEAD)
       const cleared = all.findLastIndex(({ title, source }) => source === "user" && title === null)
       const since = all.slice(cleared + 1)
       const last = (source: string) => since.findLast((one) => one.source === source)?.title ?? undefined

@@ -15,7 +15,7 @@ import { type InfoProjection, projectEntry, type SessionInfo, startProjection } 
 import { createSessions } from "../session/repository.ts"
 
 test("information describes the whole log, whatever part of it was stored before", async () => {
-  const garbage = ["", "null", "[]", "{}", "not json", '{"v":3}']
+  const garbage = ["", "null", "[]", "{}", "not json", '{"v":4}']
   const kept = fc.record({ at: fc.nat(), beside: fc.boolean(), harm: fc.nat({ max: 11 }) })
   await holdsAsync(
     fc.asyncProperty(fc.oneof(infoLog, anyLog), kept, async (lines, { at, beside, harm }) => {
@@ -222,22 +222,23 @@ test("the information beside the head has the tips, and is written without them 
   expect(infoText({ ...projection, userTitle: "x".repeat(MAX_INFO_BYTES) })).toBeUndefined()
 })
 
-test("of two projections that are equal otherwise the one with tips is used", async () => {
-  const lines = [headerLine(), saidLine(1)]
+test("of the stored projections the one with the most lines is used that has what is needed", async () => {
+  const lines = [headerLine(), saidLine(1), saidLine(2), saidLine(3)]
   const storage = memory()
   const { log } = await storage.append(STORED_ID, lines, { expect: 0 })
-  const projection = projectTo(lines, 1, log)
-  const stale = { ...projection, stale: "path" } as const
-  const { tips: _, ...without } = stale
-  for (const [beside, document] of [
-    [without, stale],
-    [stale, without],
-  ] as const) {
-    const head = { ...(await storage.head(STORED_ID)), info: { text: encodeProjection(beside), next: 2 } } as HeadInfo
+  const to = (seq: number, more: object = {}): InfoProjection => ({ ...projectTo(lines, seq, log), ...more })
+  const stale = { stale: true } as const
+  const used = async (beside: InfoProjection, document: InfoProjection): Promise<number | undefined> => {
+    const head = { ...(await storage.head(STORED_ID)), info: { text: encodeProjection(beside), next: 4 } } as HeadInfo
     const doc = await storage.docs.get(docKey(STORED_ID))
     await storage.docs.put(docKey(STORED_ID), encodeProjection(document), { expect: doc?.version ?? null })
-    expect(await storedInfo(storage, STORED_ID, head)).toHaveProperty("tips", projection.tips)
+    return (await storedInfo(storage, STORED_ID, head, (info) => info.stale === undefined, {}))?.to.seq
   }
+  expect(await used(to(1), to(2))).toBe(2)
+  expect(await used(to(2), to(1))).toBe(2)
+  expect(await used(to(3, stale), to(1))).toBe(1)
+  expect(await used(to(1), to(3, stale))).toBe(1)
+  expect(await used(to(3, stale), to(2, stale))).toBeUndefined()
 })
 
 /** A root of its own, as each entry of another writer may be. */

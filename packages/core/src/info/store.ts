@@ -30,15 +30,10 @@ export function fitsBesideHead(projection: InfoProjection): boolean {
   return text === undefined || fits(text, MAX_INFO_BYTES)
 }
 
-/** Whether a projection is all of the information of a log with this head. */
-export function isCurrent(projection: InfoProjection, head: HeadInfo): boolean {
-  return projection.to.seq === head.next - 1 && projection.stale === undefined
-}
-
-/** The projection beside the head, if it says that it is current. Only the log can tell whether that is true. */
+/** The projection beside the head, if it is of this head. Only the log can tell whether that is true. It may be stale. */
 export function infoBeside(head: HeadInfo): InfoProjection | undefined {
   const projection = usable(head.info?.text, head, true)
-  return projection !== undefined && isCurrent(projection, head) ? projection : undefined
+  return projection?.to.seq === head.next - 1 ? projection : undefined
 }
 
 /** Where the context of the leaf begins, if it has a compaction. A hint, which may be wrong. */
@@ -48,28 +43,23 @@ export function contextStart(projection: InfoProjection | undefined): Seq | unde
   return Number.isInteger(firstKeptSeq) ? Math.min(seq, firstKeptSeq) : undefined
 }
 
-/** The stored projection that costs least to bring up to date, with its tips if these are wanted. It is not compared with the log. */
+/**
+ * The stored projection with the most lines that has what the caller needs. It is not compared with the log. The document is only read if
+ * the one beside the head is not enough.
+ */
 export async function storedInfo(
   storage: SessionStorage,
   id: string,
   head: HeadInfo,
-  o: CallOptions & { readonly tips?: boolean } = {},
+  isEnough: (projection: InfoProjection) => boolean,
+  o: CallOptions,
 ): Promise<InfoProjection | undefined> {
-  const beside = usable(head.info?.text, head, true)
-  const isEnough = o.tips !== true || beside?.tips !== undefined
-  if (beside !== undefined && isEnough && isCurrent(beside, head)) return beside
-  const document = usable((await storage.docs.get(docKey(id), o).catch(ignoreFailure))?.text, head, false)
-  if (beside === undefined || document === undefined) return document ?? beside
-  return isBetter(document, beside, o.tips === true) ? document : beside
-}
-
-/** Reading a whole log costs most, for the projection or for the tips; then projecting more lines, then reading a path. */
-function isBetter(one: InfoProjection, other: InfoProjection, tips: boolean): boolean {
-  if ((one.stale === "log") !== (other.stale === "log")) return other.stale === "log"
-  if (tips && (one.tips === undefined) !== (other.tips === undefined)) return other.tips === undefined
-  if (one.to.seq !== other.to.seq) return one.to.seq > other.to.seq
-  if (one.stale !== other.stale) return one.stale === undefined
-  return one.tips !== undefined && other.tips === undefined
+  const needed = (projection: InfoProjection | undefined): InfoProjection | undefined =>
+    projection && isEnough(projection) ? projection : undefined
+  const beside = needed(usable(head.info?.text, head, true))
+  if (beside?.to.seq === head.next - 1) return beside
+  const document = needed(usable((await storage.docs.get(docKey(id), o).catch(ignoreFailure))?.text, head, false))
+  return beside === undefined || (document !== undefined && document.to.seq > beside.to.seq) ? document : beside
 }
 
 /** A projection of this very log. One beside the head may have been written before the log had an identity. */
@@ -89,7 +79,7 @@ export function docKey(id: string): string {
   return `sessions/${id}/info`
 }
 
-/** Writes the document. If another program writes it at the same time, either text will do. */
+/** Writes the document, unless its projection is stale. If another program writes it at the same time, either text will do. */
 export async function storeInfo(
   storage: SessionStorage,
   id: string,
@@ -99,7 +89,7 @@ export async function storeInfo(
   const key = docKey(id)
   const isThere = async (): Promise<boolean> => (await storage.head(id, o))?.log === projection.log
   const text = encoded(projection)
-  if (text === undefined) return
+  if (text === undefined || projection.stale) return
   try {
     if (!(await isThere())) return
     const doc = await storage.docs.get(key, o)

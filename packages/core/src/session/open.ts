@@ -114,7 +114,7 @@ async function openOnce(
 }
 
 interface Loaded extends LoadedLog {
-  /** The information that is stored with the head, if its seq matches the head. */
+  /** The information that is stored with the head, if its seq matches the head. It may be stale. */
   readonly beside: InfoProjection | undefined
 }
 
@@ -143,18 +143,18 @@ interface StoredInfo {
 }
 
 async function projectionOf(storage: SessionStorage, id: string, loaded: Loaded, o: CallOptions): Promise<StoredInfo> {
-  const { log, headInfo, header, settled, beside } = loaded
+  const { log, headInfo, settled, beside } = loaded
   const { from, end, complete } = log
   const ours = isOurs(loaded)
   const mustAsk = ours && !complete && beside?.tips === undefined
-  const stored = mustAsk ? await storedInfo(storage, id, headInfo, { ...o, tips: true }) : beside
+  const stored = mustAsk ? await storedInfo(storage, id, headInfo, ({ tips }) => tips !== undefined, o) : beside
   const isUsable =
     ours && stored !== undefined && stored.to.seq >= from && fitsLog(stored, headInfo.log, log.at(stored.to.seq))
-  const further = isUsable ? projectFurther(stored, log) : undefined
+  const further = isUsable ? projectFurther(stored, loaded) : undefined
   const tips = further?.tips ?? (complete ? tipsOfLog(log, settled) : undefined)
   if (!complete) return { make: () => further, tips }
   // By the time of the call the log may have pending entries.
-  return { make: () => withTips(projectWhole(header, headInfo.log, log, end), tips, settled), tips }
+  return { make: () => withTips(projectWhole(loaded, headInfo.log, end), tips, settled), tips }
 }
 
 /** Whether the log is of this version. */

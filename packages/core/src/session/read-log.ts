@@ -7,20 +7,18 @@ import type { CallOptions, HeadInfo, Seq } from "../storage/contract.ts"
 import type { EntrySlot } from "../log/entry-log.ts"
 import { currentInfo } from "../info/refresh.ts"
 import {
-  compactionOf,
   type InfoProjection,
   projectFurther,
   projectWhole,
   type SessionInfo,
   startProjection,
   toSessionInfo,
-  withPath,
   withTips,
 } from "../info/projection.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { waitAborted } from "../write/errors.ts"
-import { findEntry, restored, selectAt } from "./read-path.ts"
+import { findEntry, restored } from "./read-path.ts"
 import type { LiveSession } from "./live-session.ts"
 
 /** Reads entries in arrays: the acknowledged ones from the storage, then the pending ones. Lines that are not entries are skipped. */
@@ -86,23 +84,9 @@ export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<
   const projection = replaced ? await currentInfo(storage, id, head, o) : await infoOfOpen(live, head, o)
   // Another writer's migration rewrites the log and keeps `createdAt`. With another `createdAt`, the id was deleted and created again.
   if (replaced && projection.createdAt !== startProjection(state.header, "").createdAt) throw deleted(live)
-  const complete = projection.stale === "path" ? await withPathOf(live, projection, o) : projection
   const isOwn = !replaced && state.info?.tips !== undefined
   if (isOwn) live.reportTips()
-  return toSessionInfo(id, complete, head, isOwn ? state.openTips() : undefined)
-}
-
-/** Completes a projection after a branch: adds the model and the compaction of the new path, which it reads. */
-export async function withPathOf(
-  live: LiveSession,
-  projection: InfoProjection,
-  o: CallOptions = {},
-): Promise<InfoProjection> {
-  const { state } = live
-  const selection = await selectAt(live, projection.leaf, o)
-  const known = withPath(projection, selection.state, compactionOf(state.log, selection))
-  if (state.projection === projection) state.projection = known
-  return known
+  return toSessionInfo(id, projection, head, isOwn ? state.openTips() : undefined)
 }
 
 /** The projection that the session keeps current; if it has none, or no tips, it is made now, from memory or from the stored log. */
@@ -113,11 +97,11 @@ async function infoOfOpen(live: LiveSession, head: HeadInfo, o: CallOptions): Pr
   if (live.writeGuard.kind !== "open" || state.head === undefined) return infoOfMemory(live)
   const made = await readTips(live, head, o)
   const learned = state.info
-  return isComplete(learned) ? learned : projectFurther(made, state.log)
+  return isComplete(learned) ? learned : projectFurther(made, state)
 }
 
 function isComplete(info: InfoProjection | undefined): info is InfoProjection {
-  return info?.tips !== undefined && info.stale !== "log"
+  return info?.tips !== undefined && info.stale === undefined
 }
 
 /** Reads the log for the information and the tips that the session does not have, and reports the tips that are open. */
@@ -130,8 +114,8 @@ export async function readTips(live: LiveSession, head: HeadInfo, o: CallOptions
 
 /** The projection of a log that is completely in memory: a migrated log of an older version, or one that is not stored yet. */
 export function infoOfMemory({ state }: LiveSession): InfoProjection {
-  const { log, header, head, settled } = state
-  return withTips(projectWhole(header, head?.log ?? "", log), tipsOfLog(log, settled), settled)
+  const { log, head, settled } = state
+  return withTips(projectWhole(state, head?.log ?? ""), tipsOfLog(log, settled), settled)
 }
 
 function deleted({ id, storage }: LiveSession): SessionError {

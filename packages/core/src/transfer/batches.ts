@@ -133,7 +133,7 @@ export class Projector {
   }
 
   add(entry: Entry | undefined, seq: Seq): void {
-    this.#projection = projectInPlace(this.#projection, entry, seq)
+    projectInPlace(this.#projection, entry, seq)
   }
 
   /** A copy. */

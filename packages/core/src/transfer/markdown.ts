@@ -45,8 +45,7 @@ async function projectionOf(
 ): Promise<InfoProjection> {
   const head = whole.inMemory ? undefined : await storage.head(id, o)
   if (head !== undefined) return currentInfo(storage, id, head, o)
-  const { header, log } = whole
-  return projectWhole(header, "", log)
+  return projectWhole(whole, "")
 }
 
 function documentHead(id: string, projection: InfoProjection): string {

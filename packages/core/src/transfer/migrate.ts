@@ -16,7 +16,8 @@ import {
 import { StorageError } from "../storage/errors.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { storeInfo } from "../info/store.ts"
-import { projectLines, startProjection } from "../info/projection.ts"
+import { projectWhole } from "../info/projection.ts"
+import { EntryLog } from "../log/entry-log.ts"
 import { notFound, readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { putBackup } from "./backup.ts"
@@ -106,7 +107,8 @@ async function replaceLog(
   }
   const next = await sendWithBlobs(put, replace, now)
   const slots = stored.map(({ line, entry }, index) => entry ?? parseEntry(line, index + 1))
-  await storeInfo(storage, id, projectLines(startProjection(header, next?.log ?? ""), slots), o)
+  const log = EntryLog.of([undefined, ...slots])
+  await storeInfo(storage, id, projectWhole({ header, log }, next?.log ?? ""), o)
 }
 
 /** Parses the new lines as a reader will, with their blobs from the storage, and compares them with the migrated entries. */

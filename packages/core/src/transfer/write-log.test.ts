@@ -6,7 +6,7 @@ import { parseLine } from "../format/line.ts"
 import type { HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { parseProjection } from "../info/projection-text.ts"
-import { projectStored } from "../info/refresh.ts"
+import { projectLog } from "../info/refresh.ts"
 import type { LogToWrite } from "./log-to-write.ts"
 import { writeLog } from "./write-log.ts"
 import { withOriginLines } from "./headers.ts"
@@ -68,9 +68,7 @@ test("the information stored with every batch is the projection of the whole log
   })
   const head = await headOf(storage)
   expect(head.info?.next).toBe(21)
-  expect({ ...parseProjection(head.info?.text ?? ""), log: head.log }).toEqual(
-    await projectStored(storage, "s", undefined, head, {}),
-  )
+  expect({ ...parseProjection(head.info?.text ?? ""), log: head.log }).toEqual(await projectLog(storage, "s", head, {}))
   expect(seen.length).toBeGreaterThan(3)
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { chain, user } from "../../test/chain.ts"
 import { HEADER } from "../../test/logs.ts"
 import type { Header } from "../format/header.ts"
-import { type InfoProjection, projectLines, startProjection, withTips } from "../info/projection.ts"
+import { type InfoProjection, projectWhole, withTips } from "../info/projection.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { SessionState } from "./session-state.ts"
 
@@ -10,7 +10,7 @@ const slots = chain(user("a"), user("b"), user("c", { parentId: "e1" }), user("d
 
 /** Of the first lines of the log. */
 function projected(lines: number, log = "log"): InfoProjection {
-  return projectLines(startProjection(HEADER, log), slots.slice(1, lines))
+  return projectWhole({ header: HEADER, log: EntryLog.of(slots) }, log, lines)
 }
 
 /** A session that holds the log from a line on. */

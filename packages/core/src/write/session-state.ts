@@ -2,24 +2,15 @@
  * The state of an open session in memory: the loaded end of its log, the pending entries behind it, the leaf, and the session
  * information as of each of them. No I/O.
  */
-import { selectContext } from "../context/select.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { type EntryLog, type EntrySlot, LazyEntry } from "../log/entry-log.ts"
-import { isOlder, leafAt, parentOf, ROOT } from "../log/path.ts"
+import { leafAt, parentOf, ROOT } from "../log/path.ts"
 import { divergenceAt, type Divergence, openAt } from "../log/diverged.ts"
 import { isStamped, laterOf, type Stamp, stampOf } from "../log/stamps.ts"
 import type { OpenTip, OpenTips } from "../log/tips.ts"
-import {
-  compactionOf,
-  type InfoProjection,
-  projectEntry,
-  projectFurther,
-  projectLines,
-  withPath,
-  withTips,
-} from "../info/projection.ts"
+import { type InfoProjection, projectEntry, projectFurther, withTips } from "../info/projection.ts"
 import { leafAfter, memoryLine, type PendingEntry } from "./pending.ts"
 
 /** Projects a log as it was opened, when its information is first asked for. */
@@ -76,10 +67,7 @@ export class SessionState {
 
   /** The information up to `acknowledged`; undefined if it would take reading the whole log. */
   get projection(): InfoProjection | undefined {
-    if (typeof this.#projection === "function") {
-      const made = this.#projection()
-      this.#projection = made && this.#withPath(made)
-    }
+    if (typeof this.#projection === "function") this.#projection = this.#projection()
     return this.#projection
   }
 
@@ -139,9 +127,9 @@ export class SessionState {
   learn(made: InfoProjection): void {
     const { log } = this
     if (made.log !== this.head?.log || made.to.seq < log.from - 1 || made.to.seq >= this.acknowledged) return
-    const read = projectFurther(made, log, this.acknowledged)
+    const read = projectFurther(made, this, this.acknowledged)
     const { projection } = this
-    const isUsable = projection !== undefined && projection.stale !== "log"
+    const isUsable = projection !== undefined && projection.stale === undefined
     this.projection = isUsable ? withTips(projection, read.tips, this.settled) : read
     this.#projections = []
     for (let seq = this.acknowledged; seq < log.end; seq++) this.#projectOn(undefined, seq)
@@ -187,7 +175,7 @@ export class SessionState {
     this.#projections = []
     const { projection } = this
     for (const slot of found.slots) this.log.push(slot)
-    this.projection = ofLog(projection && projectLines(projection, found.slots), found.head)
+    this.projection = ofLog(projection && projectFurther(projection, this), found.head)
     this.acknowledged = this.log.end
     this.head = found.head
     this.bytes = found.bytes
@@ -205,10 +193,7 @@ export class SessionState {
   replacePending(entries: readonly PendingEntry[]): void {
     this.log.truncate(this.acknowledged)
     this.#projections = []
-    // The lines before may be on several paths. Only that of the last one matters.
-    const { projection } = this
-    if (projection !== undefined && entries.length === 0) this.projection = this.#withPath(projection)
-    for (const [index, pending] of entries.entries()) this.#projectOn(undefined, this.#push(pending), index === 0)
+    for (const pending of entries) this.#projectOn(undefined, this.#push(pending))
     this.leafId = leafAfter(entries, this.acknowledgedLeafId)
   }
 
@@ -226,22 +211,9 @@ export class SessionState {
     return seq
   }
 
-  #projectOn(entry: Entry | undefined, seq: Seq, moved = false): void {
+  #projectOn(entry: Entry | undefined, seq: Seq): void {
     const projection = this.infoAt(this.#projections.length)
-    const next = projection === undefined ? undefined : projectEntry(projection, entry ?? this.log.at(seq), seq)
-    const leavesPath = next?.stale === "path" && (moved || projection?.stale !== "path")
-    this.#projections.push(leavesPath ? this.#withPath(next) : next)
-  }
-
-  /** After a move to another branch its path is mostly held, and need not be read again. */
-  #withPath(projection: InfoProjection): InfoProjection {
-    const { stale, leaf, to } = projection
-    if (stale !== "path") return projection
-    const seq = leaf === null ? null : this.log.find(leaf, to.seq + 1)
-    if (seq === undefined) return projection
-    const selection = selectContext(this.log, seq, this.header)
-    if (isOlder(selection)) return projection
-    return withPath(projection, selection.state, compactionOf(this.log, selection))
+    this.#projections.push(projection && projectEntry(projection, entry ?? this.log.at(seq), seq, this))
   }
 }
 
