@@ -82,7 +82,8 @@ function takenImage(part: Fields): Fields {
   const { type, image } = part
   const url = isObject(image) ? `data:${String(image["mediaType"])};base64,${String(image["data"])}` : image
   const [, mimeType, data] = /^data:([^;,]*)[^,]*;base64,([^]*)$/.exec(String(url)) ?? []
-  if (mimeType === undefined || data === undefined || (isObject(image) && typeof image["data"] !== "string")) return part
+  if (mimeType === undefined || data === undefined || (isObject(image) && typeof image["data"] !== "string"))
+    return part
   const [fitted] = fittedImages([{ type: "image", mimeType, data }], RESPONSES_RULES)
   if (fitted?.block.type === "image") {
     const sent = `data:${fitted.block.mimeType};base64,${fitted.block.data}`

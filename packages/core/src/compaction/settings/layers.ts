@@ -2,7 +2,6 @@
  * The settings of compaction as callers give them: in four layers, each of which overrides the one before it: the defaults,
  * `createSessions`, `create` or `open`, and the call. Checks a layer, and finds single settings; `settings.ts` resolves all of them.
  */
-import { pruneSettings } from "../../context/prune/settings.ts"
 import { SessionError } from "../../format/errors.ts"
 import type { OptionChecks } from "../../format/options.ts"
 import {
@@ -70,8 +69,8 @@ const EXCLUSIVE = [
 ] as const
 
 /**
- * Throws `invalid` for exclusive settings in one layer, and for wrong options of pruning. {@link COMPACTION_OPTIONS} has the checks of the
- * names and values, which come first.
+ * Throws `invalid` for exclusive settings in one layer. {@link COMPACTION_OPTIONS} has the checks of the names and values, which come first;
+ * the options of pruning are checked where a context is pruned.
  */
 export function checkSettings(layer: CompactionSettings = {}): void {
   for (const exclusive of EXCLUSIVE) {
@@ -80,7 +79,6 @@ export function checkSettings(layer: CompactionSettings = {}): void {
     const message = `${both.join(" and ")} exclude each other: set only one of ${exclusive.join(", ")} in the same options.`
     throw new SessionError("invalid", message)
   }
-  if (isObject(layer.prune)) pruneSettings(layer.prune)
 }
 
 /** The given layers, each behind its preset, which it overrides. */
