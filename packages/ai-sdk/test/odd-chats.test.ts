@@ -105,7 +105,7 @@ const CHATS: Readonly<Record<string, readonly Message[]>> = {
       ),
     ),
   ],
-  "a document alone": [asks(file("application/pdf"))],
+  "a document alone": [asks(file("application/pdf", "data:application/pdf;base64,JVBERi0="))],
   "files in an answer": [asks(), says(file("image/png"), file("application/pdf"), text("x")), asks()],
   "an answer that is a file": [asks(), says(file("image/png")), asks()],
   "an image of the reasoning": [asks(), says({ ...file("image/png"), type: "reasoning-file" }, text("x")), asks()],

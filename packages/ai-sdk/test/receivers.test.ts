@@ -1,5 +1,5 @@
 /** Chats that were interrupted anywhere, with answers of several models: each provider of the AI SDK takes what a route sends of them. */
-import { createSessions } from "@sessions/core"
+import { createSessions, type Entry, type Session, type Sessions } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import { convertToModelMessages, tool, type UIMessage } from "ai"
 import * as fc from "fast-check"
@@ -8,7 +8,7 @@ import { z } from "zod"
 import { runs } from "../../../.config/runs.ts"
 import { fitAiSdk } from "@sessions/providers/ai-sdk"
 import { AI_SDK, bodyOf } from "../../providers/test/clients/ai-sdk.ts"
-import { createChatStore, withRepair } from "../src/index.ts"
+import { type ChatStore, createChatStore, withRepair } from "../src/index.ts"
 import { user } from "./model.ts"
 
 type Part = UIMessage["parts"][number]
@@ -155,15 +155,50 @@ const chat = fc
     ...(asksOn ? [user("next", "and?")] : []),
   ])
 
+/** Something that a page, or another program in the log of the chat, does to it. */
+const change = fc.record({
+  kind: fc.constantFrom("regenerate", "ask otherwise", "tombstone", "edit", "branch", "compact", "note"),
+  place: fc.nat(20),
+})
+type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
+
+async function apply(sessions: Sessions, store: ChatStore<UIMessage>, id: string, { kind, place }: Change) {
+  const messages = await store.loadChat(id)
+  const at = place % Math.max(1, messages.length)
+  if (kind === "regenerate") return store.saveChat({ id, messages: messages.slice(0, at) })
+  if (kind === "ask otherwise")
+    return store.saveChat({ id, messages: [...messages.slice(0, at), user("other", "or?"), ...messages.slice(at + 1)] })
+  const log = await sessions.open(id)
+  const entries: Entry[] = []
+  for await (const entry of log.entries()) if (entry.type === "message") entries.push(entry)
+  const entry = entries[place % Math.max(1, entries.length)]?.id ?? ""
+  await changed(log, kind, entry).catch(() => undefined)
+  await log.close()
+}
+
+/** What the log refuses, such as an edit of a result, leaves it as it was. */
+async function changed(log: Session, kind: Change["kind"], id: string): Promise<unknown> {
+  if (kind === "tombstone") return log.tombstone(id)
+  if (kind === "edit") return log.edit(id, { content: "edited" })
+  if (kind === "branch") return log.branch(id)
+  if (kind === "note") return log.append({ type: "message", message: { role: "user", content: "a note" } })
+  const compaction = { summary: "S", firstKeptEntryId: id, tokensBefore: 9, readFiles: [], modifiedFiles: [] }
+  return log.append({ type: "compaction", ...compaction })
+}
+
 test.each(AI_SDK)("$provider takes what a route sends of any chat", (receiver) => {
   const model = receiver.model({ url: "http://127.0.0.1:9" })
   let chats = 0
-  const store = createChatStore<UIMessage>(createSessions({ storage: createMemoryStorage() }))
+  const sessions = createSessions({ storage: createMemoryStorage() })
+  const store = createChatStore<UIMessage>(sessions)
   return fc.assert(
-    fc.asyncProperty(chat, async (messages) => {
+    fc.asyncProperty(chat, fc.array(change, { maxLength: 3 }), async (messages, changes) => {
       const id = `c${chats++}`
       await store.saveChat({ id, messages: [...messages] })
+      for (const one of changes) await apply(sessions, store, id, one)
       const converted = await toModelMessages(await store.loadChat(id), { tools })
+      // A route has a question.
+      if (converted.length === 0) return
       const before = JSON.stringify(converted)
       const fitted = fitAiSdk(converted, { model, store: receiver.isStored ?? false })
       expect(JSON.stringify(converted)).toBe(before)

@@ -101,7 +101,7 @@ export function modelItems(saved: readonly SavedItem[], to: Receiver): ModelItem
         reasoningProblem(one, savedAt, { ids, api, to })
       isLoose = problem !== undefined
       if (problem === undefined) {
-        ids.add(id)
+        if (id !== undefined) ids.add(id)
         keep(item, one)
       } else left.set(item, { key: "reasoning", why: problem })
     } else if (key !== undefined && open.has(key)) leaveOut(NO_RESULT)
@@ -112,7 +112,7 @@ export function modelItems(saved: readonly SavedItem[], to: Receiver): ModelItem
         id === undefined || (!isLoose && !ids.has(id) && (api !== "responses" || isItemId(typeOf(one), id)))
       if (!isTaken && needsId(one)) leaveOut(isLoose ? NOT_ALONE : ANOTHER_ID)
       else {
-        if (isTaken) ids.add(id)
+        if (isTaken && id !== undefined) ids.add(id)
         if (pair?.half === "call") waiting.add(pair.id)
         else if (pair !== undefined) waiting.delete(pair.id)
         const { id: _, ...rest } = one

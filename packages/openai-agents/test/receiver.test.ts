@@ -59,7 +59,7 @@ const thoughts = {
   "of Chat Completions": () => ({
     type: "reasoning",
     content: [],
-    rawContent: [{ type: "reasoning_text", text: "hm" }],
+    rawContent: [{ type: "reasoning_text", text: "thought" }],
   }),
   "of Anthropic, by aisdk()": () => ({
     type: "reasoning",
@@ -218,12 +218,14 @@ test("OpenAI takes what is sent of any history", () =>
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 5 }),
       fc.array(change, { maxLength: 3 }),
-      async (steps, changes) => {
+      fc.nat(3),
+      async (steps, changes, taken) => {
         const sessions = createSessions({ storage: createMemoryStorage() })
         const session = createAgentSession<AgentInputItem>({ sessions, sessionId: "s", api: "responses" })
         const items = [question("go"), ...steps.flatMap(itemsOf)]
         await session.addItems(items as AgentInputItem[])
         for (const one of changes) await apply(sessions, session, one)
+        for (let i = 0; i < taken; i++) await session.popItem()
         const stored = await session.getItems()
         const body = await sentOf(session, models.responses)
         const refused = refusedByOpenAIResponses(body, { given: givenBy(items) }).map(({ message }) => message)
@@ -281,6 +283,17 @@ test("reasoning that is not encrypted is sent for 30 days if it is stored, and w
   })
 })
 
+test("what followed a reasoning that was deleted is sent without its id", async () => {
+  const sessions = createSessions({ storage: createMemoryStorage() })
+  const session = createAgentSession<AgentInputItem>({ sessions, sessionId: "s" })
+  await session.addItems([question("go"), thoughts.encrypted(1), answers.own(1)] as AgentInputItem[])
+  const log = await sessions.open(await logIdOf("s"))
+  for await (const entry of log.entries()) if (JSON.stringify(entry).includes("rs_1")) await log.tombstone(entry.id)
+  await log.close()
+  const { input } = (await sentOf(session, models.responses)) as { input: object[] }
+  expect(input.map((item) => "id" in item)).toEqual([false, false, false])
+})
+
 test("without `api` the items are those of the last answer's API", async () => {
   const sentOfLast = async (...items: readonly object[]) => {
     const sessions = createSessions({ storage: createMemoryStorage() })
@@ -289,8 +302,8 @@ test("without `api` the items are those of the last answer's API", async () => {
     return JSON.stringify(await sentOf(session, models.chat_completions))
   }
   const thought = thoughts["of Chat Completions"]()
-  expect(await sentOfLast(thought, answers["of Chat Completions"]())).toContain(`"reasoning":"hm"`)
+  expect(await sentOfLast(thought, answers["of Chat Completions"]())).toContain(`"reasoning":"thought"`)
   expect(await sentOfLast(thought, answers["of Chat Completions"](), question("and?"), answers.own(1))).not.toContain(
-    `"reasoning":"hm"`,
+    `"reasoning":"thought"`,
   )
 })

@@ -64,7 +64,7 @@ export function toAiSdk(context: Context, o: AiSdkOptions = {}): ProviderRequest
     // The results of all calls of a message are one message.
     join: ({ content }, next) => content.push(...next.content),
   })
-  const halves = new Halves(messages, { halfOf, goesOn, isAwaited })
+  const halves = new Halves(messages, { halfOf, goesOn, isAwaited: (message) => isAwaited(message, rules) })
   const writer: Writer = {
     rules,
     halves,
@@ -101,8 +101,13 @@ export const GOES_ON = "ai-sdk:goes_on"
 
 /** After such an answer the SDK calls the model again, which may give the results then: at once, or with those of the program's tools. */
 const goesOn = ({ stopReason }: AssistantMessage) => stopReason === "tool-calls" || stopReason === GOES_ON
-const isAwaited = ({ content, stopReason }: AssistantMessage) =>
-  stopReason === GOES_ON || content.some(({ type }) => type === "toolCall")
+function isAwaited({ content, stopReason }: AssistantMessage, { pauses, provider = "" }: AiSdkRules): boolean {
+  const isAsked = (block: ContentBlock) => {
+    const options = fieldsOf(fieldsOf(nativeOf(block, API)["providerOptions"])[provider])
+    return block.type === "toolCall" && (pauses || options["caller"] !== undefined)
+  }
+  return stopReason === GOES_ON || content.some(isAsked)
+}
 
 function resultPart(message: ToolResultMessage, entryId: string, { rules, lost }: Writer): Fields {
   const { toolCallId, toolName } = message

@@ -9,7 +9,7 @@ import { PART } from "./answer.ts"
 import { hostedOutput, isOutputOf, ITEM } from "./hosted.ts"
 import { type ItemReceiver, sentItem, sentPart } from "./fields.ts"
 import { linked, type Sent } from "./reasoning.ts"
-import { HALVES, HOSTED_CALLS, referenceProblem, RULES, STORED_SECONDS } from "./rules.ts"
+import { HALVES, HOSTED_CALLS, referenceProblem, RULES, STORED_SECONDS, type StoredItem } from "./rules.ts"
 
 const API = "openai-responses"
 
@@ -139,32 +139,23 @@ function ownText(run: readonly ContentBlock[], { provider }: Receiver): Fields {
   return { type: "message", role: "assistant", ...textItem(run[0] as ContentBlock), content }
 }
 
-/** An item that ours do not have. One that only names what the API has stored is left out as reasoning is. */
-function storedItem(
-  item: Fields,
-  { message, entryId }: ContextMessage<AssistantMessage>,
-  to: Receiver,
-): readonly Fields[] {
+/** An item that ours do not have. One that only names what the API has stored is left out if it is gone. */
+function storedItem(item: Fields, context: ContextMessage<AssistantMessage>, to: Receiver): readonly Fields[] {
   const { type, id, encrypted_content: encrypted } = item
   const isReference = type === "item_reference" || (type === "reasoning" && typeof encrypted !== "string")
-  const isStored = to.isStored && !isCutOff(message)
-  const problem = isReference ? referenceProblem({ id }, { isStored, now: to.now }) : undefined
-  if (problem === undefined) return [item]
-  to.lost.add(
-    problem === "expired" ? "expired" : "thinking",
-    entryId,
-    1,
-    problem === "expired" ? undefined : NOT_STORED,
-  )
-  return []
+  return isReference && isGone({ id }, context, to) ? [] : [item]
 }
 
-function reasoning(
-  block: ContentBlock,
-  { message, entryId }: ContextMessage<AssistantMessage>,
-  to: Receiver,
-): readonly Fields[] {
-  const { provider, lost } = to
+/** Whether the API does not find what is referred to, which is reported then. Of an answer that was cut off nothing is stored. */
+function isGone(item: StoredItem, { message, entryId }: ContextMessage<AssistantMessage>, to: Receiver): boolean {
+  const problem = referenceProblem(item, { isStored: to.isStored && !isCutOff(message), now: to.now })
+  if (problem === "not stored") to.lost.add("thinking", entryId, 1, NOT_STORED)
+  if (problem === "expired") to.lost.add("expired", entryId)
+  return problem !== undefined
+}
+
+function reasoning(block: ContentBlock, context: ContextMessage<AssistantMessage>, to: Receiver): readonly Fields[] {
+  const { provider } = to
   const fields = nativeOf(block, API)
   const given = Object.entries(fields).filter(
     ([key, value]) => value !== null && (key !== "content" || provider !== "openai"),
@@ -174,12 +165,7 @@ function reasoning(
   if (encrypted === "" && content === undefined) {
     const until = numberOf(fieldsOf((block as Fields)["native"])["until"])
     const made = until === undefined ? undefined : until - STORED_SECONDS
-    // Of an answer that was cut off nothing is stored.
-    const isStored = to.isStored && !isCutOff(message)
-    const problem = referenceProblem({ id: fields["id"], made }, { isStored, now: to.now })
-    if (problem === "not stored") lost.add("thinking", entryId, 1, NOT_STORED)
-    if (problem === "expired") lost.add("expired", entryId)
-    if (problem !== undefined) return []
+    if (isGone({ id: fields["id"], made }, context, to)) return []
   }
   const text = (block as Fields)["thinking"]
   const summary = text === "" ? [] : [{ type: "summary_text", text }]
