@@ -7,7 +7,7 @@ import { root } from "./lib/workspace.mjs"
 import { outcomeOf, total } from "./test/report.mjs"
 import { countsOf, program } from "./test/vitest.mjs"
 
-/** A package adds one line: its name, a judge, and the judge's test files, deep ones too. */
+/** A package adds one line: its name, a judge, and the beginning of the judge's test files, deep ones too. */
 const JUDGES = [
   {
     name: "claude-agent",
@@ -20,10 +20,20 @@ const JUDGES = [
     files: "packages/openai-agents/test/runner.",
   },
   {
+    name: "openai-agents",
+    judge: "the SDK's models, with validators of the APIs",
+    files: "packages/openai-agents/test/receiver.",
+  },
+  {
     name: "ai-sdk",
     judge: "streams and validateUIMessages of the AI SDK",
     files: "packages/ai-sdk/test/scenes.",
   },
+  ...["receivers.", "odd-chats.", "hosted-calls."].map((files) => ({
+    name: "ai-sdk",
+    judge: `the AI SDK's providers, with validators of the APIs (${files.slice(0, -1)})`,
+    files: `packages/ai-sdk/test/${files}`,
+  })),
   {
     name: "providers",
     judge: "the providers' clients, with a server on loopback",
@@ -33,6 +43,11 @@ const JUDGES = [
     name: "providers",
     judge: "the providers' clients and the AI SDK's providers, with validators of the APIs",
     files: "packages/providers/test/clients",
+  },
+  {
+    name: "providers",
+    judge: "the AI SDK's providers after any history, with validators of the APIs",
+    files: "packages/providers/test/sendable-ai-sdk.",
   },
   {
     name: "langgraph",

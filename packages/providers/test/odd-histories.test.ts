@@ -1,5 +1,5 @@
 /** Histories that a property would not come to: each receiver takes their contexts. */
-import type { ContentBlock, NewEntry } from "@sessions/core"
+import type { NewEntry } from "@sessions/core"
 import { expect, test } from "vitest"
 import { toAnthropic } from "../src/anthropic/index.ts"
 import { newSession } from "./answers.ts"
@@ -164,7 +164,7 @@ const HISTORIES: Readonly<Record<string, readonly NewEntry[]>> = {
         {
           ...call("c1"),
           native: { api: "anthropic", fields: { caller: { type: "code_execution_20250825", tool_id: "srvtoolu_9" } } },
-        } as ContentBlock,
+        },
       ],
       { provider: "anthropic", stopReason: "tool_use" },
     ),
