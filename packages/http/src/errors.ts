@@ -27,11 +27,22 @@ export function toErrorBody(error: unknown): ErrorBody {
 }
 
 /** The message without the location of the storage, which is for the server alone. */
-function messageOf({ message, storage, at }: Error & { readonly storage?: string; readonly at?: string }): string {
-  // The key of a document or a hash is what the client has sent; it may be a single letter.
-  const isPath = at?.includes("/") === true && !at.startsWith("sessions/")
-  const places = [isPath ? at : undefined, storage].filter((place) => place !== undefined)
-  return places.reduce((text, place) => text.replaceAll(place, "the storage"), message)
+function messageOf({
+  message,
+  storage = "",
+  at = "",
+}: Error & { readonly storage?: string; readonly at?: string }): string {
+  // Texts name `fs:/srv/root`, the root alone, and files below it.
+  const location = storage.slice(storage.indexOf(":") + 1)
+  // The key of a document or a hash is what the client has sent, and the location in memory is a number.
+  const isPath = at.includes("/") && !at.startsWith("sessions/")
+  const places = [isPath ? at : "", storage, /[/\\.]/.test(location) ? location : ""]
+  return places.filter((place) => place !== "").reduce(withoutPlace, message)
+}
+
+function withoutPlace(text: string, place: string): string {
+  const escaped = place.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+  return text.replaceAll(new RegExp(String.raw`${escaped}(?:[/\\][\w.@%+~-]*\w)*`, "g"), "the storage")
 }
 
 const TEXTS = {
