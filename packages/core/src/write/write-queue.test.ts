@@ -1,4 +1,4 @@
-import { createMemoryLocation } from "@sessions/memory"
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import {
   assistant,
@@ -11,6 +11,10 @@ import {
   user,
 } from "../../test/writers.ts"
 import type { NewEntry } from "../format/new-entry.ts"
+import { createSessions } from "../session/repository.ts"
+import type { Session } from "../session/types.ts"
+import type { SessionStorage } from "../storage/contract.ts"
+import { StorageError } from "../storage/errors.ts"
 
 const batches = (storage: { calls: readonly { operation: string; lines: readonly string[] }[] }): number[] =>
   storage.calls.filter(({ operation }) => operation === "append").map(({ lines }) => lines.length)
@@ -233,3 +237,62 @@ test("an entry knows the position of the entry it refers to as soon as its line 
   expect(stored[3]).toMatchObject({ type: "leaf", parentId: "a", targetSeq: 1 })
   expect(await session.entry(stored[2]?.id as string)).toEqual(stored[2])
 })
+
+test("appends that the way to the store refuses together for their size go out in smaller batches, in order", async () => {
+  const { session, sent } = await behindLimit(2_000)
+  const appends = Array.from({ length: 40 }, (_, n) => session.append(user(`m${n} ${"x".repeat(100)}`, `m${n}`)))
+  const results = await Promise.all(appends)
+  expect(results.map(({ head }) => head?.next)).toEqual(Array.from({ length: 40 }, (_, n) => n + 2))
+  const refused = sent.filter((bytes) => bytes > 2_000).length
+  expect(refused).toBeLessThan(6)
+  // What was learned holds for later batches.
+  await Promise.all(Array.from({ length: 40 }, (_, n) => session.append(user(`later ${n} ${"x".repeat(100)}`))))
+  expect(sent.filter((bytes) => bytes > 2_000)).toHaveLength(refused)
+})
+
+test("an append that alone is refused for its size fails as such, and later ones succeed", async () => {
+  const { session } = await behindLimit(2_000)
+  expect(await codeOf(session.append([user("x".repeat(1_000)), assistant("y".repeat(1_000))]))).toBe("too_large")
+  await session.append(user("small"))
+  expect(await contextTexts(session)).toEqual(["small"])
+})
+
+test("a batch of which an earlier try may still arrive is sent in parts too, and each entry is there once", async () => {
+  const { session, storage, location, sent } = await behindLimit(2_000)
+  const { append } = storage
+  // The whole batch is on its way; nothing answers, and the next try is refused for its size.
+  let late: (() => Promise<unknown>) | undefined
+  storage.append = async (id, lines, o) => {
+    if (lines.length < 40) return append(id, lines, o)
+    late ??= () => createMemoryStorage({ location }).append(id, lines, o)
+    if (sent.length > 1) return append(id, lines, o)
+    sent.push(0)
+    throw new StorageError("indeterminate", "no answer")
+  }
+  const appends = Array.from({ length: 41 }, (_, n) => session.append(user(`m${n} ${"x".repeat(100)}`, `m${n}`)))
+  await Promise.all(appends)
+  expect(await codeOf(late?.() ?? Promise.resolve())).toBe("conflict")
+  expect(await storedIds(location)).toEqual(Array.from({ length: 41 }, (_, n) => `m${n}`))
+})
+
+/** A session behind a server that refuses larger bodies. `sent`: bytes of each append. */
+async function behindLimit(most: number): Promise<{
+  readonly location: ReturnType<typeof createMemoryLocation>
+  readonly storage: { -readonly [Name in keyof SessionStorage]: SessionStorage[Name] }
+  readonly session: Session
+  readonly sent: number[]
+}> {
+  const location = createMemoryLocation()
+  const behind = createMemoryStorage({ location })
+  const sent: number[] = []
+  const storage = {
+    ...behind,
+    async append(...[id, lines, o]: Parameters<SessionStorage["append"]>) {
+      const bytes = lines.join("\n").length
+      sent.push(bytes)
+      if (bytes > most) throw new StorageError("too_large", `The way takes ${most} bytes.`)
+      return behind.append(id, lines, o)
+    },
+  }
+  return { location, storage, session: await createSessions({ storage }).create({ id: "s" }), sent }
+}

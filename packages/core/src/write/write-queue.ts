@@ -21,7 +21,7 @@ import {
   unknownOutcome,
   vanished,
 } from "./errors.ts"
-import { batchOf, headerBytes, type Refusal, refusalOf } from "./limits.ts"
+import { batchOf, entriesBytes, headerBytes, type Refusal, refusalOf } from "./limits.ts"
 import {
   acknowledge,
   acknowledgeDeferred,
@@ -75,6 +75,8 @@ export class WriteQueue {
   #running = false
   /** The last batch was of more than one append. */
   #wroteMany = false
+  /** Bytes of entries in a batch, after a larger one was refused on the way to the store. */
+  #mostBytes = Number.POSITIVE_INFINITY
 
   constructor(context: QueueContext) {
     this.#context = context
@@ -224,9 +226,12 @@ export class WriteQueue {
     const [first] = this.#items
     // Everything was withdrawn.
     if (first === undefined) return Promise.resolve()
-    if (first.outcome === "unknown") return this.#send(this.#items.filter(({ outcome }) => outcome === "unknown"))
+    if (first.outcome === "unknown") {
+      const unknown = this.#items.filter(({ outcome }) => outcome === "unknown")
+      return this.#send(unknown.slice(0, batchOf(unknown, this.#mostBytes)))
+    }
     if (first.ready !== undefined) return this.#awaitBlobs(first, first.ready)
-    const most = context.storage.capabilities.maxBatchBytes - headerBytes(context.state)
+    const most = Math.min(context.storage.capabilities.maxBatchBytes - headerBytes(context.state), this.#mostBytes)
     const group = this.#items.slice(0, batchOf(this.#items, most))
     const refusal = refusalOf(context, group)
     return refusal === undefined ? this.#send(group) : this.#refuse(refusal)
@@ -305,7 +310,9 @@ export class WriteQueue {
       if (unknown) item.outcome = "unknown"
       else requeue(item)
     }
-    this.#giveUp(error)
+    // If an earlier try arrives late, a part of the same lines meets it as the whole would.
+    if (group.length > 1 && hasCode(error, "too_large")) this.#mostBytes = entriesBytes(entriesOf(group)) / 2
+    else this.#giveUp(error)
   }
 
   #commit(group: readonly PendingAppend[], head: Head): void {

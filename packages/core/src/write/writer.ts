@@ -190,6 +190,7 @@ async function isCreated(storage: SessionStorage, id: string, { header, mayBeOwn
 const CERTAIN: ReadonlySet<unknown> = new Set([
   "conflict",
   "invalid",
+  "too_large",
   "unsupported",
   "closed",
   "corrupt",
