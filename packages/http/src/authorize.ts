@@ -1,4 +1,5 @@
 /** Who may do what. Every handler requires an `authorize` of the host; nothing is open by default. */
+import { REFUSED } from "./provenance.ts"
 import { Refusal } from "./refusal.ts"
 
 /** What a request wants to do. */
@@ -25,7 +26,14 @@ export async function principalOf<P>(
   access: Access,
 ): Promise<{ readonly principal: P } | { readonly refused: Response }> {
   const result = await authorize(request, access)
-  if (result instanceof Response) return { refused: result }
+  if (result instanceof Response) return { refused: asRefusal(result) }
   if (result === undefined || result === null) throw new Refusal(403, "forbidden", "This is not allowed.")
   return { principal: result }
+}
+
+/** The answer of a function of the host, as one by which nothing was done: a client cannot know by its status. */
+export function asRefusal({ status, statusText, headers, body }: Response): Response {
+  const marked = new Headers(headers)
+  marked.set(REFUSED, "host")
+  return new Response(body, { status, statusText, headers: marked })
 }

@@ -13,6 +13,13 @@ export interface ClientOptions {
 
 export type Headers = Readonly<Record<string, string>>
 
+/** The URL of a handler without a slash at its end; undefined if it is none, such as a path or one with a query. */
+export function handlerUrl(url: unknown): string | undefined {
+  if (typeof url !== "string" || !URL.canParse(url) || /[?#]/.test(url)) return undefined
+  const { protocol, origin, pathname } = new URL(url)
+  return /^https?:$/.test(protocol) ? `${origin}${pathname.replace(/\/+$/, "")}` : undefined
+}
+
 /**
  * What an answer that sends the client elsewhere says, for the error of the call; undefined for any other answer. `asked` is the URL of the
  * request, below `url`. The answer is dropped: a body that nobody reads keeps its connection.

@@ -1,4 +1,5 @@
 /** Cross-origin requests of pages, for the origins that the host names and for no others. */
+import { REFUSED } from "./provenance.ts"
 
 export interface CorsOptions {
   /** The origins of the pages that may call, such as `https://app.example.com`. `"*"` allows all, without credentials. */
@@ -32,7 +33,7 @@ export function allowOrigin(request: Request, response: Response, { origins, cre
   const origin = request.headers.get("origin")
   if (origin !== null && (origins === "*" || origins.includes(origin))) {
     headers.set("access-control-allow-origin", origins === "*" ? "*" : origin)
-    headers.set("access-control-expose-headers", "ETag, Retry-After")
+    headers.set("access-control-expose-headers", `ETag, Retry-After, ${REFUSED}`)
     if (credentials === true) headers.set("access-control-allow-credentials", "true")
   }
   const { status, statusText } = response

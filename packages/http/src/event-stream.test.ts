@@ -11,7 +11,7 @@ test("what is written is read back, in order, with the id of each event", async 
   ]
   const answer = eventStream(() => listed(events))
   expect(answer.headers.get("content-type")).toBe("text/event-stream")
-  expect(answer.headers.get("cache-control")).toBe("no-store")
+  expect(answer.headers.get("cache-control")).toBe("no-store, no-transform")
   expect(answer.headers.get("x-accel-buffering")).toBe("no")
   expect(await all(bodyOf(answer))).toEqual([
     { event: "appended", id: "a.1", data: '{"text":"two\\nlines"}' },

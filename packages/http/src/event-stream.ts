@@ -40,8 +40,10 @@ export function eventStream(open: (signal: AbortSignal) => AsyncIterable<Streame
     },
     cancel: end,
   })
+  // Compression would collect events until it has enough of them.
+  const cacheControl = "no-store, no-transform"
   return new Response(body, {
-    headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no" },
+    headers: { "content-type": "text/event-stream", "cache-control": cacheControl, "x-accel-buffering": "no" },
   })
 }
 

@@ -10,13 +10,17 @@ export interface ReceivedEvent {
 /** Three comments of the server have not arrived. */
 const SILENCE_MS = 45_000
 
+/** Nothing of a stream has arrived. */
+export class SilentStream extends Error {}
+
 /**
  * Yields the events until the stream ends, and rejects if it breaks or is silent for 45 s, as it is when the network has gone without a
- * word. Stopping early cancels the stream; after the signal it ends without an error.
+ * word, or from its beginning for `first`. Stopping early cancels the stream; after the signal it ends without an error.
  */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
   signal?: AbortSignal,
+  first: number = SILENCE_MS,
 ): AsyncGenerator<ReceivedEvent, void, undefined> {
   const reader = body.getReader()
   const parser = new EventParser()
@@ -25,8 +29,8 @@ export async function* readEvents(
   signal?.addEventListener("abort", cancel)
   try {
     if (signal?.aborted === true) return
-    for (;;) {
-      const { done, value } = await withinSilence(reader.read())
+    for (let limit = first; ; limit = SILENCE_MS) {
+      const { done, value } = await within(limit, reader.read(), limit === first ? SilentStream : Error)
       if (done) return
       yield* parser.push(text.decode(value, { stream: true }))
     }
@@ -38,10 +42,10 @@ export async function* readEvents(
   }
 }
 
-async function withinSilence<T>(read: Promise<T>): Promise<T> {
+async function within<T>(ms: number, read: Promise<T>, Silence: new (message: string) => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`The server sent nothing for ${SILENCE_MS / 1000} s.`)), SILENCE_MS)
+    timer = setTimeout(() => reject(new Silence(`The server sent nothing for ${ms / 1000} s.`)), ms)
   })
   try {
     return await Promise.race([read, silence])
@@ -51,7 +55,10 @@ async function withinSilence<T>(read: Promise<T>): Promise<T> {
 }
 
 class EventParser {
-  #rest = ""
+  /** The line that has not ended, in pieces: each is looked at once, however long the line is. */
+  #rest: string[] = []
+  /** The last piece ended with a CR, which may be the first half of CR LF. */
+  #afterCr = false
   #id: string | undefined
   #event = ""
   #data: string[] = []
@@ -59,12 +66,13 @@ class EventParser {
   /** The events that end in this piece of the stream. */
   push(piece: string): readonly ReceivedEvent[] {
     const events: ReceivedEvent[] = []
-    const text = this.#rest + piece
-    // A CR at the end may be the first half of CR LF.
-    const whole = text.endsWith("\r") ? text.length - 1 : text.length
-    const lines = text.slice(0, whole).split(/\r\n|\n|\r/)
-    this.#rest = (lines.pop() ?? "") + text.slice(whole)
-    for (const line of lines) {
+    if (piece === "") return events
+    const lines = (this.#afterCr && piece.startsWith("\n") ? piece.slice(1) : piece).split(/\r\n|\n|\r/)
+    this.#afterCr = piece.endsWith("\r")
+    const rest = lines.pop() ?? ""
+    for (const part of lines) {
+      const line = this.#rest.length === 0 ? part : [...this.#rest, part].join("")
+      this.#rest = []
       if (line !== "") this.#field(line)
       else {
         if (this.#data.length > 0)
@@ -73,6 +81,7 @@ class EventParser {
         this.#data = []
       }
     }
+    if (rest !== "") this.#rest.push(rest)
     return events
   }
 

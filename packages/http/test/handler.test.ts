@@ -164,7 +164,7 @@ test("pages of the named origins may call, others may not, and every answer vari
   const allowed = await ask("https://app.test")
   expect(allowed.headers.get("access-control-allow-origin")).toBe("https://app.test")
   expect(allowed.headers.get("access-control-allow-credentials")).toBe("true")
-  expect(allowed.headers.get("access-control-expose-headers")).toBe("ETag, Retry-After")
+  expect(allowed.headers.get("access-control-expose-headers")).toBe("ETag, Retry-After, sessions-refused")
   expect(allowed.headers.get("vary")).toBe("Origin")
   const other = await ask("https://evil.test")
   expect(other.headers.get("access-control-allow-origin")).toBe(null)

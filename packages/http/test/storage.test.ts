@@ -239,17 +239,23 @@ test("what is not the handler's own answer leaves a write open: it is `indetermi
     [() => new Response("Bad gateway", { status: 502 }), "indeterminate", "unavailable"],
     [() => new Response("", { status: 500 }), "indeterminate", "unavailable"],
     [() => new Response("", { status: 503 }), "indeterminate", "unavailable"],
-    [() => new Response("", { status: 503, headers: { "retry-after": "1" } }), "unavailable", "unavailable"],
-    [() => new Response("", { status: 429 }), "unavailable", "unavailable"],
-    [() => new Response("", { status: 401 }), "unavailable", "unavailable"],
+    [() => new Response("", { status: 503, headers: { "retry-after": "1" } }), "indeterminate", "unavailable"],
+    [() => new Response("", { status: 429 }), "indeterminate", "unavailable"],
+    [() => new Response("", { status: 401 }), "indeterminate", "unavailable"],
+    // By the host's `authorize`.
+    [() => new Response("", { status: 401, headers: { "sessions-refused": "host" } }), "unavailable", "unavailable"],
+    [() => new Response("", { status: 413 }), "indeterminate", "unavailable"],
+    [() => new Response("", { status: 507 }), "indeterminate", "quota"],
     [() => new Response("", { status: 409 }), "indeterminate", "unavailable"],
     [() => new Response("<html>", { status: 200 }), "indeterminate", "unavailable"],
+    [() => new Response(null, { status: 204 }), "indeterminate", "unavailable"],
+    [() => Response.json({}), "indeterminate", "unavailable"],
     [() => own(409, "conflict"), "conflict", "conflict"],
     [() => own(503, "indeterminate"), "indeterminate", "indeterminate"],
     [() => own(503, "unavailable"), "unavailable", "unavailable"],
     [() => own(507, "quota"), "quota", "quota"],
     [() => own(400, "invalid"), "invalid", "invalid"],
-    [() => own(413, "too_large"), "invalid", "invalid"],
+    [() => own(413, "too_large"), "too_large", "too_large"],
     [() => own(500, "corrupt"), "corrupt", "corrupt"],
     [() => own(500, "internal"), "indeterminate", "unavailable"],
     [() => own(404, "not_found"), "unavailable", "unavailable"],
@@ -348,7 +354,7 @@ test("blobs may be kept by the browser, but are asked for each time: a deleted o
 test("a blob must have the hash that it is put under, and the size that `blobBytes` allows", async () => {
   const { storage, behind, handler } = await wire({ limits: { blobBytes: 10 } })
   const hash = await storage.blobs.put(toUtf8("0123456789"))
-  expect(await codeOf(storage.blobs.put(toUtf8("0123456789x")))).toBe("invalid")
+  expect(await codeOf(storage.blobs.put(toUtf8("0123456789x")))).toBe("too_large")
   const init = { method: "PUT", body: "other", headers: { "content-type": "application/octet-stream" } }
   expect((await handler(new Request(`${URL_OF_STORAGE}/blobs/${hash}`, init))).status).toBe(400)
   expect(await collect(behind.blobs.list())).toHaveLength(1)

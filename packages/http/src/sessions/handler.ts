@@ -3,8 +3,10 @@ import { type Session, SessionError, type Sessions } from "@sessions/core"
 import { createIds, isUlid } from "@sessions/core/format"
 import { checkSessionId, StorageError } from "@sessions/core/storage"
 import { json, readJson, readQuery } from "../answers.ts"
+import { asRefusal } from "../authorize.ts"
 import { eventStream } from "../event-stream.ts"
 import { type Call, createHandler, type HandlerOptions } from "../handler.ts"
+import { withoutPlaces } from "../parts.ts"
 import { invalid, Refusal } from "../refusal.ts"
 import { connect, cursorText, lastTurn, parseCursor, toPage, toStream } from "./connection.ts"
 import {
@@ -117,7 +119,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       const session = await sessions.create(fields)
       try {
         if (session.head === undefined) throw new Error('The session API needs sessions with persistAfter "create".')
-        return json(201, { id: session.id, info: await session.info() })
+        return json(201, { id: session.id, info: withoutPlaces(await session.info()) })
       } finally {
         await session.close()
       }
@@ -131,7 +133,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
         id,
         error: publicError(error, "It cannot be read."),
       }))
-      return json(200, { ...page, unreadable } satisfies SessionList)
+      return json(200, { ...page, sessions: page.sessions.map(withoutPlaces), unreadable } satisfies SessionList)
     },
 
     async load({ url, sessions, id }) {
@@ -142,7 +144,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
         // Before the messages are read: what comes meanwhile is in the events again, never lost.
         const { log, next } = session.head as NonNullable<Session["head"]>
         const cursor = cursorText({ log, next, ...(ended !== undefined && { turn: lastTurn(ended) }) })
-        const info = await session.info()
+        const info = withoutPlaces(await session.info())
         const page = await session.messages({
           ...(before !== undefined && { before }),
           ...(limit !== undefined && { limit }),
@@ -162,7 +164,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       const { title } = await readJson(request, newTitle, maxBodyBytes)
       return opened(sessions, id, async (session) => {
         await session.title(title)
-        return json(200, { info: await session.info() })
+        return json(200, { info: withoutPlaces(await session.info()) })
       })
     },
 
@@ -186,7 +188,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       const one = served.get(sessions, id)
       if (accept !== undefined && (await one.known(prompt)) === undefined) {
         const refused = await accept({ session: id, prompt, principal })
-        if (refused instanceof Response) return refused
+        if (refused instanceof Response) return asRefusal(refused)
       }
       const { isNew, answer } = await one.add(prompt)
       if (background) run(one, request)

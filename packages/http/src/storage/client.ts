@@ -2,6 +2,7 @@
 import {
   type AdapterListRow,
   type BlobInfo,
+  type CallOptions,
   type Capabilities,
   checkOptions,
   connectOnce,
@@ -18,11 +19,13 @@ import {
   type Swept,
   watchHeads,
 } from "@sessions/core/storage"
-import type { ClientOptions } from "../client-options.ts"
+import { type ClientOptions, handlerUrl } from "../client-options.ts"
+import { errorIn, type SentError } from "../provenance.ts"
 import { BLOB_TYPE, LINES_TYPE, linesBody, NO_SUCH_BLOB } from "./protocol.ts"
+import { bytesOf, done, isCount, isHead, isHeadInfo, json } from "./read-answer.ts"
 import { readPages } from "./read-pages.ts"
-import { readRows, type SentError, toError } from "./read-rows.ts"
-import { type Ask, createRequests, type Requests } from "./requests.ts"
+import { readRows, toError } from "./read-rows.ts"
+import { createRequests, type Requests } from "./requests.ts"
 import { createSubscriptions } from "./subscriptions.ts"
 
 export interface HttpStorageOptions extends ClientOptions {
@@ -79,27 +82,29 @@ interface Reached {
 }
 
 function reach(call: string, { timeout = 60_000, ...options }: ConnectHttpStorageOptions): Reached {
-  const { url } = options
-  if (typeof url !== "string" || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol) || /[?#]/.test(url))
+  const url = handlerUrl(options.url)
+  if (url === undefined)
     throw new StorageError(
       "invalid",
       `${call}: \`url\` must be that of a storage handler, such as "https://example.com/storage".`,
     )
   if (!(Number.isSafeInteger(timeout) && timeout > 0))
     throw new StorageError("invalid", `${call}: \`timeout\` must be a whole number of milliseconds above 0.`)
-  const { origin, pathname } = new URL(url)
-  const base = `${origin}${pathname.replace(/\/+$/, "")}`
-  return { requests: createRequests({ ...options, url: base }, timeout), description: base }
+  return { requests: createRequests({ ...options, url }, timeout), description: url }
 }
 
 async function fetchCapabilities({ send }: Requests): Promise<Capabilities> {
-  return send({ path: "/capabilities" }, async (response) => {
-    const capabilities = await jsonOf<Partial<Capabilities>>(response)
-    if (typeof capabilities.maxBatchBytes === "number") return capabilities as Capabilities
-    throw new StorageError(
-      "unavailable",
-      "The server has no capabilities; check `url`: it must be that of a storage handler.",
-    )
+  const isWhole = json<Capabilities>(
+    ({ durability, maxLineBytes, maxBatchBytes, maxSessionBytes }) =>
+      typeof durability === "string" && [maxLineBytes, maxBatchBytes, maxSessionBytes].every(isCount),
+  )
+  return send({ path: "/capabilities" }, async (response, alive) => {
+    try {
+      return await isWhole(response, alive)
+    } catch (cause) {
+      const message = "The server has no capabilities; check `url`: it must be that of a storage handler."
+      throw new StorageError("unavailable", message, { cause })
+    }
   })
 }
 
@@ -121,7 +126,7 @@ function create(
   capabilities: Capabilities,
   ready: () => Promise<unknown>,
 ): SessionStorage {
-  const send = async <T>(ask: Ask, read: (response: Response) => Promise<T>): Promise<T> => {
+  const send: Requests["send"] = async (ask, read) => {
     await ready()
     return requests.send(ask, read)
   }
@@ -130,11 +135,14 @@ function create(
     return requests.stream(ask)
   }
   const checked: Requests = { send, stream, timeout: requests.timeout }
-  const head: StorageAdapter["head"] = (session, o) =>
-    send(
-      { path: `/sessions/${session}/head`, query: { first: o.first === true ? "true" : undefined }, signal: o.signal },
-      async (response) => (await jsonOf<{ readonly head: HeadInfo | null }>(response)).head ?? undefined,
-    )
+  const headAnswer = json<{ readonly head: HeadInfo | null }>(
+    ({ head }) => head === null || (typeof head === "object" && isHeadInfo(head)),
+  )
+  const head = async (session: string, { first, signal }: Parameters<StorageAdapter["head"]>[1]) => {
+    const query = { first: first === true ? "true" : undefined }
+    const { head } = await send({ path: `/sessions/${session}/head`, query, signal }, headAnswer)
+    return head ?? undefined
+  }
 
   return defineStorage({
     description,
@@ -143,19 +151,24 @@ function create(
     docs: documents(checked),
     blobs: blobs(checked),
 
-    append: (session, lines, { expect, info }) =>
-      send(
+    async append(session, lines, { expect, info }) {
+      const known = expect === 0 ? 0 : { next: expect.next, log: expect.log }
+      const next = (known === 0 ? 0 : known.next) + lines.length
+      const { log } = await send(
         {
           method: "POST",
           path: `/sessions/${session}/lines`,
           type: LINES_TYPE,
-          body: linesBody(
-            { expect: expect === 0 ? 0 : toHead(expect), lines: lines.length, ...(info !== undefined && { info }) },
-            lines,
-          ),
+          body: linesBody({ expect: known, lines: lines.length, ...(info !== undefined && { info }) }, lines),
+          isUndone: async () => {
+            const now = await head(session, {})
+            return known === 0 ? now === undefined : now?.next === known.next && now.log === known.log
+          },
         },
-        async (response) => toHead(await jsonOf<Head>(response)),
-      ),
+        json<Head>((head) => isHead(head) && head.next === next && (known === 0 || head.log === known.log)),
+      )
+      return { next, log }
+    },
 
     read: (session, range, { signal }) => readPages(checked, session, range, signal),
 
@@ -171,35 +184,42 @@ function create(
     delete: (session, { expect }) =>
       send(
         { method: "DELETE", path: `/sessions/${session}`, query: { next: expect?.next, log: expect?.log } },
-        jsonOf<Deleted>,
+        json<Deleted>(({ bytes, parts, purged }) => isCount(bytes) && isCount(parts) && typeof purged === "boolean"),
       ),
 
     sweep: ({ dryRun }) =>
-      send({ method: "POST", path: "/sweep", query: { dryRun: dryRun === true ? "true" : undefined } }, jsonOf<Swept>),
+      send(
+        { method: "POST", path: "/sweep", query: { dryRun: dryRun === true ? "true" : undefined } },
+        json<Swept>(({ removed, bytes, left }) => [removed, bytes, left].every(isCount)),
+      ),
 
     ...(capabilities.watch && {
       watch: watchHeads({ head: (session) => head(session, {}), subscribe: createSubscriptions(checked) }),
     }),
 
     ...(capabilities.sync && {
-      sync: (session: string) => send({ method: "POST", path: `/sessions/${session}/sync` }, async () => undefined),
+      sync: async (session: string) => {
+        await send({ method: "POST", path: `/sessions/${session}/sync` }, done)
+      },
     }),
   })
 }
 
 function documents(requests: Requests): StorageAdapter["docs"] {
   const { send } = requests
+  const answer = json<{ readonly text: string | null }>(({ text }) => text === null || typeof text === "string")
+  const get = async (key: string, { signal }: CallOptions): Promise<string | undefined> => {
+    const { text } = await send({ path: pathOf(key), signal }, answer)
+    return text ?? undefined
+  }
   return {
-    get: (key, { signal }) =>
-      send(
-        { path: pathOf(key), signal },
-        async (response) => (await jsonOf<{ readonly text: string | null }>(response)).text ?? undefined,
-      ),
+    get,
 
     async compareAndSet(key, from, to) {
       const body = JSON.stringify({ from, to })
+      const isUndone = async (): Promise<boolean> => ((await get(key, {})) ?? null) === from
       try {
-        await send({ method: "PUT", path: pathOf(key), type: "application/json", body }, async () => undefined)
+        await send({ method: "PUT", path: pathOf(key), type: "application/json", body, isUndone }, done)
         return true
       } catch (error) {
         if ((error as StorageError).code === "conflict") return false
@@ -212,16 +232,6 @@ function documents(requests: Requests): StorageAdapter["docs"] {
   }
 }
 
-/** An answer that is no JSON is none of the handler's: it counts as lost. */
-function jsonOf<T>(response: Response): Promise<T> {
-  return response.json() as Promise<T>
-}
-
-function toHead({ next, log }: Head): Head {
-  if (Number.isSafeInteger(next) && typeof log === "string") return { next, log }
-  throw new Error("the answer has no head")
-}
-
 /** `name`, or `sessions/<id>/<name>`; both have only characters that a URL does not encode. */
 function pathOf(key: string): string {
   const [, session, name] = key.split("/")
@@ -230,37 +240,36 @@ function pathOf(key: string): string {
 
 function blobs(requests: Requests): StorageAdapter["blobs"] {
   const { send } = requests
+  const found = json<{ readonly exists: boolean }>(({ exists }) => typeof exists === "boolean")
+  const removed = json<{ readonly deleted: boolean }>(({ deleted }) => typeof deleted === "boolean")
+  const has = async (hash: string, { signal }: CallOptions): Promise<boolean> => {
+    const { exists } = await send({ path: `/blobs/${hash}/exists`, signal }, found)
+    return exists
+  }
   return {
-    put: (hash, bytes) =>
-      send({ method: "PUT", path: `/blobs/${hash}`, type: BLOB_TYPE, body: bytes }, async () => undefined),
+    has,
+
+    async put(hash, bytes) {
+      const isUndone = async (): Promise<boolean> => !(await has(hash, {}))
+      await send({ method: "PUT", path: `/blobs/${hash}`, type: BLOB_TYPE, body: bytes, isUndone }, done)
+    },
 
     get: (hash, { signal }) =>
-      send({ path: `/blobs/${hash}`, allow: 404, signal }, async (response) => {
+      send({ path: `/blobs/${hash}`, allow: 404, signal }, async (response, alive) => {
         if (response.status === 404) {
-          const { error } = await jsonOf<{ readonly error?: SentError }>(response)
-          if (error?.code === NO_SUCH_BLOB) return undefined
+          if ((await errorIn(response))?.code === NO_SUCH_BLOB) return undefined
           throw new StorageError("unavailable", "The server has no such route; check `url`.")
         }
-        const bytes = new Uint8Array(await response.arrayBuffer())
+        const bytes = await bytesOf(response, alive)
         if ((await sha256Hex(bytes)) === hash) return bytes
         throw new StorageError("unavailable", "The answer is not the blob; repeat the call.")
       }),
 
-    has: (hash, { signal }) =>
-      send(
-        { path: `/blobs/${hash}/exists`, signal },
-        async (response) => (await jsonOf<{ readonly exists: boolean }>(response)).exists,
-      ),
-
-    delete: (hash, { ifPutBefore }) =>
-      send(
-        {
-          method: "DELETE",
-          path: `/blobs/${hash}`,
-          query: { ifPutBefore: ifPutBefore === Number.POSITIVE_INFINITY ? undefined : ifPutBefore },
-        },
-        async (response) => (await jsonOf<{ readonly deleted: boolean }>(response)).deleted,
-      ),
+    async delete(hash, { ifPutBefore }) {
+      const query = { ifPutBefore: ifPutBefore === Number.POSITIVE_INFINITY ? undefined : ifPutBefore }
+      const { deleted } = await send({ method: "DELETE", path: `/blobs/${hash}`, query }, removed)
+      return deleted
+    },
 
     list: ({ signal }) => readRows<BlobInfo>(requests, { path: "/blobs", signal }),
   }

@@ -3,7 +3,6 @@ import {
   type Capabilities,
   checkOptions,
   type Head,
-  type HeadInfo,
   type OptionNames,
   parseDocKey,
   type SessionStorage,
@@ -13,6 +12,7 @@ import {
 import { json, NO_STORE, readBytes, readJson, readQuery } from "../answers.ts"
 import { toErrorBody } from "../errors.ts"
 import { type Call, createHandler, type Handler, type HandlerOptions, logError } from "../handler.ts"
+import { withoutPlaces } from "../parts.ts"
 import { invalid, Refusal } from "../refusal.ts"
 import { appendLines, toAppend } from "./append.ts"
 import { changeDocument, documentChange } from "./documents.ts"
@@ -158,7 +158,7 @@ function list<P>({ storage, url, onError }: StorageCall<P>): Promise<Response> {
   const rows = storage.list({ ...(after !== undefined && { after }), ...(limit !== undefined && { limit }) })
   return rowsAnswer(
     rows,
-    (row) => (row.error === undefined ? { id: row.id, ...toSent(row) } : { id: row.id, ...toErrorBody(row.error) }),
+    (row) => (row.error === undefined ? withoutPlaces(row) : { id: row.id, ...toErrorBody(row.error) }),
     onError,
   )
 }
@@ -184,12 +184,7 @@ async function sweep(storage: SessionStorage, dryRun: boolean): Promise<Response
 
 async function headOf(storage: SessionStorage, session: string, first: boolean): Promise<Response> {
   const head = await storage.head(session, { first })
-  return json(200, { head: head === undefined ? null : toSent(head) })
-}
-
-/** Where a part is in the store is for the host alone. */
-function toSent({ parts, ...head }: HeadInfo): HeadInfo {
-  return parts === undefined ? head : { ...head, parts: parts.map(({ from, bytes }) => ({ from, bytes })) }
+  return json(200, { head: head === undefined ? null : withoutPlaces(head) })
 }
 
 async function append<P>({ request, storage, limits, id }: StorageCall<P>, session: string): Promise<Response> {
@@ -256,6 +251,7 @@ async function deleteBlob<P>({ storage, url, id }: StorageCall<P>, hash: string)
   return json(200, { deleted })
 }
 
+/** A status alone proves nothing: servers on the way answer with 200 or 204, too. */
 function done(): Response {
-  return new Response(null, { status: 204, headers: NO_STORE })
+  return json(200, { done: true })
 }

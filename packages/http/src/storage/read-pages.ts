@@ -1,6 +1,8 @@
 /** Reads a log page by page. Each page is decoded as it arrives, and given to the caller when it is known to be whole. */
 import { type CheckedRange, type Chunk, hasStorageCode, MAX_CHUNK_BYTES, StorageError } from "@sessions/core/storage"
+import { joined } from "./bytes.ts"
 import { decode, FURTHER_PAGE_BYTES, type PageHead } from "./protocol.ts"
+import { isCount } from "./read-answer.ts"
 import type { Ask, Requests } from "./requests.ts"
 
 interface Page extends PageHead {
@@ -33,7 +35,7 @@ export async function* readPages(
   const either = signal === undefined ? stopped.signal : AbortSignal.any([signal, stopped.signal])
   const path = `/sessions/${session}/lines`
   const fetchPage: FetchPage = (query, onHead) =>
-    send({ path, query, signal: either }, (response) => receive(response, onHead))
+    send({ path, query, signal: either }, (response, alive) => receive(response, alive, onHead))
 
   const end = to === Number.MAX_SAFE_INTEGER ? undefined : to
   const range = maxBytes === undefined ? { from, to: end } : { before: end, maxBytes }
@@ -114,7 +116,7 @@ async function again<T>(act: () => Promise<T>): Promise<T> {
 const LF = 10
 
 /** Decodes the lines as they arrive. Throws if the page is not whole. */
-async function receive(response: Response, onHead: (head: PageHead) => void): Promise<Page> {
+async function receive(response: Response, alive: () => void, onHead: (head: PageHead) => void): Promise<Page> {
   const chunks: Chunk[] = []
   let head: PageHead | undefined
   let seq = 0
@@ -148,22 +150,15 @@ async function receive(response: Response, onHead: (head: PageHead) => void): Pr
   }
   const reader = response.body?.getReader()
   try {
-    for (let step = await reader?.read(); step?.done === false; step = await reader?.read()) take(step.value)
+    for (let step = await reader?.read(); step?.done === false; step = await reader?.read()) {
+      alive()
+      take(step.value)
+    }
   } finally {
     await reader?.cancel().catch(ignore)
   }
   if (head === undefined || rest.length > 0 || seq !== head.from + head.lines) throw notAPage()
   return { ...head, chunks }
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
 }
 
 function toPageHead(line: string): PageHead {
@@ -174,7 +169,8 @@ function toPageHead(line: string): PageHead {
     // Whatever answered, it was no storage handler.
   }
   const { from, lines, end, log } = head ?? {}
-  if (from === undefined || lines === undefined || end === undefined || log === undefined) throw notAPage()
+  const isPage = isCount(from) && isCount(lines) && isCount(end) && (log === null || typeof log === "string")
+  if (!isPage) throw notAPage()
   return { from, lines, end, log }
 }
 

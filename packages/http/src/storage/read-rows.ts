@@ -1,5 +1,6 @@
 /** Reads a list: rows of JSON, of which the last one says that the list is whole. */
 import { StorageError } from "@sessions/core/storage"
+import type { SentError } from "../provenance.ts"
 import { LAST_ROW } from "./protocol.ts"
 import type { Ask, Requests } from "./requests.ts"
 
@@ -18,7 +19,10 @@ export async function* readRows<T extends object | string>(
       if (done) throw cutOff()
       const lines = (rest + decoder.decode(value, { stream: true })).split("\n")
       rest = lines.pop() ?? ""
-      const isWhole = lines.at(-1) === LAST_ROW
+      const end = lines.indexOf(LAST_ROW)
+      const isWhole = end >= 0
+      // Something on the way has sent the list twice.
+      if (isWhole && (end < lines.length - 1 || rest !== "")) throw cutOff()
       if (isWhole) lines.pop()
       const rows = lines.map((line) => JSON.parse(line) as T | { readonly error: SentError; readonly id?: string })
       const failed = rows.find((row) => typeof row === "object" && "error" in row && !("id" in row))
@@ -31,11 +35,6 @@ export async function* readRows<T extends object | string>(
   } finally {
     await reader.cancel().catch(() => undefined)
   }
-}
-
-export interface SentError {
-  readonly code: string
-  readonly message: string
 }
 
 /** The error of a row, or of the list as a whole. */

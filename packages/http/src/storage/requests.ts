@@ -1,6 +1,7 @@
 /** Sends requests to a storage handler, and turns whatever comes back instead of its answer into the error that is true of the call. */
 import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
 import { type ClientOptions, dropRedirect } from "../client-options.ts"
+import { errorIn, kindOf, REFUSED, senderOf } from "../provenance.ts"
 import { WRITE_ID } from "./protocol.ts"
 
 export interface Ask {
@@ -13,11 +14,16 @@ export interface Ask {
   /** A status beside success whose answer `read` gets. */
   readonly allow?: number
   readonly signal?: AbortSignal | undefined
+  /** Of a write: whether what it would change is still as it was. */
+  readonly isUndone?: () => Promise<boolean>
 }
+
+/** Reads the answer to a request, and calls `alive` with each piece of it. Throws if it is not the handler's. */
+export type Read<T> = (response: Response, alive: () => void) => Promise<T>
 
 export interface Requests {
   /** Resolves with what `read` makes of the handler's answer. Rejects with a {@link StorageError}. */
-  readonly send: <T>(ask: Ask, read: (response: Response) => Promise<T>) => Promise<T>
+  readonly send: <T>(ask: Ask, read: Read<T>) => Promise<T>
   /** The answer as soon as it begins. Its body has no time limit. */
   readonly stream: (ask: Ask) => Promise<Response>
   /** Milliseconds without an answer, or without more of one, after which a request has failed. */
@@ -29,12 +35,16 @@ const KEPT: ReadonlySet<string> = new Set<StorageErrorCode>([
   "conflict",
   "indeterminate",
   "invalid",
+  "too_large",
   "unsupported",
   "corrupt",
   "quota",
   "unavailable",
   "misconfigured",
 ])
+
+/** `fetch` does not tell how much of a body was sent, so a body has more time by its length: as if each line had half a megabit a second. */
+const LEAST_BYTES_PER_MS = 64
 
 /** With these the request was not sent: the connection was refused, or the name is unknown. The first three are Node's, the last Bun's. */
 const NOT_SENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ConnectionRefused"])
@@ -68,14 +78,20 @@ export function createRequests(
     return `${url}${path}${searchOf(query)}`
   }
 
-  async function within<T>(ask: Ask, read: (response: Response) => Promise<T>): Promise<T> {
+  async function within<T>(ask: Ask, read: Read<T>): Promise<T> {
     const limit = new AbortController()
-    const timer = setTimeout(() => limit.abort(new Error(`There was no answer within ${timeout} ms.`)), timeout)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const start = (ms: number, what: string): void => {
+      clearTimeout(timer)
+      timer = setTimeout(() => limit.abort(new Error(`${what} ${ms} ms.`)), ms)
+    }
+    const alive = (): void => start(timeout, "Nothing more arrived for")
+    start(timeout + Math.ceil((ask.body?.length ?? 0) / LEAST_BYTES_PER_MS), "There was no answer within")
     const signal = ask.signal === undefined ? limit.signal : AbortSignal.any([ask.signal, limit.signal])
     try {
       const response = await open(ask, signal)
       if (!response.ok && response.status !== ask.allow) throw await refusal(ask, response, { asked: urlOf(ask), url })
-      return await read(response)
+      return await read(response, alive)
     } catch (error) {
       if (error instanceof StorageError) throw error
       throw lost(ask, error)
@@ -134,31 +150,40 @@ async function refusal(
   const error = await errorIn(response)
   if (error !== undefined && KEPT.has(error.code))
     return new StorageError(error.code as StorageErrorCode, error.message)
-  if (status === 413) return new StorageError("invalid", error?.message ?? "The server refuses a body of this size.")
-  if (status === 401 || status === 403)
-    return new StorageError("unavailable", `The server refuses the credentials (${status}); check \`headers\`.`)
-  if (status === 429 || (status === 503 && response.headers.has("retry-after")))
-    return new StorageError("unavailable", `The server is busy (${status}); repeat the call later.`)
-  if (isWrite(ask) && error === undefined)
-    return new StorageError(
-      "indeterminate",
-      `A server on the way answered ${status}, so the write may have happened; read what is there.`,
-    )
-  if (isWrite(ask) && status >= 500)
-    return new StorageError(
-      "indeterminate",
-      `The server failed (${status}), so the write may have happened; read what is there.`,
-    )
-  const hint = status < 500 ? `; check \`url\`${error === undefined ? "" : `: ${error.message}`}` : "; repeat the call"
-  return new StorageError("unavailable", `The server answered ${status}${hint}.`)
+  // The handler's own failure, such as `internal`, leaves a write open as well.
+  const isRefusal = (error !== undefined && status < 500) || response.headers.has(REFUSED)
+  if (!isRefusal && isWrite(ask)) return openWrite(ask, response)
+  const { code, text } = meaningOf(status)
+  const message = error === undefined ? `${text}.` : `${text}: ${error.message}`
+  return new StorageError(code, message)
 }
 
-/** The error in the body, if the handler wrote it. */
-async function errorIn(response: Response): Promise<{ readonly code: string; readonly message: string } | undefined> {
-  const body: unknown = await response.json().catch(() => undefined)
-  const { code, message } =
-    (body as { readonly error?: { readonly code?: unknown; readonly message?: unknown } })?.error ?? {}
-  return typeof code === "string" && typeof message === "string" ? { code, message } : undefined
+/** What a status means if nothing was written. */
+function meaningOf(status: number): { readonly code: StorageErrorCode; readonly text: string } {
+  if (status === 401 || status === 403)
+    return { code: "unavailable", text: `The server refuses the credentials (${status}); check \`headers\`` }
+  if (status === 429 || status === 503)
+    return { code: "unavailable", text: `The server is busy (${status}); repeat the call later` }
+  if (status === 507) return { code: "quota", text: "The server has no space (507)" }
+  const hint = status < 500 ? "check `url`" : "repeat the call"
+  return { code: "unavailable", text: `The server answered ${status}; ${hint}` }
+}
+
+/** A server on the way has answered a write, in place of the handler or after it: whatever its status, the write may have happened. */
+async function openWrite({ body, isUndone }: Ask, response: Response): Promise<StorageError> {
+  const { status } = response
+  // These have a way out of their own, so it is worth a look.
+  const byStatus = status === 413 || status === 507
+  if (byStatus && (await isUndone?.().catch(() => false)) === true)
+    return status === 413
+      ? new StorageError(
+          "too_large",
+          `${senderOf(response)} refuses a body of ${body?.length ?? 0} bytes (413), so its limit is lower: that of nginx is ` +
+            "`client_max_body_size`, 1 MB by default. Raise it, or set `limits` of the handler below it. Nothing was written.",
+        )
+      : new StorageError("quota", `${meaningOf(status).text}; nothing was written.`)
+  const message = `${senderOf(response)} answered ${kindOf(response)}, so the write may have happened; read what is there.`
+  return new StorageError("indeterminate", message)
 }
 
 function isWrite({ method = "GET" }: Ask): boolean {

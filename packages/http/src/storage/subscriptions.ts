@@ -1,5 +1,6 @@
 /** The connections on which a server reports changes of logs: one for each session, whatever the number of its watchers. */
 import type { WatchSource } from "@sessions/core/storage"
+import { pauseFor } from "../pause.ts"
 import { readEvents } from "../read-events.ts"
 import { WATCH_EVENTS } from "./protocol.ts"
 import type { Requests } from "./requests.ts"
@@ -17,6 +18,8 @@ interface Listener {
 /** Pauses between two connections: they double up to the longest one. */
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
+/** One that ends sooner, with nothing but its first event, is followed by a longer pause. */
+const LASTED_MS = 5_000
 
 /** The `subscribe` of `watchHeads`. A connection that breaks is made again, and its watchers read the head. */
 export function createSubscriptions(requests: Requests): WatchSource["subscribe"] {
@@ -59,10 +62,12 @@ async function listen(
   signal: AbortSignal,
 ): Promise<void> {
   for (let pause = FIRST_PAUSE_MS; !signal.aborted; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    let events = 0
+    const began = Date.now()
     try {
       const { body } = await requests.stream({ path: `/sessions/${session}/watch`, signal })
       for await (const { event } of readEvents(body as ReadableStream<Uint8Array>, signal)) {
-        pause = FIRST_PAUSE_MS / 2
+        events++
         for (const { changed, deleted } of listeners) {
           if (event === WATCH_EVENTS.deleted) deleted()
           else changed()
@@ -72,19 +77,8 @@ async function listen(
       // The watchers ask for the head, and reject with what the server answers then.
     }
     if (signal.aborted) return
+    if (events > 1 || (events > 0 && Date.now() - began >= LASTED_MS)) pause = FIRST_PAUSE_MS / 2
     for (const { changed } of listeners) changed()
     await pauseFor(pause * (0.5 + Math.random()), signal)
   }
-}
-
-function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener("abort", end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener("abort", end)
-  })
 }

@@ -45,7 +45,7 @@ test.each(Object.entries(CALLS))(
         (error: SessionApiError) => `${error.code} ${error.status}`,
       )
       if (repeats) expect(outcome).toBe("answered")
-      else expect(outcome).toBe(failure instanceof Error ? "indeterminate undefined" : `failed ${failure.status}`)
+      else expect(outcome).toBe(`indeterminate ${failure instanceof Error ? undefined : failure.status}`)
       // A repetition is the same request: a prompt has the same id.
       expect(requests).toHaveLength(repeats ? 2 : 1)
       expect(new Set(requests).size).toBe(1)
