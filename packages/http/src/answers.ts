@@ -24,7 +24,8 @@ export async function readBytes(request: Request, type: string, limit: number): 
   const chunks: Uint8Array[] = []
   let length = 0
   const reader = request.body?.getReader()
-  for (let step = await reader?.read(); step?.done === false; step = await reader?.read()) {
+  const next = (): Promise<ReadableStreamReadResult<Uint8Array>> | undefined => reader?.read().catch(cutOff)
+  for (let step = await next(); step?.done === false; step = await next()) {
     length += step.value.length
     if (length > limit) {
       await reader?.cancel()
@@ -39,6 +40,11 @@ export async function readBytes(request: Request, type: string, limit: number): 
     at += chunk.length
   }
   return bytes
+}
+
+/** The client has gone within its body, which is no failure of the server. */
+function cutOff(): never {
+  throw new Refusal(499, "aborted", "The body was cut off.")
 }
 
 function tooLarge(limit: number): Refusal {

@@ -126,3 +126,17 @@ function streamOf(chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> {
     },
   })
 }
+
+test("each piece of a stream is looked at once, however long its event is", async () => {
+  const split = vi.spyOn(String.prototype, "split")
+  try {
+    const size = 2_000
+    const text = "x".repeat(1_000_000)
+    const [event] = await all(cut(`data: ${text}\n\n`, size))
+    expect(event?.data).toBe(text)
+    const seen = split.mock.contexts.reduce<number>((sum, one) => sum + String(one).length, 0)
+    expect(seen).toBeLessThan(2 * text.length)
+  } finally {
+    split.mockRestore()
+  }
+})

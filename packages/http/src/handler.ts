@@ -18,7 +18,11 @@ export interface HandlerOptions<P> {
   readonly onError?: (error: unknown, request: Request) => void
 }
 
-export type Handler = (request: Request) => Promise<Response>
+export interface Handler {
+  (request: Request): Promise<Response>
+  /** As it was given: a listener of a framework knows by it which address is meant. */
+  readonly basePath?: string
+}
 
 /** One request, found, checked and allowed. */
 export interface Call<P, R extends Route> extends Match<R> {
@@ -50,7 +54,7 @@ export function createHandler<P, R extends Route>(
     return serve({ request, url, route, params, principal: allowed.principal })
   }
 
-  return async (request) => {
+  const handle = async (request: Request): Promise<Response> => {
     if (cors !== undefined && request.method === "OPTIONS") return preflight(request, cors, methods)
     let response: Response
     try {
@@ -61,6 +65,7 @@ export function createHandler<P, R extends Route>(
     }
     return cors === undefined ? response : allowOrigin(request, response, cors)
   }
+  return Object.assign(handle, { basePath })
 }
 
 function check<P>(call: string, { authorize, basePath = "", cors, onError }: HandlerOptions<P>): void {

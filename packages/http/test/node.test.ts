@@ -1,5 +1,6 @@
 /** The listener for `node:http`, as connections see it that do what `fetch` does not. */
-import { createServer, type Server } from "node:http"
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http"
+import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2"
 import { type AddressInfo, connect } from "node:net"
 import { afterEach, expect, test } from "vitest"
 import { toNodeListener } from "../src/node.ts"
@@ -14,8 +15,9 @@ afterEach(async () => {
   }
 })
 
-async function listen(handler: Handler): Promise<number> {
-  const server = createServer(toNodeListener(handler))
+async function listen(handler: Handler, around?: (listener: RequestListener) => RequestListener): Promise<number> {
+  const listener = toNodeListener(handler)
+  const server = createServer(around === undefined ? listener : around(listener))
   servers.push(server)
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
   return (server.address() as AddressInfo).port
@@ -116,4 +118,102 @@ test("HEAD reads no body, and what is no request is 400", async () => {
   expect(await answerTo("OPTIONS * HTTP/1.1")).toMatch(/^HTTP\/1.1 400 /)
   // Bun has requests with this method.
   expect(await answerTo("TRACE / HTTP/1.1")).toMatch(/^HTTP\/1.1 (?:200|400) /)
+})
+
+type Mounted = IncomingMessage & { body?: unknown; originalUrl?: string }
+
+const POST = { method: "POST", headers: { "content-type": "application/json" }, body: '{"title":"Tea ☕"}' }
+
+test("behind a body parser the body is what it has made of it; one that is nowhere is told as that", async () => {
+  const after =
+    (parsed: (bytes: Buffer) => unknown) =>
+    (listener: RequestListener): RequestListener =>
+    async (incoming: Mounted, outgoing) => {
+      const parts: Buffer[] = []
+      for await (const part of incoming) parts.push(part as Buffer)
+      incoming.body = parsed(Buffer.concat(parts))
+      listener(incoming, outgoing)
+    }
+  const parsers = [(bytes: Buffer): unknown => JSON.parse(bytes.toString()), (bytes: Buffer) => bytes, String]
+  for (const parser of parsers) {
+    const port = await listen(serveSessions().handler, after(parser))
+    const answer = await fetch(`http://127.0.0.1:${port}/sessions`, POST)
+    expect(await answer.json()).toMatchObject({ info: { title: "Tea ☕" } })
+  }
+  const port = await listen(
+    serveSessions().handler,
+    after(() => undefined),
+  )
+  const answer = await fetch(`http://127.0.0.1:${port}/sessions`, POST)
+  expect([answer.status, JSON.stringify(await answer.json())]).toEqual([
+    500,
+    expect.stringContaining("Mount the handler before what reads bodies"),
+  ])
+})
+
+test("a listener that a framework has mounted at its `basePath`, or at a path that it does not know, finds its routes", async () => {
+  const at =
+    (path: string) =>
+    (listener: RequestListener): RequestListener =>
+    (incoming: Mounted, outgoing) => {
+      incoming.originalUrl = incoming.url ?? ""
+      incoming.url = incoming.originalUrl.slice(path.length)
+      listener(incoming, outgoing)
+    }
+  for (const options of [{ basePath: "/api" }, {}]) {
+    const port = await listen(serveSessions(options).handler, at("/api"))
+    expect((await fetch(`http://127.0.0.1:${port}/api/sessions?limit=1`)).status).toBe(200)
+  }
+})
+
+test("a server of HTTP/2 serves calls, bodies and events", async () => {
+  const { handler, client } = serveSessions()
+  const { id } = await client.create()
+  const server = createHttp2Server(toNodeListener(handler))
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
+  const connection = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const call = (headers: Record<string, string>, body?: string, until?: RegExp): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const stream = connection.request(headers, { endStream: body === undefined })
+      let got = ""
+      stream.on("response", (answer) => (got += `${answer[":status"]} `))
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        got += text
+        if (until?.test(got) === true) stream.close()
+      })
+      stream.on("error", reject).on("close", () => resolve(got))
+      if (body !== undefined) stream.end(body)
+    })
+  try {
+    const post = { ":method": "POST", ":path": "/sessions", "content-type": "application/json" }
+    expect(await call(post, POST.body)).toMatch(/^201 .*Tea/)
+    expect(await call({ ":path": `/sessions/${id}/events` }, undefined, /event: state/)).toMatch(/^200 event: state/)
+    // Larger than the limit: the rest of the body is left unread.
+    expect(await call(post, `{"title":"${"x".repeat(200_000)}"}`)).toMatch(/^413 /)
+    expect(await call({ ":path": "/sessions" })).toMatch(/^200 /)
+  } finally {
+    connection.destroy()
+    server.close()
+  }
+})
+
+test("a body that its client cuts off is no failure of the server", async () => {
+  const errors: unknown[] = []
+  const { handler } = serveSessions({ onError: (error) => errors.push(error) })
+  let answered = (_: number): void => undefined
+  const status = new Promise<number>((resolve) => (answered = resolve))
+  const port = await listen(async (request) => {
+    const answer = await handler(request)
+    answered(answer.status)
+    return answer
+  })
+  const head = lines("POST /sessions HTTP/1.1", "Host: x", "Content-Type: application/json", "Content-Length: 90000")
+  const socket = connect(port, "127.0.0.1", () => socket.write(`${head}{"title":"`, () => socket.destroy()))
+  expect([await status, errors]).toEqual([499, []])
+})
+
+test("a path that climbs is 400, whatever it would lead to", async () => {
+  const port = await listen(serveSessions().handler)
+  for (const path of ["/sessions/..", "/sessions/%2e%2e/sessions", "/sessions/./sessions", "/x/.%2E/sessions?limit=1"])
+    expect(await exchange(port, lines(`GET ${path} HTTP/1.1`, "Host: x"), /\r\n\r\n/)).toMatch(/^HTTP\/1.1 400 /)
 })

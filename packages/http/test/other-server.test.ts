@@ -88,22 +88,25 @@ function clientOf({ direct }: Filled, fetch: Fetch): SessionStorage {
   return createHttpStorage({ url: URL_OF_STORAGE, capabilities, timeout: 40, fetch })
 }
 
-test.each(Object.entries(WRITES))("%s: acknowledged only if it is done, and refused only if it is not", async (_, o) => {
-  const outcomes = await Promise.all(
-    Object.keys(OTHER_ANSWERS).map(async (name) => {
-      const on = await filled()
-      const storage = clientOf(
-        on,
-        behindOther(on.fetch, (method) => (method === "GET" ? undefined : name)),
-      )
-      const code = await codeOf(o.act(storage, on))
-      const isDone = await o.isDone(on)
-      const isRight = code === "done" ? isDone : code === "indeterminate" || !isDone
-      return isRight ? undefined : `${name}: ${String(code)}, ${isDone ? "done" : "not done"}`
-    }),
-  )
-  expect(outcomes.filter((wrong) => wrong !== undefined)).toEqual([])
-})
+test.each(Object.entries(WRITES))(
+  "%s: acknowledged only if it is done, and refused only if it is not",
+  async (_, o) => {
+    const outcomes = await Promise.all(
+      Object.keys(OTHER_ANSWERS).map(async (name) => {
+        const on = await filled()
+        const storage = clientOf(
+          on,
+          behindOther(on.fetch, (method) => (method === "GET" ? undefined : name)),
+        )
+        const code = await codeOf(o.act(storage, on))
+        const isDone = await o.isDone(on)
+        const isRight = code === "done" ? isDone : code === "indeterminate" || !isDone
+        return isRight ? undefined : `${name}: ${String(code)}, ${isDone ? "done" : "not done"}`
+      }),
+    )
+    expect(outcomes.filter((wrong) => wrong !== undefined)).toEqual([])
+  },
+)
 
 test.each(Object.entries(READS))("%s: what is there, or `unavailable`", async (call, act) => {
   const right = await filled().then((on) => act(clientOf(on, on.fetch), on))
@@ -128,9 +131,7 @@ test("random requests meet random answers: nothing acknowledged is missing, noth
 
 /** Without what differs between two logs: the time and the identity. */
 function likeness(value: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(value ?? null, (key, one: unknown) => (key === "log" || /At$/.test(key) ? "" : one)),
-  )
+  return JSON.parse(JSON.stringify(value ?? null, (key, one: unknown) => (key === "log" || /At$/.test(key) ? "" : one)))
 }
 
 async function all<T>(rows: AsyncIterable<T>): Promise<T[]> {

@@ -51,7 +51,8 @@ export async function runSchedule(seed: number): Promise<string[]> {
       const code = await codeOf(storage.docs.put("d", `text ${n}`, { expect: stored?.version ?? null }))
       document = possible([stored?.text], `text ${n}`, outcomeOf(code))
       const now = (await direct.docs.get("d"))?.text
-      if (!document.includes(now)) wrong.push(`seed ${seed}, step ${n}: put ${String(code)}, and the document is ${now}`)
+      if (!document.includes(now))
+        wrong.push(`seed ${seed}, step ${n}: put ${String(code)}, and the document is ${now}`)
     } else if (act === 3) {
       const text = `blob ${n}`
       blobs.set(text, outcomeOf(await codeOf(storage.blobs.put(toUtf8(text)))))

@@ -52,8 +52,10 @@ export function createSessionClient(options: ClientOptions): SessionClient {
   return {
     create: (session = {}, o) =>
       call("POST", "", { ...o, body: session, repeats: false, is: ({ id }) => typeof id === "string" }),
-    list: (filter = {}, o) =>
-      call("GET", search(filter), { ...o, repeats: true, is: ({ sessions }) => Array.isArray(sessions) }),
+    list({ metadata, ...filter } = {}, o) {
+      const query = search({ ...filter, metadata: metadata && JSON.stringify(metadata) })
+      return call("GET", query, { ...o, repeats: true, is: ({ sessions }) => Array.isArray(sessions) })
+    },
     load: (id, page = {}, o) =>
       call("GET", `${pathOf(id)}${search(page)}`, {
         ...o,

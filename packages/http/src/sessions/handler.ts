@@ -1,5 +1,5 @@
 /** `createSessionHandler`: the session API over a repository, as a function from a `Request` to a `Response`. */
-import { type Session, SessionError, type Sessions } from "@sessions/core"
+import { hasCode, type Session, SessionError, type Sessions } from "@sessions/core"
 import { createIds, isUlid } from "@sessions/core/format"
 import { checkSessionId, StorageError } from "@sessions/core/storage"
 import { json, readJson, readQuery } from "../answers.ts"
@@ -63,6 +63,8 @@ export interface HostContext {
 
 export interface SessionHandler<P> {
   (request: Request, context?: HostContext): Promise<Response>
+  /** As it was given: a listener of a framework knows by it which address is meant. */
+  readonly basePath?: string
   /** Runs the prompts that an ended server has left in the queue, in the background; any request to the session does so too. */
   resume(session: string, principal: P): Promise<void>
   /**
@@ -110,6 +112,16 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       return await act(session)
     } finally {
       await session.close()
+    }
+  }
+
+  /** With the error of an id that no session of this repository can have, in place of one that says that there is none. */
+  async function ofSession<T>(sessions: Sessions, id: string, act: () => Promise<T>): Promise<T> {
+    try {
+      return await act()
+    } catch (error) {
+      if (hasCode(error, "not_found")) await opened(sessions, id, async () => undefined)
+      throw error
     }
   }
 
@@ -186,20 +198,24 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       if (Math.abs(timeOfUlid(prompt.id) - now()) > REPEAT_MS)
         throw invalid("The time in `id` is more than 24 hours from now: make a new id, and set the clock.")
       const one = served.get(sessions, id)
-      if (accept !== undefined && (await one.known(prompt)) === undefined) {
-        const refused = await accept({ session: id, prompt, principal })
-        if (refused instanceof Response) return asRefusal(refused)
-      }
-      const { isNew, answer } = await one.add(prompt)
-      if (background) run(one, request)
-      return json(isNew ? 202 : 200, answer)
+      return ofSession(sessions, id, async () => {
+        if (accept !== undefined && (await one.known(prompt)) === undefined) {
+          const refused = await accept({ session: id, prompt, principal })
+          if (refused instanceof Response) return asRefusal(refused)
+        }
+        const { isNew, answer } = await one.add(prompt)
+        if (background) run(one, request)
+        return json(isNew ? 202 : 200, answer)
+      })
     },
 
     async stop({ sessions, id, params }) {
       const { message = "" } = params
       if (!isUlid(message)) throw invalid("The id of a prompt must be a ULID.")
-      if ((await sessions.storage.head(id)) === undefined) throw noSession(id)
-      return json(202, await served.get(sessions, id).stop(message))
+      return ofSession(sessions, id, async () => {
+        if ((await sessions.storage.head(id)) === undefined) throw noSession(id)
+        return json(202, await served.get(sessions, id).stop(message))
+      })
     },
 
     async events({ request, url, sessions, id }) {
@@ -242,6 +258,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
 
   const handle = createHandler("createSessionHandler", sessionRoutes, options, serve)
 
+  const { basePath = "" } = handle
   const find = async (session: string, principal: P): Promise<ServedSession> => {
     checkSessionId(session)
     if (closed) throw closing()
@@ -254,6 +271,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       return handle(request)
     },
     {
+      basePath,
       async resume(session: string, principal: P) {
         if (!background)
           throw new StorageError(

@@ -61,6 +61,21 @@ export const listQuery: Query<Partial<SessionFilter>> = z.strictObject({
   source: source.optional(),
   parent: text.optional(),
   kind: text.meta({ description: "Empty: only sessions without a kind." }).optional(),
+  idPrefix: text.optional(),
+  metadata: text
+    .transform((json, context) => {
+      try {
+        const value: unknown = JSON.parse(json)
+        if (typeof value === "object" && value !== null && !Array.isArray(value))
+          return value as Record<string, unknown>
+      } catch {
+        // It is said below.
+      }
+      context.addIssue({ code: "custom", message: "must be an object of JSON" })
+      return z.NEVER
+    })
+    .meta({ description: "An object as JSON: only sessions whose metadata has these keys with equal values." })
+    .optional(),
 })
 
 export const loadQuery: Query<{ before?: string; limit?: number }> = z.strictObject({

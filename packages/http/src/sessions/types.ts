@@ -32,6 +32,10 @@ export interface SessionFilter {
   readonly parent?: string
   /** Only sessions of this kind; `""`: only those without one. Default: all. */
   readonly kind?: string
+  /** Only sessions whose id starts with this. */
+  readonly idPrefix?: string
+  /** Only sessions whose metadata has these keys with equal values. */
+  readonly metadata?: Readonly<Record<string, unknown>>
 }
 
 export interface SessionList {

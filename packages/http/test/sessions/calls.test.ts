@@ -69,6 +69,45 @@ test("list gives pages with the filters of core", async () => {
   expect((await call("GET", "/sessions?limit=200")).status).toBe(200)
 })
 
+test("list filters by the beginning of the id and by metadata", async () => {
+  const { client, call } = serve()
+  const { id } = await client.create({ metadata: { team: "a", nested: { n: [1, null] } } })
+  await client.create({ metadata: { team: "b" } })
+  const idsOf = async (filter: Parameters<typeof client.list>[0]): Promise<string[]> =>
+    (await client.list(filter)).sessions.map((one) => one.id)
+  expect(await idsOf({ metadata: { nested: { n: [1, null] }, team: "a" } })).toEqual([id])
+  expect(await idsOf({ metadata: {} })).toHaveLength(2)
+  expect(await idsOf({ idPrefix: id })).toEqual([id])
+  expect(await idsOf({ idPrefix: "x" })).toEqual([])
+  for (const wrong of ["", "1", "[]", "null", "{"])
+    expect((await call("GET", `/sessions?metadata=${encodeURIComponent(wrong)}`)).status).toBe(400)
+})
+
+test.each([
+  { ulidsOnly: true, ids: ["abc", "01arz3ndektsv4rrffq69g5fav", "..%2Fsecret", "%00", "a%20b", "-a"] },
+  { ulidsOnly: false, ids: ["..%2Fsecret", "%00", "a%20b", "-a"] },
+])("an id that no session can have is 400 on every route (ulidsOnly: $ulidsOnly)", async ({ ulidsOnly, ids }) => {
+  const sessions = createSessions({ storage: createMemoryStorage(), ulidsOnly })
+  const handler = createSessionHandler<string>({
+    sessions: () => sessions,
+    authorize: () => "me",
+    run: () => undefined,
+  })
+  const bodies: Readonly<Record<string, unknown>> = { rename: { title: "x" }, prompt: { id: newId(), text: "x" } }
+  const routes = sessionRoutes.filter(({ path }) => path.includes(":session"))
+  expect(routes).toHaveLength(7)
+  for (const id of ids) {
+    for (const { action, method, path } of routes) {
+      const url = `http://host${path.replace(":session", id).replace(":message", newId())}${action === "events" ? "?wait=0" : ""}`
+      const body = bodies[action]
+      const init = body === undefined ? { method } : { method, body: JSON.stringify(body), headers: JSON_TYPE }
+      expect([id, action, (await handler(new Request(url, init))).status]).toEqual([id, action, 400])
+    }
+  }
+})
+
+const JSON_TYPE = { "content-type": "application/json" }
+
 test("a session that cannot be read is listed without details of the server", async () => {
   const { call, sessions } = serve()
   await sessions.storage.append("damaged", ["not a header"], { expect: 0 })

@@ -1,0 +1,108 @@
+/** What is on the way to the handler has limits, and may be slow: batches are divided, and only a pause ends a request. */
+import { createSessions } from "@sessions/core"
+import { afterEach, expect, test, vi } from "vitest"
+import { createHttpStorage } from "../src/client.ts"
+import { codeOf, type Wire, wire } from "./wire.ts"
+
+afterEach(() => void vi.useRealTimers())
+
+const message = (content: string) => ({ type: "message", message: { role: "user", content } }) as const
+const NGINX = { "content-type": "text/html", server: "nginx/1.27.1" }
+
+/** As nginx with its default of `client_max_body_size`. */
+async function behindNginx(): Promise<Wire & { readonly refused: { count: number } }> {
+  const on = await wire()
+  const { fetch } = on
+  const refused = { count: 0 }
+  on.fetch = async (url, init) => {
+    if (((init.body as string | undefined)?.length ?? 0) <= 1_048_576) return fetch(url, init)
+    refused.count++
+    return new Response("<h1>413 Request Entity Too Large</h1>", { status: 413, headers: NGINX })
+  }
+  return Object.assign(on, { refused })
+}
+
+test("appends that a proxy refuses together with 413 are sent in smaller batches", async () => {
+  const { storage, refused } = await behindNginx()
+  const session = await createSessions({ storage }).create({ id: "chat" })
+  const appends = Array.from({ length: 300 }, (_, n) => session.append(message(`${n} ${"x".repeat(10_000)}`)))
+  await Promise.all(appends)
+  expect((await session.info()).messageCount).toBe(300)
+  expect(refused.count).toBeLessThan(5)
+})
+
+test("a line that alone is refused with 413 is `too_large`, and the sentence names the proxy and its limit", async () => {
+  const { storage, behind } = await behindNginx()
+  const session = await createSessions({ storage }).create({ id: "chat" })
+  const error = await session.append(message("x".repeat(2_000_000))).catch((error: unknown) => error as Error)
+  expect(error).toMatchObject({ code: "too_large" })
+  expect(String(error)).toMatch(/\(nginx\) refuses a body of 2000\d+ bytes \(413\).*`client_max_body_size`/)
+  await session.append(message("small"))
+  expect(await codeOf(storage.blobs.put(new Uint8Array(2_000_000)))).toBe("too_large")
+  expect((await behind.head("chat"))?.next).toBe(2)
+})
+
+test("a 413 after the append was done is no refusal", async () => {
+  const on = await wire()
+  const { fetch } = on
+  on.fetch = async (url, init) => {
+    const answer = await fetch(url, init)
+    return init.method === "POST" ? new Response("", { status: 413 }) : answer
+  }
+  expect(await codeOf(on.storage.append("a", ["x"], { expect: 0 }))).toBe("indeterminate")
+})
+
+test("`timeout` counts from the last piece of an answer", async () => {
+  const on = await wire()
+  const bytes = new Uint8Array(100_000)
+  const hash = await on.behind.blobs.put(bytes)
+  const { fetch } = on
+  let pause = 0
+  const slow = createHttpStorage({
+    url: "http://host/storage",
+    capabilities: on.storage.capabilities,
+    async fetch(url, init) {
+      const answer = await fetch(url, init)
+      if (!url.includes("/blobs/")) return answer
+      const whole = new Uint8Array(await answer.arrayBuffer())
+      let at = 0
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => init.signal?.addEventListener("abort", () => controller.error(init.signal?.reason)),
+        async pull(controller) {
+          await new Promise((resolve) => setTimeout(resolve, pause))
+          if (init.signal?.aborted === true) return
+          if (at === whole.length) return controller.close()
+          controller.enqueue(whole.slice(at, (at += 20_000)))
+        },
+      })
+      return new Response(body, { status: answer.status, headers: answer.headers })
+    },
+  })
+  await slow.head("a")
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  pause = 50_000
+  const whole = slow.blobs.get(hash)
+  await vi.advanceTimersByTimeAsync(400_000)
+  expect((await whole)?.length).toBe(100_000)
+  pause = 61_000
+  const late = codeOf(slow.blobs.get(hash))
+  await vi.advanceTimersByTimeAsync(130_000)
+  expect(await late).toBe("unavailable")
+})
+
+test("a large body has time to be sent at half a megabit a second; a small one has not", async () => {
+  const on = await wire()
+  const { fetch } = on
+  let delay = 0
+  on.fetch = (url, init) =>
+    new Promise((resolve, reject) => {
+      init.signal?.addEventListener("abort", () => reject(init.signal?.reason as Error))
+      setTimeout(() => resolve(fetch(url, init)), delay)
+    })
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  delay = 200_000
+  const large = codeOf(on.storage.docs.put("large", "x".repeat(10_000_000), { expect: null }))
+  const small = codeOf(on.storage.docs.put("small", "x", { expect: null }))
+  await vi.advanceTimersByTimeAsync(210_000)
+  expect([await large, await small]).toEqual(["done", "indeterminate"])
+})
