@@ -38,7 +38,9 @@ export const faultsOfConnections: Required<
     })
     return () => deliver()
   },
-  busy: ({ open }) => arm(open, async () => new Response(null, { status: 503, headers: { "retry-after": "1" } })),
+  // As the handler tells it of the store behind it: from another server on the way a 503 proves nothing.
+  busy: ({ open }) =>
+    arm(open, async () => Response.json({ error: { code: "unavailable", message: "busy" } }, { status: 503 })),
 }
 
 function arm(open: Open, fault: Fault): void {

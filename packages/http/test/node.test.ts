@@ -200,11 +200,11 @@ test("a server of HTTP/2 serves calls, bodies and events", async () => {
 test("a body that its client cuts off is no failure of the server", async () => {
   const errors: unknown[] = []
   const { handler } = serveSessions({ onError: (error) => errors.push(error) })
-  let answered = (_: number): void => undefined
+  let answered: ((status: number) => void) | undefined
   const status = new Promise<number>((resolve) => (answered = resolve))
   const port = await listen(async (request) => {
     const answer = await handler(request)
-    answered(answer.status)
+    answered?.(answer.status)
     return answer
   })
   const head = lines("POST /sessions HTTP/1.1", "Host: x", "Content-Type: application/json", "Content-Length: 90000")

@@ -131,7 +131,9 @@ test("random requests meet random answers: nothing acknowledged is missing, noth
 
 /** Without what differs between two logs: the time and the identity. */
 function likeness(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value ?? null, (key, one: unknown) => (key === "log" || /At$/.test(key) ? "" : one)))
+  return JSON.parse(
+    JSON.stringify(value ?? null, (key, one: unknown) => (key === "log" || key.endsWith("At") ? "" : one)),
+  )
 }
 
 async function all<T>(rows: AsyncIterable<T>): Promise<T[]> {

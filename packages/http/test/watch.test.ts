@@ -1,6 +1,6 @@
 /** Watching over HTTP: one connection for each session, which is made again when it breaks. */
 import type { Head } from "@sessions/core/storage"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { codeOf, type Wire, wire } from "./wire.ts"
 
 /** The connections of watches: how many were made, and their ends. */
@@ -97,4 +97,30 @@ test("a watch ends when its session is deleted, and is `unavailable` while the s
   expect(await end).toEqual({ done: true, value: undefined })
   on.fetch = () => Promise.reject(new TypeError("fetch failed"))
   expect(await codeOf(watchOf(on).next())).toBe("unavailable")
+})
+
+test("a server that ends each connection after its first piece is connected to more and more seldom", async () => {
+  const on = await wire()
+  await on.behind.append("a", ["1"], { expect: 0 })
+  const { fetch } = on
+  const times: number[] = []
+  on.fetch = async (url, init) => {
+    if (!url.endsWith("/watch")) return fetch(url, init)
+    times.push(Date.now())
+    return new Response("event: head\ndata: null\n\n", { headers: { "content-type": "text/event-stream" } })
+  }
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] })
+  try {
+    const heads = watchOf(on)
+    const first = heads.next()
+    await vi.advanceTimersByTimeAsync(120_000)
+    await first
+    const ended = heads.return?.()
+    await vi.advanceTimersByTimeAsync(60_000)
+    await ended
+    expect(times.length).toBeGreaterThan(2)
+    expect(times.length).toBeLessThan(15)
+  } finally {
+    vi.useRealTimers()
+  }
 })
