@@ -23,7 +23,6 @@ export function toNodeListener(
 
 async function serve(handler: Handler, incoming: Incoming, outgoing: Outgoing): Promise<void> {
   const answer = wasRead(incoming) && !isKept(incoming.body) ? readBefore() : await answerOf(handler, incoming)
-  if (answer === undefined) return void outgoing.writeHead(400).end()
   const { status, headers, body } = answer
   // A body that the handler did not read stands before the next request of this connection. HTTP/2 has streams in its place.
   if (!incoming.complete && incoming.httpVersionMajor < 2) outgoing.setHeader("connection", "close")
@@ -43,9 +42,10 @@ async function serve(handler: Handler, incoming: Incoming, outgoing: Outgoing): 
   outgoing.end()
 }
 
-async function answerOf(handler: Handler, incoming: Incoming): Promise<Response | undefined> {
+async function answerOf(handler: Handler, incoming: Incoming): Promise<Response> {
   const request = toRequest(incoming, handler.basePath ?? "")
-  return request && handler(request)
+  if (request !== undefined) return handler(request)
+  return json(400, { error: { code: "invalid", message: "This address or method cannot be served." } })
 }
 
 function destroy(outgoing: Outgoing): void {
