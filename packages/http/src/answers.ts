@@ -15,8 +15,19 @@ export function json(status: number, body: unknown, headers: Readonly<Record<str
   })
 }
 
-/** The bytes of the body. 413 if there are more than `limit`, 415 for another type than `type`. */
-export async function readBytes(request: Request, type: string, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+/** What a body may be. */
+export interface BodyLimit {
+  readonly bytes: number
+  /** The lowest rate after the first seconds. Default: any. */
+  readonly bytesPerSecond?: number | undefined
+}
+
+/** A body may begin slowly. */
+const FIRST_MS = 5_000
+
+/** The bytes of the body. 413 if there are more than `limit`, 408 if they come too slowly, 415 for another type than `type`. */
+export async function readBytes(request: Request, type: string, o: BodyLimit): Promise<Uint8Array<ArrayBuffer>> {
+  const { bytes: limit, bytesPerSecond } = o
   const [given = ""] = (request.headers.get("content-type") ?? "").split(";")
   if (given.trim().toLowerCase() !== type)
     throw new Refusal(415, "invalid", `The body must have the content type ${type}.`)
@@ -24,7 +35,13 @@ export async function readBytes(request: Request, type: string, limit: number): 
   const chunks: Uint8Array[] = []
   let length = 0
   const reader = request.body?.getReader()
-  const next = (): Promise<ReadableStreamReadResult<Uint8Array>> | undefined => reader?.read().catch(cutOff)
+  const began = Date.now()
+  const next = (): Promise<ReadableStreamReadResult<Uint8Array>> | undefined => {
+    const read = reader?.read().catch(cutOff)
+    if (read === undefined || bytesPerSecond === undefined) return read
+    const late = began + FIRST_MS + (1_000 * length) / bytesPerSecond - Date.now()
+    return within(read, late, () => void reader?.cancel().catch(() => undefined))
+  }
   for (let step = await next(); step?.done === false; step = await next()) {
     length += step.value.length
     if (length > limit) {
@@ -47,12 +64,26 @@ function cutOff(): never {
   throw new Refusal(499, "aborted", "The body was cut off.")
 }
 
+/** 408 after the time. What has been read by then is not lost on the way, only not waited for. */
+async function within<T>(read: Promise<T>, ms: number, end: () => void): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    const fail = (): void => reject(new Refusal(408, "unavailable", "The body came too slowly."))
+    timer = setTimeout(() => (fail(), end()), Math.max(0, ms))
+  })
+  try {
+    return await Promise.race([read, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 function tooLarge(limit: number): Refusal {
   return new Refusal(413, "too_large", `The body has more than ${limit} bytes.`)
 }
 
 /** A body of JSON that the schema accepts; 400 otherwise. */
-export async function readJson<T>(request: Request, schema: z.ZodType<T>, limit: number): Promise<T> {
+export async function readJson<T>(request: Request, schema: z.ZodType<T>, limit: BodyLimit): Promise<T> {
   const text = toText(await readBytes(request, "application/json", limit))
   let value: unknown
   try {

@@ -47,6 +47,15 @@ export function eventStream(open: (signal: AbortSignal) => AsyncIterable<Streame
   })
 }
 
+/** The events, and then `leave`, whoever ends them. */
+export async function* left<T>(events: AsyncIterable<T>, leave: () => void): AsyncGenerator<T, void, undefined> {
+  try {
+    yield* events
+  } finally {
+    leave()
+  }
+}
+
 function eventText({ event, id, data }: StreamedEvent): string {
   return `event: ${event}\n${id === undefined ? "" : `id: ${id}\n`}data: ${data}\n\n`
 }

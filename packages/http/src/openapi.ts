@@ -16,15 +16,16 @@ const REFUSALS: Readonly<Record<number, string>> = {
   401: "Not known who asks; as the host answers it.",
   403: "Not allowed.",
   404: "There is no such thing.",
+  429: "Too many requests, or too many streams.",
   500: "The server failed; it gives no details.",
   503: "Not now: try again.",
 }
 
 const BODY_REFUSALS: Readonly<Record<number, string>> = {
+  408: "The body comes too slowly.",
   409: "What is there is not what the request expects.",
   413: "The body is too large.",
   415: "The body has another content type.",
-  429: "Too many requests.",
 }
 
 const ERROR = {

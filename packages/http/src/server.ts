@@ -2,6 +2,7 @@
 export type { Access, Authorize } from "./authorize.ts"
 export type { CorsOptions } from "./cors.ts"
 export type { Handler, HandlerOptions } from "./handler.ts"
+export type { TenantLimits } from "./limits.ts"
 export type { Content, Route } from "./routes.ts"
 export { createStorageHandler, type StorageHandlerLimits, type StorageHandlerOptions } from "./storage/handler.ts"
 export { storageOpenApi } from "./storage/openapi.ts"

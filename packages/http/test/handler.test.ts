@@ -23,7 +23,7 @@ function open(options: Partial<HandlerOptions<string>> = {}, fail?: unknown): Ha
     { authorize: () => "me", onError: () => undefined, ...options },
     async ({ request, url, route, params, principal }) => {
       if (fail !== undefined) throw fail
-      const body = route.action === "rename" ? await readJson(request, titled, 100) : undefined
+      const body = route.action === "rename" ? await readJson(request, titled, { bytes: 100 }) : undefined
       const query = route.action === "list" ? readQuery(url, paged) : undefined
       return json(200, { action: route.action, ...params, principal, body, query })
     },

@@ -1,11 +1,12 @@
 /** `createSessionHandler`: the session API over a repository, as a function from a `Request` to a `Response`. */
 import { hasCode, type Session, SessionError, type Sessions } from "@sessions/core"
 import { createIds, isUlid } from "@sessions/core/format"
-import { checkSessionId, StorageError } from "@sessions/core/storage"
+import { checkOptions, checkSessionId, type OptionNames, StorageError } from "@sessions/core/storage"
 import { json, readJson, readQuery } from "../answers.ts"
 import { asRefusal } from "../authorize.ts"
-import { eventStream } from "../event-stream.ts"
+import { eventStream, left } from "../event-stream.ts"
 import { type Call, createHandler, type HandlerOptions } from "../handler.ts"
+import { checkLimits, createGate, type TenantLimits } from "../limits.ts"
 import { withoutPlaces } from "../parts.ts"
 import { invalid, Refusal } from "../refusal.ts"
 import { connect, cursorText, lastTurn, parseCursor, toPage, toStream } from "./connection.ts"
@@ -47,6 +48,8 @@ export interface SessionHandlerOptions<P> extends HandlerOptions<P> {
   readonly onInterrupted?: "report" | "rerun"
   /** Largest body of a request, in bytes. Default 100,000. */
   readonly maxBodyBytes?: number
+  /** What each principal may use of the server. A principal is told by its `sessions`. Default: all of it. */
+  readonly limits?: TenantLimits
   /** Milliseconds after which another server takes over from one that died: 1,000 or more, default 60,000. */
   readonly lease?: number
   /** Gets the error of a turn; clients are told the codes of core alone. Default: `console.error`. */
@@ -80,11 +83,14 @@ export interface SessionHandler<P> {
 }
 
 const LEAST_LEASE_MS = 1_000
+const LIMITS: OptionNames<TenantLimits> = { requestsPerMinute: true, streams: true, bodyBytesPerSecond: true }
 
 /** Throws `invalid` for wrong options. */
 export function createSessionHandler<P>(options: SessionHandlerOptions<P>): SessionHandler<P> {
   check(options)
-  const { background = true, maxBodyBytes = 100_000, accept, now = Date.now } = options
+  const { background = true, maxBodyBytes = 100_000, accept, now = Date.now, limits = {} } = options
+  const gate = createGate(limits, now)
+  const bodyLimit = { bytes: maxBodyBytes, bytesPerSecond: limits.bodyBytesPerSecond }
   const contexts = new WeakMap<Request, HostContext>()
   const onError = (error: unknown): void => console.error("The session API failed in the background:", error)
   const served = new ServedSessions({
@@ -127,7 +133,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
 
   const calls: Readonly<Record<SessionAction, (call: SessionCall<P>) => Promise<Response>>> = {
     async create({ request, sessions }) {
-      const fields = await readJson(request, newSession, maxBodyBytes)
+      const fields = await readJson(request, newSession, bodyLimit)
       const session = await sessions.create(fields)
       try {
         if (session.head === undefined) throw new Error('The session API needs sessions with persistAfter "create".')
@@ -173,7 +179,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
     },
 
     async rename({ request, sessions, id }) {
-      const { title } = await readJson(request, newTitle, maxBodyBytes)
+      const { title } = await readJson(request, newTitle, bodyLimit)
       return opened(sessions, id, async (session) => {
         await session.title(title)
         return json(200, { info: withoutPlaces(await session.info()) })
@@ -194,7 +200,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
     },
 
     async prompt({ request, sessions, id, principal }) {
-      const prompt = await readJson(request, newPrompt, maxBodyBytes)
+      const prompt = await readJson(request, newPrompt, bodyLimit)
       if (Math.abs(timeOfUlid(prompt.id) - now()) > REPEAT_MS)
         throw invalid("The time in `id` is more than 24 hours from now: make a new id, and set the clock.")
       const one = served.get(sessions, id)
@@ -222,9 +228,13 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       const query = readQuery(url, eventsQuery)
       const last = request.headers.get("last-event-id") ?? query.after
       const after = last === undefined || last === "" ? undefined : parseCursor(last)
+      const giveBack = gate.stream(sessions)
       const connection = served.get(sessions, id).join()
       const { feed } = connection
-      const leave = (): void => connection.leave()
+      const leave = (): void => {
+        connection.leave()
+        giveBack()
+      }
       try {
         const attached = await feed.attach()
         if (query.wait === undefined)
@@ -250,6 +260,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
     if (closed) throw closing()
     const { params, route, principal, request } = call
     const sessions = await options.sessions(principal)
+    gate.request(sessions)
     const { session: id = "" } = params
     const answer = await calls[route.action]({ ...call, sessions, id })
     if (background && RESUMING.has(route.action) && answer.ok) run(served.get(sessions, id), request)
@@ -302,14 +313,6 @@ interface SessionCall<P> extends Call<P, SessionRoute> {
 /** The calls after which prompts run that an ended server has left. */
 const RESUMING: ReadonlySet<SessionAction> = new Set(["load", "context", "rename", "events", "stop"])
 
-async function* left<T>(events: AsyncIterable<T>, leave: () => void): AsyncGenerator<T, void, undefined> {
-  try {
-    yield* events
-  } finally {
-    leave()
-  }
-}
-
 function noSession(id: string): SessionError {
   return new SessionError("not_found", `There is no session ${id}.`)
 }
@@ -322,7 +325,8 @@ function logTurnError(error: unknown, { session, messageId }: { session: string;
   console.error(`The turn of prompt ${messageId} in session ${session} failed:`, error)
 }
 
-function check<P>({ sessions, run, accept, lease, onInterrupted, maxBodyBytes }: SessionHandlerOptions<P>): void {
+function check<P>(options: SessionHandlerOptions<P>): void {
+  const { sessions, run, accept, lease, onInterrupted, maxBodyBytes, limits = {} } = options
   const wrong = (message: string): StorageError => new StorageError("invalid", `createSessionHandler: ${message}`)
   if (typeof sessions !== "function")
     throw wrong("`sessions` must be a function that returns the sessions of a principal.")
@@ -334,4 +338,6 @@ function check<P>({ sessions, run, accept, lease, onInterrupted, maxBodyBytes }:
     throw wrong(`\`lease\` must be a number of milliseconds from ${LEAST_LEASE_MS}.`)
   if (maxBodyBytes !== undefined && !(Number.isSafeInteger(maxBodyBytes) && maxBodyBytes > 0))
     throw wrong("`maxBodyBytes` must be a number of bytes.")
+  checkOptions("createSessionHandler, limits", limits, LIMITS)
+  checkLimits("createSessionHandler", limits)
 }

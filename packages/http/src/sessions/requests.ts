@@ -69,7 +69,8 @@ export function createApiRequests(options: ClientOptions): ApiRequests {
     const redirect = await dropRedirect(answer, { asked: `${base}${path}`, url })
     const own = redirect === undefined ? await errorIn(answer) : { code: "failed", message: redirect }
     if (own !== undefined) {
-      const passes = redirect === undefined && (status === 408 || (status >= 502 && status <= 504))
+      const isBusy = status === 408 || (status >= 502 && status <= 504) || own.code === "too_many_requests"
+      const passes = redirect === undefined && isBusy
       return { error: new SessionApiError(own.code, own.message, { status }), passes, isForeign: false, retryAfter }
     }
     if (answer.headers.has(REFUSED)) {

@@ -12,6 +12,7 @@ import {
 import { json, NO_STORE, readBytes, readJson, readQuery } from "../answers.ts"
 import { toErrorBody } from "../errors.ts"
 import { type Call, createHandler, type Handler, type HandlerOptions, logError } from "../handler.ts"
+import { checkLimits, createGate, type Gate, type TenantLimits } from "../limits.ts"
 import { withoutPlaces } from "../parts.ts"
 import { invalid, Refusal } from "../refusal.ts"
 import { appendLines, toAppend } from "./append.ts"
@@ -32,7 +33,7 @@ import {
 import { rowsAnswer } from "./rows.ts"
 import { watchLog } from "./watch.ts"
 
-export interface StorageHandlerLimits {
+export interface StorageHandlerLimits extends TenantLimits {
   /** The largest batch of lines. Default: that of the storage. Clients see the smaller of the two as `maxBatchBytes`. */
   readonly batchBytes?: number
   /** The largest body of a change of a document, which has the text before and the text after it. Default 16,000,000. */
@@ -58,16 +59,31 @@ const OPTIONS: OptionNames<StorageHandlerOptions<never>> = {
   onError: true,
   limits: true,
 }
-const LIMITS: OptionNames<StorageHandlerLimits> = { batchBytes: true, documentBytes: true, blobBytes: true }
+const LIMITS: OptionNames<StorageHandlerLimits> = {
+  batchBytes: true,
+  documentBytes: true,
+  blobBytes: true,
+  requestsPerMinute: true,
+  streams: true,
+  bodyBytesPerSecond: true,
+}
 
 /** The first line of a body of lines: 8 KB of `info`, escaped as JSON. */
 const APPEND_HEAD_BYTES = 64_000
 
 type StorageRoute = (typeof storageRoutes)[number]
 
+interface BodyLimits {
+  readonly batchBytes: number
+  readonly documentBytes: number
+  readonly blobBytes: number
+  readonly bytesPerSecond: number | undefined
+}
+
 interface StorageCall<P> extends Call<P, StorageRoute> {
   readonly storage: SessionStorage
-  readonly limits: Required<StorageHandlerLimits>
+  readonly limits: BodyLimits
+  readonly gate: Gate
   /** The id of a write. */
   readonly id: string | undefined
   readonly onError: (error: unknown) => void
@@ -81,19 +97,23 @@ export function createStorageHandler<P>(options: StorageHandlerOptions<P>): Hand
   const name = "createStorageHandler"
   checkOptions<object>(name, options, OPTIONS)
   checkOptions(`${name}, limits`, options.limits ?? {}, LIMITS)
-  for (const [limit, value] of Object.entries(options.limits ?? {})) {
-    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
-      throw new StorageError("invalid", `${name}: \`limits.${limit}\` must be a whole number above 0.`)
-  }
+  checkLimits(name, options.limits ?? {})
+  const gate = createGate(options.limits ?? {})
   const { storage: storageOf, onError = logError } = options
   if (typeof storageOf !== "function")
     throw new StorageError("invalid", `${name}: \`storage\` must be a function from a principal to its storage.`)
   return createHandler(name, storageRoutes, options, async (call) => {
     const storage = await storageOf(call.principal)
-    const { batchBytes, documentBytes = 16_000_000, blobBytes = 50_000_000 } = options.limits ?? {}
-    const limits = { batchBytes: batchBytes ?? storage.capabilities.maxBatchBytes, documentBytes, blobBytes }
+    gate.request(storage)
+    const { batchBytes, documentBytes = 16_000_000, blobBytes = 50_000_000, bodyBytesPerSecond } = options.limits ?? {}
+    const limits = {
+      batchBytes: batchBytes ?? storage.capabilities.maxBatchBytes,
+      documentBytes,
+      blobBytes,
+      bytesPerSecond: bodyBytesPerSecond,
+    }
     const id = call.request.headers.get(WRITE_ID) ?? undefined
-    return serve({ ...call, storage, limits, id, onError: (error) => onError(error, call.request) })
+    return serve({ ...call, storage, limits, gate, id, onError: (error) => onError(error, call.request) })
   })
 }
 
@@ -118,7 +138,7 @@ function serve<P>(call: StorageCall<P>): Promise<Response> | Response {
     case "sync":
       return sync(storage, session)
     case "watch":
-      return watchLog(storage, session)
+      return watchLog(storage, session, () => call.gate.stream(storage))
     case "readDocument":
     case "readSessionDocument":
       return readDocument(storage, keyOf(call))
@@ -144,10 +164,7 @@ function serve<P>(call: StorageCall<P>): Promise<Response> | Response {
  * What clients may rely on: all of them write through this handler, so they are as safe as the storage behind it, wherever they are. The
  * limit of a body is the limit of a batch.
  */
-function capabilitiesOf(
-  { capabilities }: SessionStorage,
-  { batchBytes }: Required<StorageHandlerLimits>,
-): Capabilities {
+function capabilitiesOf({ capabilities }: SessionStorage, { batchBytes }: BodyLimits): Capabilities {
   const maxBatchBytes = Math.min(capabilities.maxBatchBytes, batchBytes)
   const maxLineBytes = Math.min(capabilities.maxLineBytes, maxBatchBytes - 1)
   return { ...capabilities, writers: "any", replace: false, maxBatchBytes, maxLineBytes }
@@ -188,8 +205,8 @@ async function headOf(storage: SessionStorage, session: string, first: boolean):
 }
 
 async function append<P>({ request, storage, limits, id }: StorageCall<P>, session: string): Promise<Response> {
-  const { batchBytes } = limits
-  const body = await readBytes(request, LINES_TYPE, batchBytes + APPEND_HEAD_BYTES)
+  const { batchBytes, bytesPerSecond } = limits
+  const body = await readBytes(request, LINES_TYPE, { bytes: batchBytes + APPEND_HEAD_BYTES, bytesPerSecond })
   return json(200, await appendLines(storage, session, toAppend(body), id))
 }
 
@@ -214,7 +231,8 @@ async function readDocument(storage: SessionStorage, key: string): Promise<Respo
 async function change<P>(call: StorageCall<P>): Promise<Response> {
   const key = keyOf(call)
   const { request, storage, limits, id } = call
-  await changeDocument(storage, key, await readJson(request, documentChange, limits.documentBytes), id)
+  const { documentBytes: bytes, bytesPerSecond } = limits
+  await changeDocument(storage, key, await readJson(request, documentChange, { bytes, bytesPerSecond }), id)
   return done()
 }
 
@@ -237,7 +255,8 @@ async function readBlob<P>({ request, storage }: StorageCall<P>, hash: string): 
 }
 
 async function putBlob<P>({ request, storage, limits }: StorageCall<P>, hash: string): Promise<Response> {
-  const bytes = await readBytes(request, BLOB_TYPE, limits.blobBytes)
+  const { blobBytes, bytesPerSecond } = limits
+  const bytes = await readBytes(request, BLOB_TYPE, { bytes: blobBytes, bytesPerSecond })
   if ((await sha256Hex(bytes)) !== hash) throw invalid("The bytes do not have this SHA-256.")
   await storage.blobs.put(bytes)
   return done()

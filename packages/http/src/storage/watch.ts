@@ -1,12 +1,13 @@
 /** Tells a client when a log has changed, by server-sent events. */
 import { type SessionStorage, StorageError } from "@sessions/core/storage"
-import { eventStream, type StreamedEvent } from "../event-stream.ts"
+import { eventStream, left, type StreamedEvent } from "../event-stream.ts"
 import { WATCH_EVENTS } from "./protocol.ts"
 
 /** The first event says that changes are reported from now on: the client reads the head then. */
-export function watchLog(storage: SessionStorage, session: string): Response {
+export function watchLog(storage: SessionStorage, session: string, enter: () => () => void): Response {
   if (storage.watch === undefined) throw new StorageError("unsupported", "This storage has no `watch`.")
-  return eventStream((signal) => events(storage, session, signal))
+  const leave = enter()
+  return eventStream((signal) => left(events(storage, session, signal), leave))
 }
 
 async function* events(
