@@ -1,5 +1,7 @@
 /** Resolves all layers of the settings of compaction. For a model, the default numbers are scaled down to fit its window. */
+import { pruneSettings } from "../../context/prune/settings.ts"
 import type { Selection } from "../../context/select.ts"
+import { isObject } from "../../format/shape.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
 import type { CompactionSettings } from "../types.ts"
 import {
@@ -79,7 +81,10 @@ export interface SettingsInWindow extends ResolvedSettings {
 
 /** Merges the layers, whose names and values are checked. Throws `invalid` as {@link checkSettings}. */
 export function resolveSettings(...layers: SettingsLayers): ResolvedSettings {
-  for (const layer of layers) checkSettings(layer)
+  for (const layer of layers) {
+    checkSettings(layer)
+    if (isObject(layer?.prune)) pruneSettings(layer.prune)
+  }
   const given = withPresets(layers)
   return Object.assign({ ...DEFAULTS }, ...given.map(fieldsOf), {
     windows: Object.assign({}, ...given.map(({ windows }) => windows)),
