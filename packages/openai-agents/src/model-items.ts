@@ -18,10 +18,10 @@ import { type Fields, takenItem } from "./model-parts.ts"
 import { callKey, orphans } from "./orphans.ts"
 import type { AgentRepair } from "./types.ts"
 
-/** An item of the history, and when it was saved: milliseconds since 1970. */
+/** An item of the history, and when it was saved. */
 export interface SavedItem {
   readonly item: object
-  readonly savedAt: number
+  readonly savedAt: string
   /** It was taken out of the history, and is here for what followed it. */
   readonly isDeleted?: boolean
 }
@@ -155,7 +155,7 @@ function isOfChat({ type, role, caller, namespace }: Fields): boolean {
 
 function reasoningProblem(
   item: Fields,
-  savedAt: number,
+  savedAt: string,
   { ids, api, to }: { readonly ids: ReadonlySet<unknown>; readonly api: Receiver["api"]; readonly to: Receiver },
 ): string | undefined {
   const { id, providerData } = item
@@ -164,7 +164,7 @@ function reasoningProblem(
   const { encrypted_content: inSnake, encryptedContent: encrypted = inSnake } = fieldsOf(providerData)
   if (api !== "responses" || (typeof encrypted === "string" && encrypted !== "")) return undefined
   if (id === undefined) return OTHERS
-  const problem = referenceProblem({ id, saved: savedAt / 1000 }, to)
+  const problem = referenceProblem({ id, saved: Date.parse(savedAt) / 1000 }, to)
   if (problem === "not stored") return "it is not encrypted, and `store` is false"
   return problem === "expired" ? "OpenAI's store has had it for 30 days, and it is not encrypted" : undefined
 }

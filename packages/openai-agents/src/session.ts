@@ -20,7 +20,7 @@ import {
 } from "./history.ts"
 import { isObject, type ItemEntry, toEntry, toItem } from "./items.ts"
 import { KIND, logIdOf, SESSION_ID } from "./log-id.ts"
-import { type ModelItems, modelItems, type Receiver, repairOf } from "./model-items.ts"
+import { type ModelItems, modelItems, type Receiver, repairOf, type SavedItem } from "./model-items.ts"
 import { standIn } from "./orphans.ts"
 import { inBatch, named, rewrite } from "./rewrite.ts"
 import { type SharedState, sharedState } from "./shared.ts"
@@ -76,8 +76,9 @@ class LogSession implements AgentSession<object> {
   /** What the history had that the compacting session has not read, if the session was just cleared. */
   #cleared: readonly Unread[] | undefined
   readonly #receiver: Omit<Receiver, "now">
-  /** What a model gets in place of items of the history that was read last. */
-  #forModel: ModelItems = { replaced: new Map(), left: new Map() }
+  /** The items of the history that was read last, and what a model gets in their place as soon as a run asks. */
+  #read: readonly SavedItem[] = []
+  #forModel: ModelItems | undefined
   /** An append whose outcome is not known: its items, and its entries with their ids. */
   #doubtful: { readonly items: string; readonly entries: readonly AddedEntry[] } | undefined
 
@@ -108,19 +109,17 @@ class LogSession implements AgentSession<object> {
       const read = (await this.#change(false, (session) => readItems(session, limit))) ?? []
       this.#seen = read.findLast(({ isDeleted }) => !isDeleted)?.entry.id ?? null
       this.#marks.read(this.#seen)
-      const saved = read.map(({ entry, isDeleted }) => ({
-        item: toItem(entry),
-        savedAt: Date.parse(entry.timestamp),
-        isDeleted,
-      }))
-      this.#forModel = modelItems(saved, { ...this.#receiver, now: Date.now() })
-      return saved.flatMap(({ item, isDeleted }) => (isDeleted ? [] : [item]))
+      this.#read = read.map(({ entry, isDeleted }) => ({ item: toItem(entry), savedAt: entry.timestamp, isDeleted }))
+      this.#forModel = undefined
+      return this.#read.filter(({ isDeleted }) => isDeleted !== true).map(({ item }) => item)
     })
   }
 
   prepareHistoryItemForModelInput(item: object): object {
-    const left = this.#forModel.left.get(item)
-    if (left === undefined) return this.#forModel.replaced.get(item) ?? item
+    this.#forModel ??= modelItems(this.#read, { ...this.#receiver, now: Date.now() })
+    const { left: leftOut, replaced } = this.#forModel
+    const left = leftOut.get(item)
+    if (left === undefined) return replaced.get(item) ?? item
     this.#onRepair(repairOf(this.#sessionId, item, left))
     return standIn(item, left.key)
   }
