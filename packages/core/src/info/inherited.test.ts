@@ -53,6 +53,7 @@ test("the calls of a compaction and of a branch summary that were forked are inh
   })
   const main = await sessions.create({ id: "main" })
   await main.append({ type: "message", message: { role: "user", content: "long ".repeat(500) } })
+  await main.append({ type: "message", message: { role: "user", content: "a question" } })
   await main.compact()
   const fork = await sessions.fork("main")
   expect(await fork.info()).toMatchObject({ metrics: { calls: 0 }, inheritedMetrics: { calls: 1, input: 7 } })
