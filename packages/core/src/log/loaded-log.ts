@@ -216,7 +216,8 @@ export async function readLines(
   return all
 }
 
-function replaced(storage: SessionStorage, id: string, cause?: unknown): SessionError {
+/** The error of a reader whose log is another one, or gone. */
+export function replaced(storage: SessionStorage, id: string, cause?: unknown): SessionError {
   const message = `The log of ${id} was replaced or deleted while it was read. Open the session again.`
   return new SessionError("conflict", message, { session: id, storage: storage.description, cause })
 }

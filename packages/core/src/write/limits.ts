@@ -64,13 +64,13 @@ export function checkDeferred(
   if (bytes > most) throw tooLarge(id, "batch that waits for the session's creation", bytes, most)
 }
 
-/** How many items go out in one batch, from the front: at least one, whole, and none whose blobs are still being put. */
+/** How many items go out in one batch, from the front: at least one, whole, all of one outcome, and none whose blobs are still being put. */
 export function batchOf(items: readonly PendingAppend[], maxBytes: number): number {
   let bytes = 0
   let count = 0
   for (const item of items) {
     bytes += entriesBytes(item.entries)
-    if (count > 0 && (item.ready !== undefined || bytes > maxBytes)) break
+    if (count > 0 && (item.ready !== undefined || item.outcome !== items[0]?.outcome || bytes > maxBytes)) break
     count++
   }
   return count

@@ -75,11 +75,12 @@ export class WriteQueue {
   #running = false
   /** The last batch was of more than one append. */
   #wroteMany = false
-  /** Bytes of entries in a batch, after a larger one was refused on the way to the store. */
-  #mostBytes = Number.POSITIVE_INFINITY
+  /** Bytes of a batch: fewer than the storage takes after one was refused on the way there. */
+  #mostBytes: number
 
   constructor(context: QueueContext) {
     this.#context = context
+    this.#mostBytes = context.storage.capabilities.maxBatchBytes
   }
 
   /** Pending appends that are not waiting for their session to be created. */
@@ -226,15 +227,10 @@ export class WriteQueue {
     const [first] = this.#items
     // Everything was withdrawn.
     if (first === undefined) return Promise.resolve()
-    if (first.outcome === "unknown") {
-      const unknown = this.#items.filter(({ outcome }) => outcome === "unknown")
-      return this.#send(unknown.slice(0, batchOf(unknown, this.#mostBytes)))
-    }
     if (first.ready !== undefined) return this.#awaitBlobs(first, first.ready)
-    const most = Math.min(context.storage.capabilities.maxBatchBytes - headerBytes(context.state), this.#mostBytes)
-    const group = this.#items.slice(0, batchOf(this.#items, most))
-    const refusal = refusalOf(context, group)
-    return refusal === undefined ? this.#send(group) : this.#refuse(refusal)
+    const group = this.#items.slice(0, batchOf(this.#items, this.#mostBytes - headerBytes(context.state)))
+    const refusal = first.outcome !== "unknown" && refusalOf(context, group)
+    return refusal ? this.#refuse(refusal) : this.#send(group)
   }
 
   /** Writes a batch, or puts its old blobs again, so that the next step writes it. */
@@ -311,7 +307,7 @@ export class WriteQueue {
       else requeue(item)
     }
     // If an earlier try arrives late, a part of the same lines meets it as the whole would.
-    if (group.length > 1 && hasCode(error, "too_large")) this.#mostBytes = entriesBytes(entriesOf(group)) / 2
+    if (this.#wroteMany && hasCode(error, "too_large")) this.#mostBytes = entriesBytes(entriesOf(group)) / 2
     else this.#giveUp(error)
   }
 

@@ -6,7 +6,7 @@ import { backoff } from "../storage/clock.ts"
 import type { CallOptions, Head, HeadInfo, SessionStorage, StorageAppendOptions } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { hasCode } from "../format/errors.ts"
-import { readLines } from "../log/loaded-log.ts"
+import { readLines, replaced } from "../log/loaded-log.ts"
 import { TRIES } from "../storage/retry.ts"
 
 export interface WriteOptions extends CallOptions {
@@ -160,7 +160,7 @@ export async function readEnd(
       if (isOther) return { head, lines: [] }
       const lines = await readLines(storage, id, { from, to: head.next, log: head.log })
       if (lines.length === head.next - from) return { head, lines }
-      throw new StorageError("conflict", `The log of ${id} was replaced or deleted while its end was read.`)
+      throw replaced(storage, id)
     } catch (error) {
       if (attempt === TRIES || !(hasCode(error, "unavailable") || hasCode(error, "conflict"))) throw error
       await backoff(attempt)
@@ -183,18 +183,18 @@ async function isCreated(storage: SessionStorage, id: string, { header, mayBeOwn
     if (hasCode(error, "corrupt") && !mayBeOwn) return false
     throw error
   }
-  throw new StorageError("conflict", `The log of ${id} was deleted while its first line was read.`)
+  throw replaced(storage, id)
 }
 
 /** Codes that say that nothing was written. Any other error, a defect of the storage included, leaves the outcome unknown. */
 const CERTAIN: ReadonlySet<unknown> = new Set([
   "conflict",
   "invalid",
-  "too_large",
   "unsupported",
   "closed",
   "corrupt",
   "quota",
+  "too_large",
   "unavailable",
   "misconfigured",
   "aborted",
