@@ -36,7 +36,7 @@ export type {
 } from "./session/types.ts"
 export type { SessionEvents } from "./session/events.ts"
 export type { Branch } from "./log/branches.ts"
-export type { OpenTip, OpenTips } from "./log/tips.ts"
+export type { OpenTip, OpenTips } from "./log/kept-tips.ts"
 export type { TreeNode } from "./log/nodes.ts"
 export type { Divergence } from "./log/diverged.ts"
 export type { AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "./write/types.ts"

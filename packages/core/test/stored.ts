@@ -21,7 +21,7 @@ export async function storeLines(
 
 /** The text of information that says of a log that it ends with this message, and has no other branch. */
 export function knownTips(seq: Seq, id: string = `e${seq}`): string {
-  const tips = { tips: [{ seq, id, near: [] }], current: seq }
+  const tips = { tips: [{ seq, id, near: [id] }], current: seq }
   return encodeProjection({ ...startProjection({}, ""), to: { seq, id }, leaf: id, tips })
 }
 

@@ -6,7 +6,7 @@
 import { type Entry, isAnnotationType } from "../src/format/entry.ts"
 import { EntryLog, type EntrySlot } from "../src/log/entry-log.ts"
 import { settlesOf, type Leaving } from "../src/log/settles.ts"
-import { NO_TIPS, openTips, projectTips, TIP_LIMITS, type TipLimits, type Tips } from "../src/log/tips.ts"
+import { NO_TIPS, openTips, projectTips, TIP_LIMITS, type TipLimits, type Tips } from "../src/log/kept-tips.ts"
 import { tipsOfLog } from "../src/log/whole-tips.ts"
 import type { Seq } from "../src/storage/contract.ts"
 import { createDice, type Dice } from "./dice.ts"
@@ -359,12 +359,16 @@ class History {
     const more = tips.more ?? 0
     this.#counts.notKept += more
     const missing = truth.open.length - named.length
-    const counted = this.#rules.repeats ? missing <= more : missing === more
-    if (!counted) return `the projection names ${named.length} and counts ${more} more; there are ${truth.open.length}`
-    // Any of them may be the ones that are not kept: the current one of that time is always kept.
+    if (missing > more)
+      return `the projection names ${named.length} and counts ${more} more; there are ${truth.open.length}`
+    // Any of them may be the ones that are not kept.
     const expected = more === 0 ? truth.open : truth.open.filter((seq) => named.includes(seq))
     if (tips.tips.length > this.#limits.tips) return `the projection keeps ${tips.tips.length} tips`
-    return differs("the projection", named, expected) ?? this.#checkCurrent("the projection", tips, truth)
+    const problem = differs("the projection", named, expected)
+    // A tip that is not kept may become the current one again.
+    return (
+      problem ?? (more > 0 && tips.current === null ? undefined : this.#checkCurrent("the projection", tips, truth))
+    )
   }
 
   #checkCurrent(what: string, tips: Tips, { current, settled, tips: all }: TrueTips): string | undefined {

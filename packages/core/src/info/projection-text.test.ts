@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { Tips } from "../log/tips.ts"
+import type { Tips } from "../log/kept-tips.ts"
 import { startProjection } from "./projection.ts"
 import { encodeProjection, parseProjection } from "./projection-text.ts"
 
@@ -8,15 +8,15 @@ test("a projection is read back as it was written, and one of another version is
     const projection = { ...startProjection({}, "l"), ...stale }
     const text = encodeProjection(projection)
     expect(parseProjection(text)).toEqual(projection)
-    expect(parseProjection(text.replace('"v":4', '"v":3'))).toBeUndefined()
+    expect(parseProjection(text.replace('"v":5', '"v":4'))).toBeUndefined()
   }
 })
 
 const TIPS: Tips = {
-  tips: [{ seq: 1, id: "a", near: ["n"], lossy: true, repeated: true }],
+  tips: [{ seq: 1, id: "a", near: ["a", "n"] }],
   current: 1,
   more: 2,
-  damaged: 3,
+  doubt: 3,
 }
 
 test("tips are read back as they were written", () => {

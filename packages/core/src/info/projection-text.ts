@@ -3,10 +3,10 @@
  * another version is ignored: then the log is read.
  */
 import { type Fields, isObject } from "../format/shape.ts"
-import type { Tips } from "../log/tips.ts"
+import type { Tips } from "../log/kept-tips.ts"
 import { type InfoProjection, isParent, isText, type Stamps, withTips } from "./projection.ts"
 
-const VERSION = 4
+const VERSION = 5
 
 export function encodeProjection(projection: InfoProjection): string {
   return `{"v":${VERSION},${JSON.stringify(projection).slice(1)}`
@@ -83,17 +83,15 @@ function isMetrics(value: unknown): boolean {
 
 function isTips(value: unknown): value is Tips {
   if (!isObject(value)) return false
-  const { tips, current, more, damaged } = value
+  const { tips, current, more, doubt } = value
   const isKnown = current === null || isCount(current)
   return (
-    Array.isArray(tips) && tips.every(isTip) && isKnown && isMissingOr(isCount, more) && isMissingOr(isCount, damaged)
+    Array.isArray(tips) && tips.every(isTip) && isKnown && isMissingOr(isCount, more) && isMissingOr(isCount, doubt)
   )
 }
 
 function isTip(value: unknown): boolean {
-  if (!isPlace(value)) return false
-  const { near, lossy, repeated } = value
-  return Array.isArray(near) && near.every(isText) && isMissingOr(isTrue, lossy) && isMissingOr(isTrue, repeated)
+  return isPlace(value) && Array.isArray(value["near"]) && value["near"].every(isText)
 }
 
 function isStamps(value: unknown): value is Stamps {

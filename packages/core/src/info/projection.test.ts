@@ -6,7 +6,8 @@ import { anyLog, HEADER, headerOf, slotsOf } from "../../test/logs.ts"
 import { holds } from "../../test/property.ts"
 import type { Entry } from "../format/entry.ts"
 import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
-import { NO_TIPS, openTips, settledLines } from "../log/tips.ts"
+import { NO_TIPS, openTips } from "../log/kept-tips.ts"
+import { settledLines } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import type { HeadInfo } from "../storage/contract.ts"
 import { encodeProjection, parseProjection } from "./projection-text.ts"
@@ -110,7 +111,7 @@ test("a line that is not an entry keeps the tips and counts for the end of the l
   let projection = projectAll(header, [undefined, message("a", null), message("b", null)])
   expect(projection).toMatchObject({ settled: 4, tips: { tips: [{ id: "a" }, { id: "b" }] } })
   projection = projectEntry(projection, undefined, 3)
-  expect(projection.tips).toMatchObject({ tips: [{ id: "b" }], current: 2, damaged: 3 })
+  expect(projection.tips).toMatchObject({ tips: [{ id: "b" }], current: 2, doubt: 104 })
   expect(projection).not.toHaveProperty("settled")
 })
 

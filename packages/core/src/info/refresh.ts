@@ -116,7 +116,8 @@ function lightened(entry: Entry): Entry {
   if (!isObject(entry["message"])) return entry
   const { role, provider, model, usage, synthetic, summary } = entry["message"]
   const content = role === "user" ? promptText(entry) : ""
-  return { ...stubOf(entry), message: { role, provider, model, usage, synthetic, summary, content } } as Entry
+  // In place: the entry was parsed for this reading alone, and a long log has many.
+  return Object.assign(entry, { message: { role, provider, model, usage, synthetic, summary, content } })
 }
 
 /** What the tips follow from, without the content of the entry. */

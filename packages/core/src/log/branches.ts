@@ -25,7 +25,7 @@ export interface Branch {
 
 /** Newest first. The log must be whole. `settled`: see `settledLines`; `leaf`: of the session. */
 export function branchesOf(log: EntryLog, settled: number, leaf: Seq | null): readonly Branch[] {
-  const { tips } = wholeTips(log, settled)
+  const tips = wholeTips(log, settled)
   const current = anchorOf(log, undefined, leaf)
   // An import that is not complete: the branches of the other system are settled at its end.
   const isIncomplete = log.end < settled

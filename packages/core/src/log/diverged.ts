@@ -3,7 +3,7 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { anchorOf } from "./settles.ts"
-import { openTips, type OpenTip, type OpenTips, type Tips } from "./tips.ts"
+import { openTips, type OpenTip, type OpenTips, type Tips } from "./kept-tips.ts"
 import { tipsOfLog } from "./whole-tips.ts"
 
 /** The log has branches that end off the path of the session's leaf, and that were not left knowingly. */
@@ -23,7 +23,9 @@ export function openAt(log: EntryLog, tips: Tips | undefined, leaf: Seq | null, 
   // An import that is not complete: the branches of the other system are settled at its end.
   if (log.end < settled) return { tips: [] }
   const known = tips ?? tipsOfLog(log, settled)
-  return openTips(known, anchorOf(log, known, leaf))
+  // Of the last entry it is known, although the id of its parent may not be kept.
+  const at = leaf === log.entryBefore(log.end) ? known.current : anchorOf(log, known, leaf)
+  return openTips(known, at)
 }
 
 /** Undefined if no tip is named. */

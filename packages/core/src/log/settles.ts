@@ -6,7 +6,8 @@ import type { Entry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { parentOf, ROOT } from "./path.ts"
-import { isContent, type OpenTip, tipNear, type Tip, type Tips } from "./tips.ts"
+import { type OpenTip, tipNear, type Tips } from "./kept-tips.ts"
+import { isContent } from "./tips.ts"
 
 export interface Leaving {
   /** The writer's leaf so far. */
@@ -25,7 +26,7 @@ export function settlesOf(log: EntryLog, tips: Tips | undefined, o: Leaving): re
   const target = tipAt(log, tips, o.target)
   const ids = new Set<string>()
   // The id would settle the later entry with that id too, which may be another writer's.
-  if (own !== undefined && own.repeated === undefined) ids.add(own.id)
+  if (own?.isMeant) ids.add(own.id)
   // The caller chooses between the tips. A step back to an inner entry chooses nothing.
   if (target !== undefined) for (const tip of o.reported) if (mayBeOpen(log, tips, tip)) ids.add(tip.id)
   for (const id of o.named) ids.add(id)
@@ -46,13 +47,21 @@ export function anchorOf(log: EntryLog, tips: Tips | undefined, seq: Seq | null)
 }
 
 /** The tip that an entry is anchored at; undefined if its anchor is an inner entry. What follows an entry is always held. */
-function tipAt(log: EntryLog, tips: Tips | undefined, seq: Seq | null): Pick<Tip, "id" | "repeated"> | undefined {
+function tipAt(log: EntryLog, tips: Tips | undefined, seq: Seq | null): LeftTip | undefined {
   const at = anchorOf(log, tips, seq)
   if (at === null) return undefined
-  if (at < log.from) return tips?.tips.find((tip) => tip.seq === at)
+  if (at < log.from) {
+    const kept = tips?.tips.find((tip) => tip.seq === at)
+    return kept && { id: kept.id, isMeant: kept.near.includes(kept.id) }
+  }
   const { id } = log.at(at) as Entry
-  if (!isTip(log, at)) return undefined
-  return log.find(id) === at ? { id } : { id, repeated: true }
+  return isTip(log, at) ? { id, isMeant: log.find(id) === at } : undefined
+}
+
+interface LeftTip {
+  readonly id: string
+  /** No later entry has the same id. */
+  readonly isMeant: boolean
 }
 
 /** Whether no later content continues this entry. */

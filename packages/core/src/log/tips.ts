@@ -8,63 +8,12 @@
  *   of the lines that came from another system. Content that continues it is a new tip.
  * - Tips that are neither settled nor current are open.
  *
- * `projectTips` follows a log line by line in constant memory, so that the session information can carry the tips. Pure.
+ * These rules are here, entry by entry. `whole-tips.ts` applies them to a log that is held, and `kept-tips.ts` to the tips alone. Pure.
  */
 import { type Entry, ENTRY_CHECKS, type EntryType, isNamespaced } from "../format/entry.ts"
 import { FORMAT } from "../format/header.ts"
 import { isCount } from "../format/shape.ts"
-import { fits } from "../storage/utf8.ts"
 import type { Seq } from "../storage/contract.ts"
-
-export interface Tip {
-  readonly seq: Seq
-  readonly id: string
-  /** Ids of the newest entries that are anchored at this tip and are not content. An entry with one of them as its parent is too. */
-  readonly near: readonly string[]
-  /** An id of {@link near} was dropped. */
-  readonly lossy?: true
-  /** A later entry has the same id, and references to it mean that one. */
-  readonly repeated?: true
-}
-
-/** What is kept of a log to continue finding its tips. JSON. */
-export interface Tips {
-  /** Tips that are not settled, the current one included, oldest first. */
-  readonly tips: readonly Tip[]
-  /** Seq of the tip that the log's last entry is anchored at; null if that tip is settled, or there is none. */
-  readonly current: Seq | null
-  /** The number of tips that were dropped. Exact, unless an id is repeated: then an upper bound. */
-  readonly more?: number
-  /** The last line that is not an entry. An entry after it whose parent is not found may be its child. */
-  readonly damaged?: Seq
-}
-
-export interface TipLimits {
-  readonly tips: number
-  /** Of the JSON text of the tips. */
-  readonly bytes: number
-  readonly near: number
-  /** How many lines after a damaged line a parent that is not found puts all tips in doubt. */
-  readonly bridge: number
-}
-
-/** Session information has 8 KB beside the head, and appends write it each time. */
-export const TIP_LIMITS: TipLimits = { tips: 24, bytes: 2_000, near: 8, bridge: 100 }
-
-export const NO_TIPS: Tips = { tips: [], current: null }
-
-export interface OpenTip {
-  readonly seq: Seq
-  readonly id: string
-}
-
-/** Tips for a person to choose from, as diagnostics and session information report them. */
-export interface OpenTips {
-  /** Newest first. */
-  readonly tips: readonly OpenTip[]
-  /** Up to so many more are not named. */
-  readonly more?: number
-}
 
 const CONTENT_TYPES: ReadonlySet<string> = new Set<EntryType>(["message", "custom_message", "branch_summary"])
 
@@ -94,152 +43,74 @@ export function isLeaving({ type }: Pick<Entry, "type">): boolean {
   return type === "leaf" || type === "branch_summary"
 }
 
-/**
- * The tips after one more line; `undefined` is a line that is not an entry. Returns undefined if the kept tips are not enough to know
- * them: the whole log must be read. `settled`: see {@link settledLines}.
- */
-export function projectTips(
-  tips: Tips | undefined,
-  entry: Entry | undefined,
-  seq: Seq,
-  settled: number,
-  limits: TipLimits = TIP_LIMITS,
-): Tips | undefined {
-  if (tips === undefined) return undefined
-  const next = entry === undefined ? { ...tips, damaged: seq } : withEntry(tips, entry, seq, limits)
-  if (seq !== settled - 1 || next === undefined) return next
-  const { current, damaged } = next
-  const left = next.tips.filter((tip) => tip.seq === current)
-  return capped(left, current, { damaged }, limits)
+export interface FollowedTip {
+  readonly seq: Seq
+  readonly id: string
+  /** The ids of the tip and of the entries that are anchored at it and are not content. */
+  near: string[]
+  settled: boolean
 }
 
-/** The open tips: all kept ones but the one at `at`, which is the current one unless a session's leaf is elsewhere. */
-export function openTips({ tips, current, more }: Tips, at: Seq | null = current): OpenTips {
-  const open = tips.filter(({ seq }) => seq !== at).map(({ seq, id }) => ({ seq, id }))
-  return { tips: open.reverse(), ...(more === undefined ? {} : { more }) }
+/** The tips of the lines so far. */
+export interface FollowedTips {
+  /** Settled ones too, oldest first. */
+  readonly tips: Map<Seq, FollowedTip>
+  /** Those that are not settled by name, by their ids. */
+  readonly named: Map<string, FollowedTip[]>
+  /** The anchor of the last entry. */
+  current: Seq
 }
 
-/** The kept tip that the entry with this id is anchored at. */
-export function tipNear(tips: readonly Tip[], id: string): Tip | undefined {
-  return tips[indexNear(tips, id)]
+/** The anchor of an entry that has none, or none that is known. */
+export const NOWHERE: Seq = -1
+
+export function followedOf(tips: Iterable<FollowedTip>, current: Seq): FollowedTips {
+  const all: FollowedTips = { tips: new Map(), named: new Map(), current }
+  for (const tip of tips) add(all, tip)
+  return all
 }
 
-function withEntry(tips: Tips, entry: Entry, seq: Seq, limits: TipLimits): Tips | undefined {
-  const { id, type, parentId } = entry
-  const p = parentId === null ? undefined : tipNear(tips.tips, parentId)
-  const content = isContent(type)
-  // Most entries continue the only tip. Appends project each entry, so this case allocates no more than the result.
-  if (content && p !== undefined && isAlone(tips) && !isLeaving(entry))
-    return { tips: [{ seq, id, near: NONE }], current: seq }
-  const left = isLeaving(entry) ? withoutSettled(tips, entry, p, seq, limits) : tips.tips
-  // The parent is an inner entry or a settled tip, or was kept once and is not any more.
-  if (left === undefined || (p === undefined && parentId !== null && isInDoubt(tips, left, seq, limits)))
-    return undefined
-  const changed: Tip[] = []
-  let current: Seq | null = content ? seq : null
-  for (const tip of withRepeated(left, id)) {
-    if (tip.seq !== p?.seq) changed.push(tip)
-    else if (!content) {
-      changed.push(withNear(tip, id, limits.near))
-      current = tip.seq
-    }
+function add({ tips, named }: FollowedTips, tip: FollowedTip): void {
+  tips.set(tip.seq, tip)
+  const same = named.get(tip.id)
+  if (same === undefined) named.set(tip.id, [tip])
+  else same.push(tip)
+}
+
+/** The first half of an entry: what it settles by name. */
+export function settleNamed({ named }: FollowedTips, entry: Entry): void {
+  if (!isLeaving(entry)) return
+  for (const id of settledIds(entry) ?? []) {
+    for (const tip of named.get(id) ?? []) tip.settled = true
+    named.delete(id)
   }
-  if (content) changed.push({ seq, id, near: NONE })
-  const { more, damaged } = tips
-  const recent = damaged !== undefined && seq - damaged < limits.bridge ? damaged : undefined
-  return capped(changed, current, { more, damaged: recent }, limits)
 }
 
-/** Whether one tip is all that is kept. */
-function isAlone({ tips, more, damaged }: Tips): boolean {
-  return tips.length === 1 && more === undefined && damaged === undefined
-}
-
-/** Without the tips that a `leaf` or `branch_summary` settles; undefined if that cannot be known. `p`: the tip it is anchored at. */
-function withoutSettled(
-  tips: Tips,
-  entry: Entry,
-  p: Tip | undefined,
-  seq: Seq,
-  limits: TipLimits,
-): readonly Tip[] | undefined {
-  const kept = tips.tips
-  const ids = settledIds(entry)
-  if (ids !== undefined) {
-    // One of them may be a tip that was not kept.
-    if (tips.more !== undefined && ids.some((id) => kept.every((tip) => tip.id !== id))) return undefined
-    return ids.length === 0 ? kept : kept.filter((tip) => !ids.includes(tip.id))
+/** The second half of an entry: its place. `parent`: the anchor of its parent; `left`: see {@link leftBy}. */
+export function follow(all: FollowedTips, entry: Entry, seq: Seq, parent: Seq, left: Seq): void {
+  const leftTip = left === parent ? undefined : all.tips.get(left)
+  if (leftTip !== undefined) leftTip.settled = true
+  if (isContent(entry.type)) {
+    all.tips.delete(parent)
+    add(all, { seq, id: entry.id, near: [entry.id], settled: false })
+    all.current = seq
+  } else {
+    all.tips.get(parent)?.near.push(entry.id)
+    all.current = parent
   }
-  // An older line settles the tip that was left. It is not settled if it is the target too, which must be known.
-  const inDoubt = isInDoubt(tips, kept, seq, limits)
-  if (p === undefined && entry.parentId !== null && inDoubt) return undefined
-  if (entry.type === "leaf") return kept.filter((tip) => tip.seq !== tips.current || tip === p)
+}
+
+/** The anchor of the leaf that an older line left, which does not say what it settles. */
+export function leftBy(entry: Entry, current: Seq, anchorOf: (id: string) => Seq): Seq {
+  if (!isLeaving(entry) || settledIds(entry) !== undefined) return NOWHERE
+  if (entry.type === "leaf") return current
   const { fromId } = entry as Fields
-  if (typeof fromId !== "string" || fromId === "root") return kept
-  const from = tipNear(kept, fromId)
-  if (from === undefined) return inDoubt ? undefined : kept
-  return kept.filter((tip) => tip !== from || tip === p)
+  return typeof fromId !== "string" || fromId === "root" ? NOWHERE : anchorOf(fromId)
 }
 
-/** Whether an id that is not kept may still be one of an open tip: such ids were dropped, or a damaged line may have had it. */
-function isInDoubt({ more, damaged }: Tips, kept: readonly Tip[], seq: Seq, { bridge }: TipLimits): boolean {
-  const isNear = damaged !== undefined && seq - damaged <= bridge
-  return isNear || more !== undefined || kept.some(({ lossy }) => lossy)
+/** At the end of the lines that came from another system. */
+export function settleOthers({ tips, current }: FollowedTips): void {
+  for (const tip of tips.values()) tip.settled ||= tip.seq !== current
 }
-
-/** The index of the tip that the entry with this id is anchored at, or -1. Ids are kept so that at most one tip has an id. */
-function indexNear(tips: readonly Tip[], id: string): number {
-  for (let index = tips.length - 1; index >= 0; index--) {
-    const tip = tips[index] as Tip
-    if ((tip.id === id && tip.repeated === undefined) || tip.near.includes(id)) return index
-  }
-  return -1
-}
-
-/** References to the id of a new entry no longer mean an older one. */
-function withRepeated(tips: readonly Tip[], id: string): readonly Tip[] {
-  const index = indexNear(tips, id)
-  if (index < 0) return tips
-  const tip = tips[index] as Tip
-  const near = tip.near.filter((other) => other !== id)
-  return tips.with(index, tip.id === id ? { ...tip, near, repeated: true } : { ...tip, near })
-}
-
-function withNear(tip: Tip, id: string, most: number): Tip {
-  const near = [...tip.near, id]
-  return near.length <= most ? { ...tip, near } : { ...tip, near: near.slice(-most), lossy: true }
-}
-
-/** Drops the oldest tips, never the current one, until the others keep the limits. */
-export function capped(
-  tips: readonly Tip[],
-  current: Seq | null,
-  { more = 0, damaged }: { readonly more?: number | undefined; readonly damaged?: Seq | undefined },
-  limits: TipLimits,
-): Tips {
-  const kept = tips.slice()
-  while (kept.length > 1 && (kept.length > limits.tips || !isShort(kept, limits.bytes)))
-    kept.splice(kept[0]?.seq === current ? 1 : 0, 1)
-  const dropped = more + tips.length - kept.length
-  return {
-    tips: kept,
-    current,
-    ...(dropped === 0 ? {} : { more: dropped }),
-    ...(damaged === undefined ? {} : { damaged }),
-  }
-}
-
-/** Whether the JSON text of the tips is so short. */
-function isShort(tips: readonly Tip[], bytes: number): boolean {
-  // Most logs have one tip, and appends need not encode it: a UTF-16 unit has at most 6 bytes of JSON, the rest of a tip at most 90.
-  let most = 2
-  for (const { id, near } of tips) {
-    most += 90 + 6 * id.length
-    for (const other of near) most += 3 + 6 * other.length
-  }
-  return most <= bytes || fits(JSON.stringify(tips), bytes)
-}
-
-const NONE: readonly string[] = []
 
 type Fields = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
-import type { OpenTips } from "../log/tips.ts"
+import type { OpenTips } from "../log/kept-tips.ts"
 import type { CallOptions } from "../storage/contract.ts"
 
 /** Text or bytes of one session file. A function is called for each reading, so that a large file is not kept in memory. */

@@ -9,7 +9,7 @@ import { type EntryLog, type EntrySlot, LazyEntry } from "../log/entry-log.ts"
 import { leafAt, parentOf, ROOT } from "../log/path.ts"
 import { divergenceAt, type Divergence, openAt } from "../log/diverged.ts"
 import { isStamped, laterOf, type Stamp, stampOf } from "../log/stamps.ts"
-import type { OpenTip, OpenTips } from "../log/tips.ts"
+import type { OpenTip, OpenTips } from "../log/kept-tips.ts"
 import { type InfoProjection, projectEntry, projectFurther, withTips } from "../info/projection.ts"
 import { leafAfter, memoryLine, type PendingEntry } from "./pending.ts"
 
