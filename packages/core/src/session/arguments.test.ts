@@ -156,6 +156,7 @@ test("near misses of values and of names within options are `invalid`", async ()
       () => session.context({ prune: { aggresive: true } as never }),
       'no option "aggresive". Did you mean "aggressive"?',
     ],
+    [() => sessions.create({ id: null as never }), "`id` must be a string"],
     [() => session.title("t", { source: "atuo" as never }), '`source` must be "user" or "auto"'],
     [() => session.branchWithSummary("a", { instruction: "x" } as never), 'Did you mean "instructions"?'],
     [() => session.follow({ signl: 1 } as never), 'follow has no option "signl". Did you mean "signal"?'],

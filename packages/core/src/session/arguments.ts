@@ -153,7 +153,7 @@ const REPOSITORY: Omit<
   Calls<Omit<Sessions, keyof TransferCalls>>,
   "release" | "releaseAll" | "close" | typeof Symbol.asyncDispose
 > = {
-  create: [0, { ...OPEN_OR_CREATE, id: isAnything }],
+  create: [0, { ...OPEN_OR_CREATE, id: isString }],
   open: [1, OPEN],
   openOrCreate: [1, OPEN_OR_CREATE],
   info: [1, CALL],

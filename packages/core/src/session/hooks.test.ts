@@ -228,3 +228,27 @@ test("the appended event has the entries as they are in the log", async () => {
   ])
   expect(seen).toEqual(await storedEntries(location))
 })
+
+test("`onHookFailed` hears of each hook that throws or rejects where that has no other effect, and may throw itself", async () => {
+  for (const fail of [
+    () => {
+      throw new Error("bad")
+    },
+    () => Promise.reject(new Error("bad")),
+  ]) {
+    const failed: string[] = []
+    const { sessions } = createWriter(createMemoryLocation(), {
+      hooks: { save: fail, create: fail, delete: fail, release: fail, compact: { after: fail } },
+      onHookFailed(hook) {
+        failed.push(hook)
+        throw new Error("worse")
+      },
+    })
+    const session = await sessions.create({ id: "s" })
+    await session.append([user("one ".repeat(200)), user("two")])
+    await session.compact({ summarize: async () => "a summary", keepRecentTokens: 0 })
+    await session.close()
+    await sessions.delete("s")
+    await expect.poll(() => new Set(failed)).toEqual(new Set(["create", "save", "compact.after", "release", "delete"]))
+  }
+})

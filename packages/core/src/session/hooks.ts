@@ -1,7 +1,7 @@
 /**
  * Hooks of a repository. An `append` or `compact.before` hook that throws rejects the append or the compaction. One that hangs holds it
- * back until the signal of the call fires, which rejects with `aborted`. Any other hook that throws is reported as `hook_failed` and has
- * no further effect.
+ * back until the signal of the call fires, which rejects with `aborted`. Any other hook that throws is reported to `onHookFailed`, and as
+ * `hook_failed` if it is of a session; it has no further effect.
  */
 import { SessionError } from "../format/errors.ts"
 import type { NewEntry } from "../format/new-entry.ts"

@@ -38,6 +38,7 @@ import { type QueueContext, WriteQueue } from "../write/write-queue.ts"
 
 export interface LiveSessionOptions {
   readonly hooks: readonly Hooks[]
+  readonly onHookFailed: (hook: string, error: unknown) => void
   readonly persistAfter: PersistAfter
   readonly onConflict: ConflictPolicy
   readonly migrateOnWrite: boolean
@@ -338,7 +339,10 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
       this.events.emit("appended", { entries: cloneJson(entries), head: cloneJson(head) })
   }
 
-  readonly reportHookFailure = (hook: string, error: unknown): void => this.events.emit("hook_failed", { hook, error })
+  readonly reportHookFailure = (hook: string, error: unknown): void => {
+    this.options.onHookFailed(hook, error)
+    this.events.emit("hook_failed", { hook, error })
+  }
 
   rolledBack(ids: readonly string[], error: unknown): void {
     // The entries may have settled branches.

@@ -33,9 +33,9 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   o: SessionsOptions,
 ): Sessions<Own, Metadata> {
   checkSessionsOptions(o)
-  const { storage, compaction, onHookFailed = (): void => undefined } = o
+  const { storage, compaction } = o
   const options = withDefaults(o)
-  const { hooks, newId } = options
+  const { hooks, newId, onHookFailed } = options
   const open = new OpenSessions(storage, {
     compaction,
     cache: o.cache && { now: options.now, ...o.cache },
@@ -198,6 +198,13 @@ function withDefaults(o: SessionsOptions): LiveSessionOptions {
   const now = o.now ?? Date.now
   return {
     hooks: [o.hooks ?? []].flat(),
+    onHookFailed(hook, error) {
+      try {
+        o.onHookFailed?.(hook, error)
+      } catch {
+        // Nobody is left to report it to, and the call that ran the hook has succeeded.
+      }
+    },
     persistAfter: o.persistAfter ?? "create",
     onConflict: o.onConflict ?? "branch",
     migrateOnWrite: o.migrateOnWrite !== false,
