@@ -233,6 +233,7 @@ test("an S3 client's store is named by its endpoint or its region, and by the bu
   const placeOf = (o: object) =>
     createS3ObjectStore(new S3Client({ region: "eu-west-1", credentials, ...o }), "b").place?.()
   expect(await placeOf({})).toBe("s3.eu-west-1/b")
+  expect(await createS3ObjectStore({ send: () => undefined } as never, "b").place?.()).toBe("s3.aws/b")
   expect(await placeOf({ endpoint: "http://127.0.0.1:9000", forcePathStyle: true })).toBe("http://127.0.0.1:9000/b")
   expect(await placeOf({ endpoint: "https://gateway/s3" })).toBe("https://gateway/s3/b")
 })

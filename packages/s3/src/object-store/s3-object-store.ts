@@ -123,9 +123,11 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
     },
 
     async place() {
+      // A stand-in for a client may have `send` alone.
+      const { endpoint, region } = (client.config as Partial<S3Client["config"]> | undefined) ?? {}
       // The client knows an endpoint from its environment only after its first request.
-      const { protocol, hostname, port, path } = (await client.config.endpoint?.()) ?? {}
-      if (hostname === undefined) return `s3.${await client.config.region()}/${bucket}`
+      const { protocol, hostname, port, path } = (await endpoint?.()) ?? {}
+      if (hostname === undefined) return `s3.${(await region?.()) ?? "aws"}/${bucket}`
       const root = (path ?? "").replace(/\/$/, "")
       return `${protocol}//${hostname}${port === undefined ? "" : `:${port}`}${root}/${bucket}`
     },
