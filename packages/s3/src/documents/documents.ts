@@ -138,9 +138,9 @@ async function compareAndSet(
     }
     // The condition was refused although the object is unchanged: the store may want another form of ETag.
     if (failure?.failure === "precondition" && stored.etag !== undefined && stored.etag === base?.etag) {
-      const { message } = failure
+      const refused = failure
       await conditionalWrites.probeAgain().catch((why: unknown) => {
-        throw uncertain ? unknownOutcome(deps, key, at, new Error(message)) : why
+        throw uncertain ? unknownOutcome(deps, key, at, refused) : why
       })
       etags = (await conditionalWrites.proofHere()).etags
     }

@@ -69,10 +69,11 @@ export async function withRetries<T>(
   signal: AbortSignal | undefined,
   send: (signal: AbortSignal) => Promise<T>,
   backoff: Backoff = startBackoff(deps),
+  timeoutMs?: number,
 ): Promise<T> {
   for (;;) {
     try {
-      return await sendOnce(deps, signal, send)
+      return await sendOnce(deps, signal, send, timeoutMs)
     } catch (error) {
       if (!isTransient(error) || !(await backoff.pause(error, signal))) throw error
     }

@@ -2,7 +2,7 @@
 import type { Deps } from "../base/deps.ts"
 import type { PutCondition, PutResult } from "../object-store/object-store.ts"
 import { sendOnce } from "./request.ts"
-import { isTransient, startBackoff } from "./retry.ts"
+import { startBackoff, withRetries } from "./retry.ts"
 
 /** Bytes for which `requestTimeout` lasts: at its default a line of 210 kbit/s passes. */
 const BYTES_A_TIMEOUT = 262_144
@@ -19,7 +19,7 @@ export async function upload(
     signal,
     (requestSignal) =>
       deps.store.put(key, bytes, { signal: requestSignal, ...(condition !== undefined && { condition }) }),
-    deps.settings.requestTimeout * Math.max(1, Math.ceil(bytes.length / BYTES_A_TIMEOUT)),
+    timeoutMs(deps, bytes),
   )
 }
 
@@ -30,12 +30,10 @@ export async function uploadOwn(
   bytes: Uint8Array,
   signal: AbortSignal | undefined,
 ): Promise<PutResult> {
-  const backoff = startBackoff(deps)
-  for (;;) {
-    try {
-      return await upload(deps, key, bytes, { signal })
-    } catch (error) {
-      if (!isTransient(error) || !(await backoff.pause(error, signal))) throw error
-    }
-  }
+  const send = (requestSignal: AbortSignal): Promise<PutResult> => deps.store.put(key, bytes, { signal: requestSignal })
+  return withRetries(deps, signal, send, startBackoff(deps), timeoutMs(deps, bytes))
+}
+
+function timeoutMs({ settings }: Deps, { length }: Uint8Array): number {
+  return settings.requestTimeout * Math.max(1, Math.ceil(length / BYTES_A_TIMEOUT))
 }
