@@ -91,6 +91,8 @@ function getObject(
   const found = bucket.objects.get(key)
   if (found === undefined) return undefined
   if (unless === found.etag) return "unchanged"
+  if (range !== undefined && range.from >= found.size)
+    throw new ObjectStoreError("range", "416 InvalidRange", { certain: true })
   const bytes = found.bytes.slice(range?.from ?? 0, range?.to)
   return {
     etag: found.etag,

@@ -3,7 +3,7 @@ import { realTime } from "../src/base/time.ts"
 import { ObjectStoreError } from "../src/index.ts"
 import { inParts } from "./fake-store.ts"
 import { linesOf } from "./lines.ts"
-import { openStorage, readLines, takeCounts } from "./open-storage.ts"
+import { openStorage, readLines, SMALL_SIZES, takeCounts } from "./open-storage.ts"
 
 const brokenOff = (): ObjectStoreError => new ObjectStoreError("network", "broken off", { certain: false })
 
@@ -64,6 +64,23 @@ test("a tail that is replaced while its body arrives is read again from its begi
     yield bytes.subarray(3_000)
   }
   expect(await readLines(fresh.storage, "a")).toEqual(linesOf(13))
+})
+
+test("a tail that has become shorter than what had arrived is read again from its beginning", async () => {
+  const { bucket, storage } = openStorage(undefined, SMALL_SIZES)
+  const head = await storage.append("a", linesOf(2), { expect: 0 })
+  const fresh = openStorage(bucket, SMALL_SIZES)
+  let isFirst = true
+  fresh.store.body = async function* (bytes) {
+    if (!isFirst) return yield bytes
+    isFirst = false
+    yield bytes.subarray(0, -1)
+    // Seals lines into a segment.
+    await storage.append("a", linesOf(1, head.next), { expect: head })
+    expect(bucket.objects.get("tails/a")?.size).toBeLessThan(bytes.length)
+    throw brokenOff()
+  }
+  expect(await readLines(fresh.storage, "a")).toEqual(linesOf(3))
 })
 
 test("a long read requests several segments in parallel, within `readAheadBytes`", async () => {

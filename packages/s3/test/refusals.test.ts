@@ -290,6 +290,7 @@ test("a tail that the store denies is a row with that error; a store that does n
 test.each([
   ["longer", (text: string) => `${text}{}\n`],
   ["with a line split", (text: string) => text.replace("xx", "\nx")],
+  ["empty", () => ""],
   ["gone", undefined],
 ])(
   "a segment changed by hand (%s) is corrupt when it is read; other lines are read, and appends succeed",
@@ -325,6 +326,7 @@ test.each([
   ["archived", "misconfigured", /restore it/],
   ["redirected", "unavailable", /bucket's region/],
   ["checksum", "misconfigured", /responseChecksumValidation/],
+  ["range", "corrupt", /shorter than it was written/],
   ["refused", "misconfigured", /says why/],
 ] as const)("a read that fails with %s rejects with %s and advice", async (failure, code, advice) => {
   const { storage, store } = openStorage()
@@ -380,6 +382,7 @@ test.each([
   [403, "RequestExpired", "clock"],
   [307, "TemporaryRedirect", "redirected"],
   [403, "InvalidObjectState", "archived"],
+  [416, "InvalidRange", "range"],
   [400, "RequestTimeout", "network"],
   [400, "BadDigest", "network"],
   [404, "NoSuchUpload", "refused"],

@@ -13,6 +13,7 @@ export interface Failed {
   readonly code: string
   /** With `aborted`: the write had been sent. */
   readonly sent?: boolean
+  readonly message?: string
 }
 
 interface Called extends Interval {
@@ -119,6 +120,11 @@ export function nameOf(operation: Operation): string {
         ? `put of ${operation.value} behind ${operation.expect}`
         : kind
   return `${what} by ${by} [${round(start)}, ${round(end)}]`
+}
+
+/** A sentence about an operation that was rejected, with the message for the reader. */
+export function rejectionOf(operation: Operation, { code, message }: Failed): string {
+  return `${nameOf(operation)} was rejected with ${code}${message === undefined ? "" : `: ${message}`}`
 }
 
 function round(time: number): number {

@@ -14,6 +14,7 @@ import {
   type LogOperation,
   type Look,
   nameOf,
+  rejectionOf,
   type Read,
 } from "./history.ts"
 import { contradictions, type Denial, type Sight, type Step } from "./order.ts"
@@ -62,7 +63,7 @@ export function checkLog({ atomicBatch, log, operations, isExcused }: LogHistory
     const { answer } = operation
     if (isFailed(answer)) {
       const allowed = operation.kind === "append" ? APPEND_CODES : LOOK_CODES
-      if (!allowed.has(answer.code)) found.push(`${nameOf(operation)} was rejected with ${answer.code}`)
+      if (!allowed.has(answer.code)) found.push(rejectionOf(operation, answer))
     }
     if (operation.kind === "append") {
       const isDenied = isFailed(answer) && answer.code === "conflict"

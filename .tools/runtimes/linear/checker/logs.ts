@@ -8,12 +8,14 @@
  */
 import {
   type Append,
+  type Failed,
   type Interval,
   isFailed,
   isUnknown,
   type Log,
   type LogOperation,
   nameOf,
+  rejectionOf,
   type Read,
   type Replace,
   type Reset,
@@ -326,6 +328,6 @@ function wrongTurns(
 }
 
 function wrongCode(operation: LogOperation | Reset, allowed: ReadonlySet<string>): readonly string[] {
-  const { code } = operation.answer as { code: string }
-  return allowed.has(code) ? [] : [`${nameOf(operation)} was rejected with ${code}`]
+  const failed = operation.answer as Failed
+  return allowed.has(failed.code) ? [] : [rejectionOf(operation, failed)]
 }

@@ -213,7 +213,7 @@ function idOf(line: string, lineBytes: number): string {
 function failedOf(error: unknown): Failed {
   const { code, sent, message } = error as { code?: unknown; sent?: boolean; message?: string }
   if (typeof code !== "string") return { code: `no code: ${message ?? String(error)}` }
-  return { code, ...(sent === true && { sent }) }
+  return { code, ...(sent === true && { sent }), ...(message !== undefined && { message }) }
 }
 
 /** Within the time that an append takes. */

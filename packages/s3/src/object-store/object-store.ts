@@ -28,7 +28,7 @@ export interface RequestOptions {
 }
 
 export interface GetOptions extends RequestOptions {
-  /** Bytes from `from` up to, not including, `to`; clipped to the object. */
+  /** Bytes from `from` up to, not including, `to`; clipped to the object. Rejects with `range` if it ends at or before `from`. */
   readonly range?: { readonly from: number; readonly to?: number }
   /** An ETag without its quotes. */
   readonly unless?: string
@@ -95,6 +95,7 @@ export interface ObjectPage {
  * - `foreign`: no store gives such an answer: a proxy, a gateway or a sign-in page gave it, before or after the request was done.
  * - `versioned`: the bucket is versioned, which the storage does not allow; the storage itself refuses its writes.
  * - `checksum`: with a part of an object came the checksum of all of it.
+ * - `range`: the object ends before the range that was asked for (416).
  * - `archived`: the object is in a class of storage that is not read at once. `redirected`: the bucket is new, and its name not known
  *   everywhere yet.
  * - `refused`: anything else.
@@ -115,6 +116,7 @@ export type StoreFailure =
   | "foreign"
   | "versioned"
   | "checksum"
+  | "range"
   | "archived"
   | "redirected"
   | "refused"

@@ -123,6 +123,7 @@ function failureOf(name: string, status: number | undefined, isOfStore: boolean)
   // The object to match does not exist.
   if (status === 404) return name === "NoSuchKey" ? "precondition" : "refused"
   if (status === 409) return "busy"
+  if (status === 416) return "range"
   if (status === 403 || status === 401) return "denied"
   if (status === 507) return "quota"
   return status >= 500 ? "server" : "refused"

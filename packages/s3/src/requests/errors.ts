@@ -88,6 +88,10 @@ const MEANINGS: Readonly<Record<StoreFailure, Meaning>> = {
     advice:
       'the store sends the checksum of the whole object with a part of it; give the S3Client `responseChecksumValidation: "WHEN_REQUIRED"`',
   },
+  range: {
+    code: "corrupt",
+    advice: "the object is shorter than it was written, so it was changed from outside; put back the object as it was",
+  },
   archived: {
     code: "misconfigured",
     advice:

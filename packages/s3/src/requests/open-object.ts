@@ -56,7 +56,12 @@ export async function openObject(
       } finally {
         current.request.cancel()
       }
-      const next = await get(deps, key, { range: { from: from + received, to: from + length } }, signal, backoff)
+      const rest = { from: from + received, to: from + length }
+      const next = await get(deps, key, { range: rest }, signal, backoff).catch((error: unknown) => {
+        // The object that is there now is shorter than what has been received.
+        if (error instanceof ObjectStoreError && error.failure === "range") throw new ObjectChangedError(key)
+        throw error
+      })
       if (next === undefined || next === "unchanged" || next.object.etag !== etag) {
         if (typeof next === "object") next.request.cancel()
         throw new ObjectChangedError(key)
