@@ -10,7 +10,7 @@ import { type Extensions, isKnownName } from "../format/names.ts"
 import { isObject } from "../format/shape.ts"
 import { MODEL_ROLES } from "./content.ts"
 import { compactionMessages } from "./model-messages.ts"
-import { Sendable } from "./repair.ts"
+import { Sendable } from "./sendable.ts"
 import type { ContextMessage, RepairMode, SelectedEntry, SummaryStyle } from "./types.ts"
 
 /** Entries of a context, other than messages and compactions, that must be converted to messages. */

@@ -12,7 +12,8 @@ import type {
   ToolResultMessage,
 } from "../format/message.ts"
 import { callsOf } from "./content.ts"
-import { isSound, soundMessage } from "./sound-blocks.ts"
+import { isSendable } from "./sendable.ts"
+import { soundMessage } from "./sound-blocks.ts"
 import type { ContextMessage, RepairMode } from "./types.ts"
 
 type Item = ContextMessage<ModelMessage>
@@ -26,9 +27,7 @@ export interface Repaired {
 export const NO_RESULT_TEXT = "No result was recorded for this tool call."
 
 export function repairMessages(messages: readonly Item[], mode: RepairMode): Repaired {
-  const sendable = new Sendable()
-  if (mode === "none" || (messages.every(({ message }) => sendable.takes(message)) && sendable.isWhole))
-    return { messages, diagnostics: [] }
+  if (mode === "none" || isSendable(messages)) return { messages, diagnostics: [] }
   const diagnostics: Diagnostic[] = []
   const report: Report = (item, what) => {
     diagnostics.push({ code: "repaired", entryId: item.entryId, message: `Entry ${item.entryId}: ${what}.` })
@@ -61,33 +60,6 @@ export function repairMessages(messages: readonly Item[], mode: RepairMode): Rep
     for (const call of missing) if (!dropped.has(call)) out.push(synthesized(item, call, report))
   }
   return { messages: out, diagnostics }
-}
-
-/** Whether nothing needs repair, as in most contexts. Takes the messages one after the other. */
-export class Sendable {
-  /** Ids of the calls that have no result yet. */
-  readonly #open = new Set<string>()
-
-  /** False: this message, or its place, needs repair. */
-  takes(message: ModelMessage): boolean {
-    const open = this.#open
-    const { role, content } = message
-    for (const block of content) if (!isSound(block, role)) return false
-    if (role === "toolResult") return open.delete(message.toolCallId)
-    if (open.size > 0 || content.length === 0) return false
-    if (role !== "assistant") return true
-    for (const { type, id } of content as readonly ToolCallBlock[]) {
-      if (type !== "toolCall") continue
-      if (open.has(id)) return false
-      open.add(id)
-    }
-    return true
-  }
-
-  /** Each call has its result. */
-  get isWhole(): boolean {
-    return this.#open.size === 0
-  }
 }
 
 /** The calls of one message that share an id, also those that had it before they were renamed. */

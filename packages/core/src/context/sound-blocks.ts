@@ -1,49 +1,10 @@
 /**
- * The blocks that providers accept. Any other block is left out of the context or mended: a text without text, an image without data, a
- * call without a name, two calls with one id. Blocks of unknown types pass.
+ * Mends blocks that providers do not accept, or leaves them out: a text without text, an image without data, a call without a name, two
+ * calls with one id. Blocks of unknown types pass.
  */
-import type { ContentBlock, Message, ModelMessage, ToolCallBlock } from "../format/message.ts"
+import type { ContentBlock, ModelMessage, ToolCallBlock } from "../format/message.ts"
 import { type Fields, isObject } from "../format/shape.ts"
-
-/** Whether a provider accepts this block in a message of this role. Reads the fields of the block's type only: contexts ask for each block. */
-export function isSound(block: ContentBlock, role: Message["role"]): boolean {
-  const fields = block as Fields
-  switch (fields["type"]) {
-    case "text": {
-      const { text } = fields
-      // Anthropic refuses a text of white space. The result of a command may be a line break.
-      return typeof text === "string" && (role === "toolResult" ? text !== "" : !isBlank(text))
-    }
-    case "thinking": {
-      const { thinking, signature } = fields
-      // A provider may withhold the text, and then gives a signature or another field to return.
-      return (
-        role === "assistant" &&
-        typeof thinking === "string" &&
-        (signature === undefined || typeof signature === "string") &&
-        (thinking !== "" || Object.keys(block).length > 2)
-      )
-    }
-    case "image": {
-      const { data, mimeType } = fields
-      return typeof data === "string" && data !== "" && typeof mimeType === "string"
-    }
-    case "file":
-      return typeof fields["path"] === "string" && typeof fields["mimeType"] === "string"
-    case "toolCall": {
-      const { id, name, arguments: args } = fields
-      return role === "assistant" && typeof id === "string" && typeof name === "string" && isObject(args)
-    }
-    default:
-      return true
-  }
-}
-
-/** Most texts start with a letter, so their end, which is elsewhere in memory, need not be read. */
-function isBlank(text: string): boolean {
-  const first = text.charCodeAt(0)
-  return !(first > 0x20 && first < 0x7f) && text.trim() === ""
-}
+import { isSound } from "./sendable.ts"
 
 /** A message of sound blocks. The same object if nothing had to be changed. */
 export interface SoundMessage {

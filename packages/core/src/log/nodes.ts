@@ -3,7 +3,7 @@ import { cloneJson } from "../format/clone.ts"
 import type { Entry, AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
-import { parentsOf } from "./path.ts"
+import { parentsOf } from "./whole-path.ts"
 import { replaces, type Stamp, stampOf } from "./stamps.ts"
 
 export interface TreeNode<Own extends OwnEntry = AnyOwnEntry> {

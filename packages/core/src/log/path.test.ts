@@ -4,7 +4,8 @@ import { assistant, chain, user } from "../../test/chain.ts"
 import { buildSessionContext } from "../context/build.ts"
 import { EntryLog } from "./entry-log.ts"
 import { buildTree, type TreeNode } from "./nodes.ts"
-import { defaultLeaf, OLDER, parentDiagnostic, parentOf, pathTo, ROOT } from "./path.ts"
+import { defaultLeaf, OLDER, parentOf, ROOT } from "./path.ts"
+import { parentDiagnostic, pathTo } from "./whole-path.ts"
 
 const MANY = 100_000
 

@@ -41,40 +41,12 @@ export function parentOf(log: EntryLog, seq: Seq, found?: Diagnostic[]): Seq {
   return log.entryBefore(seq) ?? ROOT
 }
 
-/** What {@link parentOf} gives for each seq of a whole log; {@link ROOT} for a line that is not an entry. */
-export function parentsOf(log: EntryLog): Seq[] {
-  const parents: Seq[] = []
-  for (let seq = 0; seq < log.end; seq++) parents.push(parentOf(log, seq))
-  return parents
-}
-
-/** The diagnostic for an entry whose parent is missing or after it. Undefined unless the log is complete. */
-export function parentDiagnostic(log: EntryLog, seq: Seq): Diagnostic | undefined {
-  const found: Diagnostic[] = []
-  parentOf(log, seq, found)
-  return found[0]
-}
-
 function missingParent(log: EntryLog, { id: entryId, seq }: Entry, parentId: string): Diagnostic {
   const place = `Entry ${entryId} (line ${seq}) names the parent ${parentId}`
   const bridge = "the path continues at the entry before it in the log, which may be on another branch"
   const isLater = log.find(parentId) !== undefined
   const message = `${place}, which is not ${isLater ? "before it in the log" : "in the log"}; ${bridge}.`
   return { code: isLater ? "forward_reference" : "missing_parent", seq, entryId, message }
-}
-
-export interface Path {
-  /** From the root (or the oldest held entry on it) to the leaf. */
-  readonly seqs: readonly Seq[]
-  /** False: the path continues in lines that are not held. */
-  readonly reachesRoot: boolean
-}
-
-export function pathTo(log: EntryLog, leaf: Seq): Path {
-  const seqs: Seq[] = []
-  let seq = leaf
-  for (; seq >= 0; seq = parentOf(log, seq)) seqs.push(seq)
-  return { seqs: seqs.reverse(), reachesRoot: seq === ROOT }
 }
 
 /** The leaf of a log as it is opened, see {@link leafFrom}. Null if the log has no entry; undefined if older lines must be read. */

@@ -11,7 +11,7 @@ import type { ContextOptions } from "./types.ts"
 import { toModelMessages } from "../context/model-messages.ts"
 import { renderMessages } from "../context/render.ts"
 import { unknownNames } from "../context/unknown-names.ts"
-import { repairMessages } from "../context/repair.ts"
+import { isSendable } from "../context/sendable.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { cloneJson } from "../format/clone.ts"
@@ -93,7 +93,10 @@ async function contextMessages(
   const restored = await restoreSelected(live, selection.entries, o)
   const rendered = renderMessages(restored.entries)
   const model = toModelMessages(rendered.messages, summaryAs)
-  const { messages, diagnostics } = repairMessages(model.messages, repair)
+  const { messages, diagnostics } =
+    repair === "none" || isSendable(model.messages)
+      ? { messages: model.messages, diagnostics: [] }
+      : (await compactionFeature()).repairMessages(model.messages, repair)
   return {
     messages: messages.map(({ message, ...item }) => ({ ...item, message: cloneJson(message) })),
     state: await restoreState(live, selection, o),

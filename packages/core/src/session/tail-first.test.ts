@@ -11,7 +11,7 @@ import type { RepairMode, SessionContext } from "../context/types.ts"
 import { type Entry, isAnnotationType } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
-import { pathTo } from "../log/path.ts"
+import { pathTo } from "../log/whole-path.ts"
 import type { Session } from "./types.ts"
 
 /** Window sizes from one line to all of a small log. */

@@ -3,7 +3,7 @@ import type { Entry } from "../format/entry.ts"
 import { hintOf } from "../format/hints.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
-import { pathTo } from "../log/path.ts"
+import { pathTo } from "../log/whole-path.ts"
 import { replaces, type Stamp, stampOf } from "../log/stamps.ts"
 import { kindOf } from "./older/in-force.ts"
 

@@ -14,7 +14,7 @@ import type { Message } from "../format/message.ts"
 import { identifyLog } from "../format/identify.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { labelsOf } from "../log/nodes.ts"
-import { pathTo } from "../log/path.ts"
+import { pathTo } from "../log/whole-path.ts"
 
 const isOurs = (lines: readonly string[]) => identifyLog(lines.slice(0, 1)).kind === "sessions"
 

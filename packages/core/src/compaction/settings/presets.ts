@@ -1,5 +1,5 @@
 /** The presets: four common ways of compaction, by name. */
-import { TOOL_RESULT_BUDGET } from "../../context/prune/settings.ts"
+import { TOOL_RESULT_BUDGET } from "../../context/prune/budget.ts"
 import type { CompactionPreset, CompactionSettings } from "../types.ts"
 
 /**

@@ -5,7 +5,8 @@ import { slotsOf, steps, writeLog } from "../../../test/logs.ts"
 import { holds } from "../../../test/property.ts"
 import { selectContext } from "../../context/select.ts"
 import { EntryLog, type EntrySlot } from "../../log/entry-log.ts"
-import { pathTo, ROOT } from "../../log/path.ts"
+import { ROOT } from "../../log/path.ts"
+import { pathTo } from "../../log/whole-path.ts"
 import {
   type AbandonedBranch,
   BRANCH_PREAMBLE,

@@ -33,9 +33,6 @@ export interface PruneOptions {
 
 export type PruneSettings = { readonly [K in keyof PruneOptions]-?: Exclude<PruneOptions[K], undefined> }
 
-/** Characters of all results of a context together, for callers without a budget of their own. */
-export const TOOL_RESULT_BUDGET = 50_000
-
 export const PRUNE_DEFAULTS: PruneSettings = {
   softTrimShare: 0.3,
   hardClearShare: 0.5,

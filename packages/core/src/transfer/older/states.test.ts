@@ -6,7 +6,7 @@ import { holds } from "../../../test/property.ts"
 import { foldState, initialState, storedState } from "../../context/state.ts"
 import { type Entry, storesState } from "../../format/entry.ts"
 import { EntryLog } from "../../log/entry-log.ts"
-import { pathTo } from "../../log/path.ts"
+import { pathTo } from "../../log/whole-path.ts"
 import { migrateLines } from "./migrate.ts"
 
 const compaction = (id: string, parentId: string) =>
