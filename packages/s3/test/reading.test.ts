@@ -36,6 +36,17 @@ test("a body that breaks off is continued where it broke off, in the tail and in
   expect(store.calls.length).toBeGreaterThan(0)
 })
 
+test("a body that breaks off behind its last byte is whole, in the tail and in segments", async () => {
+  const { bucket, storage } = openStorage(undefined, SMALL_SIZES)
+  await storage.append("a", linesOf(30), { expect: 0 })
+  const fresh = openStorage(bucket, SMALL_SIZES)
+  fresh.store.body = async function* (bytes) {
+    yield bytes
+    throw brokenOff()
+  }
+  expect(await readLines(fresh.storage, "a")).toEqual(linesOf(30))
+})
+
 test("a body that stalls is cancelled after `requestTimeout` and requested again", async () => {
   const { bucket, storage } = openStorage()
   await storage.append("a", linesOf(10), { expect: 0 })

@@ -50,6 +50,8 @@ export async function openObject(
         const message = `the body ended after ${received} of ${length} bytes`
         throw new ObjectStoreError("network", message, { certain: false })
       } catch (error) {
+        // It broke off behind its last byte. There is no rest to ask for.
+        if (received >= length) return
         if (progressed) backoff = startBackoff(deps)
         progressed = false
         if (!isTransient(error) || !(await backoff.pause(error, signal))) throw error
