@@ -1,5 +1,5 @@
 /** ULIDs: the ids of sessions and entries. `computed-ids.ts` has those of old logs. */
-import { decodeTime, monotonicFactory } from "ulid"
+import { decodeTime, encodeTime, incrementBase32 } from "ulid"
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
 export const RANDOM_DIGITS = 16
@@ -21,18 +21,24 @@ export function ulidTime(ulid: string): number {
  * 1970 count as its first millisecond.
  */
 export function createIds(clock: () => number = Date.now): () => string {
-  const next = monotonicFactory(createRandom())
-  let time = 1
+  const randomDigits = createRandomDigits()
+  let time = 0
+  let digits = ""
   return () => {
-    // The factory takes 0 and NaN for the current time.
-    time = Math.max(time, clampTime(clock(), 1))
-    try {
-      return toFlat(next(time))
-    } catch {
-      // The random part cannot be incremented any further within this millisecond.
-      time += 1
-      return toFlat(next(time))
-    }
+    const now = clampTime(clock(), 1)
+    const following = now > time ? undefined : incremented(digits)
+    if (following === undefined) time = Math.max(now, time + 1)
+    digits = following ?? randomDigits()
+    return toFlat(encodeTime(time) + digits)
+  }
+}
+
+/** Undefined if the digits cannot be incremented any further. */
+function incremented(digits: string): string | undefined {
+  try {
+    return incrementBase32(digits)
+  } catch {
+    return undefined
   }
 }
 
@@ -51,9 +57,10 @@ export function clampTime(time: number, first: number): number {
 
 /** Bytes for 64 ULIDs. A call of Web Crypto costs as much as the rest of an append, regardless of the number of bytes. */
 const RANDOM_POOL = 64 * RANDOM_DIGITS
+const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-/** Random numbers from 0 to below 1, from Web Crypto. */
-function createRandom(): () => number {
+/** The random part of a ULID, from Web Crypto. */
+function createRandomDigits(): () => string {
   const bytes = new Uint8Array(RANDOM_POOL)
   let used = bytes.length
   return () => {
@@ -61,7 +68,8 @@ function createRandom(): () => number {
       crypto.getRandomValues(bytes)
       used = 0
     }
-    const byte = bytes[used++] as number
-    return byte / 256
+    let digits = ""
+    for (const end = used + RANDOM_DIGITS; used < end; used++) digits += DIGITS[(bytes[used] as number) & 31]
+    return digits
   }
 }
