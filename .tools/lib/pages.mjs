@@ -34,7 +34,7 @@ export const PACKED = {
   "@sessions/postgres": ["adapters", "postgres"],
   "@sessions/providers": ["providers"],
   "@sessions/recall": ["recall"],
-  "@sessions/s3": ["adapters", "serverless"],
+  "@sessions/s3": ["adapters", "serverless", "s3"],
   "@sessions/schema": ["format"],
   "@sessions/search": ["search"],
   "@sessions/sqlite": ["adapters"],

@@ -90,6 +90,7 @@ export default defineConfig({
           page("Cache", "/cache"),
           page("Retention", "/retention"),
           page("Serverless", "/serverless"),
+          page("Stores for S3", "/s3"),
           page("PostgreSQL", "/postgres"),
           page("Adapters", "/adapters"),
           page("Writing an adapter", "/writing-an-adapter"),
