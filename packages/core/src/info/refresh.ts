@@ -63,13 +63,25 @@ async function continuedInfo(
   const isEnough = (info: InfoProjection): boolean => info.stale === undefined && (info.tips !== undefined || !tips)
   const stored = await storedInfo(storage, id, head, isEnough, o)
   if (stored === undefined || stored.to.seq === head.next - 1) return stored
+  const next = await continueTo(storage, id, stored, head.next, o)
+  if (next === undefined || !isEnough(next)) return undefined
+  if (head.next - stored.to.seq > WORTH_KEEPING_LINES || !fitsBesideHead(next)) await storeInfo(storage, id, next, o)
+  return next
+}
+
+/** A stored projection with the lines up to `end`; undefined if it was made of another log. */
+export async function continueTo(
+  storage: SessionStorage,
+  id: string,
+  stored: InfoProjection,
+  end: Seq,
+  o: CallOptions,
+): Promise<InfoProjection | undefined> {
   const next = { ...stored }
-  for await (const { seq, line } of linesOf(storage, id, stored.to.seq, head, o)) {
+  for await (const { seq, line } of linesOf(storage, id, stored.to.seq, end, o)) {
     if (seq > stored.to.seq) projectInPlace(next, parseEntry(line, seq), seq)
     else if (idAt(line, seq) !== stored.to.id) return undefined
   }
-  if (!isEnough(next)) return undefined
-  if (head.next - stored.to.seq > WORTH_KEEPING_LINES || !fitsBesideHead(next)) await storeInfo(storage, id, next, o)
   return next
 }
 
@@ -82,7 +94,7 @@ export async function projectLog(
 ): Promise<InfoProjection> {
   const log = new EntryLog()
   let header: LogRecord | undefined
-  for await (const { seq, line } of linesOf(storage, id, 0, head, o)) {
+  for await (const { seq, line } of linesOf(storage, id, 0, head.next, o)) {
     const entry = header && parseEntry(line, seq)
     if (header === undefined) {
       // As when a session is opened: lines before the header that are not records, or a title, are skipped.
@@ -133,18 +145,18 @@ async function restored(storage: SessionStorage, entry: Entry, o: CallOptions): 
   return whole
 }
 
-/** The lines from `from` to the head. `conflict` if the log does not have them any more. */
+/** The lines from `from` to `end`. `conflict` if the log does not have them any more. */
 async function* linesOf(
   storage: SessionStorage,
   id: string,
   from: Seq,
-  head: HeadInfo,
+  end: Seq,
   o: CallOptions,
 ): AsyncIterable<{ readonly seq: Seq; readonly line: string }> {
   let seq = from
-  for await (const chunk of storage.read(id, { from, to: head.next }, signalOf(o)))
+  for await (const chunk of storage.read(id, { from, to: end }, signalOf(o)))
     for (const line of chunk.lines) yield { seq: seq++, line }
-  if (seq === head.next) return
+  if (seq === end) return
   const message = `The log of ${id} was deleted or replaced while it was read.`
   throw new StorageError("conflict", message, { session: id, storage: storage.description })
 }

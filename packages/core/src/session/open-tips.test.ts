@@ -333,6 +333,55 @@ describe("a log whose stored information has no tips", () => {
   })
 })
 
+describe("information that is older than the last window, as a crash leaves it", () => {
+  /** A hidden turn, then many others; the head has the information of the session as it was before the turn. */
+  async function lagging(count: number): Promise<{ readonly storage: SessionStorage; readonly lines: number }> {
+    const { location, one, two } = await twoWriters({}, [user("q0"), assistant("a0")])
+    const inner = createMemoryStorage({ location })
+    const old = (await inner.head("s")) as HeadInfo
+    await one.append([user("hidden", "h1"), assistant("its answer", "h2")])
+    for (let n = 0; n < count; n++) await two.append(user(`b${n} ${" ".repeat(300)}`))
+    const { next: lines } = (await inner.head("s")) as HeadInfo
+    const head: SessionStorage["head"] = async (id, o) => {
+      const now = (await inner.head(id, o)) as HeadInfo
+      return now.next === lines && old.info !== undefined ? { ...now, info: old.info } : now
+    }
+    return { storage: { ...inner, head }, lines }
+  }
+
+  test("is completed by the opening, which names the turn, and each line is read once", async () => {
+    const { storage, lines } = await lagging(60)
+    const counting = createCountingStorage(storage)
+    const session = await sessionsReading(counting, 2_000).open("s")
+    expect(named(session)).toEqual(["h2"])
+    // The first held line comes a second time.
+    expect(counting.take().lines).toBeLessThanOrEqual(lines + 1)
+    expect(named(await session.context())).toEqual(["h2"])
+    await session.append(user("goes on"))
+    counting.take()
+    expect(named(await sessionsReading(counting, 2_000).open("s"))).toEqual(["h2"])
+    expect(counting.counted.lines).toBeLessThan(20)
+  })
+
+  test("is left to the background if a line between cannot be read, and fails the opening if the storage does", async () => {
+    const failingOnce = async (code: "corrupt" | "quota"): Promise<SessionStorage> => {
+      const { storage } = await lagging(60)
+      let isFirst = true
+      const read: SessionStorage["read"] = (id, range, o) => {
+        const fails = isFirst && range !== undefined && "from" in range && range.from === 2
+        if (fails) isFirst = false
+        if (fails) throw new StorageError(code, "not now")
+        return storage.read(id, range, o)
+      }
+      return { ...storage, read }
+    }
+    const session = await sessionsReading(await failingOnce("corrupt"), 2_000).open("s")
+    await session.info()
+    expect(named(session)).toEqual(["h2"])
+    expect(await codeOf(sessionsReading(await failingOnce("quota"), 2_000).open("s"))).toBe("quota")
+  })
+})
+
 describe("a branch that was reported and is still open has a diagnostic", () => {
   test("if `branches` was the first to report it", async () => {
     const { location, one, two } = await twoWriters({}, [user("q")])

@@ -8,6 +8,8 @@ import type { Tips } from "../log/kept-tips.ts"
 import { settledLines } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import { contextStart, infoBeside, storedInfo } from "../info/store.ts"
+import { continueTo } from "../info/refresh.ts"
+import { hasCode } from "../format/errors.ts"
 import {
   defined,
   fitsLog,
@@ -20,7 +22,7 @@ import {
 import { type LoadedLog, loadLog, loadOlder, type LoadOther, LogStore } from "../log/loaded-log.ts"
 import { readTips } from "./read-log.ts"
 import { readDefaultLeaf } from "./read-path.ts"
-import { retryOn } from "../storage/retry.ts"
+import { retryOn, retryUnavailable } from "../storage/retry.ts"
 import { signalOf } from "../storage/signals.ts"
 import { transferFeature } from "./features.ts"
 import { SessionState } from "../write/session-state.ts"
@@ -149,13 +151,30 @@ async function projectionOf(storage: SessionStorage, id: string, loaded: Loaded,
   const ours = isOurs(loaded)
   const mustAsk = ours && !complete && beside?.tips === undefined
   const stored = mustAsk ? await storedInfo(storage, id, headInfo, ({ tips }) => tips !== undefined, o) : beside
-  const isUsable =
-    ours && stored !== undefined && stored.to.seq >= from && fitsLog(stored, headInfo.log, log.at(stored.to.seq))
-  const further = isUsable ? projectFurther(stored, loaded) : undefined
+  const known = stored && stored.to.seq < from ? await continuedTo(from, stored, storage, id, o) : stored
+  const isUsable = ours && known !== undefined && fitsLog(known, headInfo.log, log.at(known.to.seq))
+  const further = isUsable ? projectFurther(known, loaded) : undefined
   const tips = further?.tips ?? (complete ? tipsOfLog(log, settled) : undefined)
   if (!complete) return { make: () => further, tips }
   // By the time of the call the log may have pending entries.
   return { make: () => withTips(projectWhole(loaded, headInfo.log, end), tips, settled), tips }
+}
+
+/**
+ * Information that is older than the held lines, such as after a crash, with the lines before them and the first of them. The turn of
+ * another writer may be among these. Undefined if one of them cannot be read.
+ */
+function continuedTo(
+  from: Seq,
+  stored: InfoProjection,
+  storage: SessionStorage,
+  id: string,
+  o: CallOptions,
+): Promise<InfoProjection | undefined> {
+  return retryUnavailable(() => continueTo(storage, id, stored, from + 1, o)).catch((error: unknown) => {
+    if (hasCode(error, "corrupt")) return undefined
+    throw error
+  })
 }
 
 /** Whether the log is of this version. */
