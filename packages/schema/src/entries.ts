@@ -36,6 +36,21 @@ export const state = z.looseObject({
   systemPromptOverride: z.string().exactOptional(),
 })
 
+const tokens = z.number().nonnegative()
+
+const ruler = z.looseObject({
+  overhead: tokens.meta({ description: "Tokens of what no entry shows." }).exactOptional(),
+  measured: z
+    .looseObject({ tokens, units: tokens })
+    .meta({ description: "Messages that providers have measured: their tokens and their units." })
+    .exactOptional(),
+  limits: mapOf(
+    z.looseObject({ units: tokens.exactOptional(), count: tokens.exactOptional(), accepted: tokens.exactOptional() }),
+  )
+    .meta({ description: "By the name of the model: what it has refused, and the most that it has accepted." })
+    .exactOptional(),
+})
+
 /** One schema for each known type of entry. */
 export const entries = {
   message: z.looseObject({ type: z.literal("message"), ...base, message }),
@@ -69,6 +84,7 @@ export const entries = {
       .meta({ description: "System messages before the kept part, which stay in the context." })
       .exactOptional(),
     state: state.exactOptional(),
+    ruler: ruler.exactOptional(),
   }),
   branch_summary: z.looseObject({
     type: z.literal("branch_summary"),

@@ -23,9 +23,15 @@ export interface CompactionSettings {
   readonly windows?: WindowTable
   /**
    * Counts the tokens of one message, synchronously. Must return a finite number from 0, else the call rejects with `invalid`. Default:
-   * an estimate of four UTF-16 units per token.
+   * an estimate, which the reports of providers calibrate. The program's count is not scaled.
    */
   readonly countTokens?: TokenCounter
+
+  /**
+   * Tokens of what the program sends beside the messages, such as its prompt and its tools. Used until a provider has reported the input of a
+   * request; from then on the report says it. Default 0.
+   */
+  readonly overheadTokens?: number
 
   // The trigger: a layer sets at most one of these three, else `invalid`.
   /**

@@ -1,11 +1,10 @@
 /** Assembles a `SessionContext` from the selection of entries and the messages made of them: state, tokens, diagnostics. */
-import { estimateMessage, type TokenCounter } from "../format/tokens.ts"
 import { SessionError } from "../format/errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/message.ts"
-import type { ContextState } from "../format/entry.ts"
 import { findRepeatedCall, repeatedCallDiagnostic } from "./repeated-call.ts"
 import type { CommonPart } from "./reused.ts"
+import type { Ruler } from "./ruler.ts"
 import type { Selection } from "./select.ts"
 import type { ContextMessage, PrunedResult, SessionContext } from "./types.ts"
 
@@ -15,22 +14,16 @@ export function checkWindow(window: number | undefined): void {
   throw new SessionError("invalid", `window must be a number of tokens above 0, not ${String(window)}.`)
 }
 
-export function promptTokens(
-  { systemPromptOverride: text = "" }: Pick<ContextState, "systemPromptOverride">,
-  count: TokenCounter = estimateMessage,
-): number {
-  return text === "" ? 0 : count({ role: "system", content: [{ type: "text", text }] })
-}
-
-/** How the tokens of a context are counted and compared. */
+/** The size of a context, and what it is compared with. */
 export interface Measure {
   readonly window?: number | undefined
-  /** Default: an estimate. */
-  readonly count?: TokenCounter | undefined
+  readonly ruler: Ruler
 }
 
 export interface ContextParts<M extends Message> {
   readonly messages: readonly ContextMessage<M>[]
+  /** As they were before they were pruned. */
+  readonly whole?: readonly ContextMessage[]
   /** Present if the messages were pruned. */
   readonly pruned?: readonly PrunedResult[]
   readonly common: CommonPart
@@ -41,21 +34,15 @@ export interface ContextParts<M extends Message> {
 export function assembleContext<M extends Message>(
   selection: Selection,
   { messages, pruned, common: { same, brokenBy }, diagnostics }: ContextParts<M>,
-  { window, count = estimateMessage }: Measure = {},
+  { window, ruler }: Measure,
 ): SessionContext<M> {
   const { modelIsExplicit: _, ...state } = selection.state
   const model = Object.hasOwn(state.models, "default") ? state.models["default"] : undefined
   // The system messages that it carries have its seq and are before it.
   const compaction = selection.entries.findLast(({ seq }) => seq === selection.compaction)?.entry
   const before = compaction?.["tokensBefore"]
-  let tokens = promptTokens(state, count)
-  let reused = 0
-  let left = same
-  for (const { message } of messages) {
-    if (left-- === 0) reused = tokens
-    tokens += count(message)
-  }
-  if (left === 0) reused = tokens
+  const { tokens, sizes, before: ownPrompt } = ruler
+  const reused = same < 0 ? 0 : sizes.slice(0, same).reduce((all, own) => all + own, ownPrompt)
   const repeated = findRepeatedCall(messages)
   return {
     messages,
@@ -66,8 +53,8 @@ export function assembleContext<M extends Message>(
       : { compaction: { entryId: compaction.id, tokensBefore: typeof before === "number" ? before : 0 } }),
     ...(pruned === undefined ? {} : { pruned }),
     tokens,
-    reused: { tokens: reused, ...(brokenBy === undefined ? {} : { brokenBy }) },
-    ...(window === undefined ? {} : { fits: tokens <= window }),
+    reused: { tokens: Math.round(reused), ...(brokenBy === undefined ? {} : { brokenBy }) },
+    ...(window === undefined ? {} : { fits: tokens <= ruler.limit(window) }),
     diagnostics: [
       ...selection.diagnostics,
       ...diagnostics,

@@ -7,14 +7,16 @@ import type { Header } from "../format/header.ts"
 import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
 import { defaultLeaf } from "../log/path.ts"
 import type { Seq } from "../storage/contract.ts"
-import { assembleContext, checkWindow, promptTokens } from "./assemble.ts"
+import { assembleContext, checkWindow } from "./assemble.ts"
 import { commonPart, selectBefore, type View } from "./compare.ts"
 import { outdatedSummaries, summarizedDiagnostic } from "./outdated.ts"
 import { explainFit } from "./fit.ts"
 import { pruneMessages } from "./prune/prune.ts"
 import type { PruneOptions } from "./prune/settings.ts"
+import { pruneSizes } from "./prune/sizes.ts"
 import { renderMessages } from "./render.ts"
 import { type CommonPart, lastRequest } from "./reused.ts"
+import { measure } from "./ruler.ts"
 import { selectContext } from "./select.ts"
 import type { ContextMessage, SessionContext } from "./types.ts"
 
@@ -25,7 +27,7 @@ export interface BuildOptions {
   readonly window?: number
   /** Shortens old tool results as `Session.context()` does. Default false. */
   readonly prune?: boolean | PruneOptions
-  /** Tokens of one message; default: an estimate, four UTF-16 units a token. */
+  /** Tokens of one message; default: an estimate, which the reports of providers calibrate. */
   readonly countTokens?: TokenCounter
 }
 
@@ -52,13 +54,11 @@ export function buildSessionContext(
   checkWindow(window)
   const { messages, seqs, diagnostics } = renderMessages(selection.entries)
   const count = countTokens === undefined ? undefined : checkedCounter(countTokens)
-  const measure = { window, count }
   const view = (whole: readonly ContextMessage[]): View =>
     prune === false
       ? { whole, messages: whole }
-      : { whole, ...pruneMessages(whole, prune, { ...measure, otherTokens: promptTokens(selection.state, count) }) }
+      : { whole, ...pruneMessages(whole, prune, pruneSizes(log, selection, whole, { window, count })) }
   const now = view(messages)
-  const { whole: _, ...shown } = now
   const request = lastRequest(log, selection)
   const { answer, brokenBy } = request
   let common: CommonPart = { same: selection.start === undefined ? -1 : 0, brokenBy }
@@ -71,7 +71,8 @@ export function buildSessionContext(
   }
   const outdated = leaf === null ? [] : outdatedSummaries(log, leaf, selection.entries)
   const found = "older" in outdated ? diagnostics : [...diagnostics, ...outdated.map(summarizedDiagnostic)]
-  return explainFit(assembleContext(selection, { ...shown, common, diagnostics: found }, measure), measure)
+  const measured = { window, ruler: measure(log, selection, now, { count }) }
+  return explainFit(assembleContext(selection, { ...now, common, diagnostics: found }, measured), measured)
 }
 
 function messagesBefore(log: EntryLog, answer: Seq, header: Header | undefined): readonly ContextMessage[] {

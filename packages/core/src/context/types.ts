@@ -53,8 +53,8 @@ export type BreakReason =
 /** What a context has in common with the request of its last answer: what a provider can read from its cache. */
 export interface Reused {
   /**
-   * Those of the context's `tokens` that were in that request: `systemPromptOverride` and the messages up to the first that differs. After
-   * a compaction or a reset without an answer since only the prompt; 0 if there was no answer. Also 0, in a page that is offline, if the
+   * Those of the context's `tokens` that were in that request: what is sent beside the messages, and the messages up to the first that differs.
+   * After a compaction or a reset without an answer since only the first; 0 if there was no answer. Also 0, in a page that is offline, if the
    * code that compares both is needed and cannot be loaded: after an edit, a deletion or a late result.
    */
   readonly tokens: number
@@ -82,11 +82,14 @@ export interface SessionContext<M extends Message = ModelMessage> {
   readonly compaction?: { readonly entryId: string; readonly tokensBefore: number }
   /** The results that pruning shortened, oldest first; present if pruning was requested. The log keeps them whole. */
   readonly pruned?: readonly PrunedResult[]
-  /** Estimated tokens of these messages and of `systemPromptOverride`. */
+  /**
+   * The size of the request: the input that the provider has reported last, and what is new. Without a report an estimate of these messages and
+   * of `systemPromptOverride`.
+   */
   readonly tokens: number
   /** What a provider can read from its cache. A function of the log and the options: the same in every process. */
   readonly reused: Reused
-  /** Whether `tokens` is within the window; present if a window was given. If false, a `does_not_fit` gives the reason. */
+  /** Whether `tokens` is within the window, or within more that the model has accepted; present if a window was given. If false, a `does_not_fit` gives the reason. */
   readonly fits?: boolean
   readonly diagnostics: readonly Diagnostic[]
 }

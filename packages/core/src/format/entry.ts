@@ -18,6 +18,7 @@ import {
   usageShape,
 } from "./message.ts"
 import {
+  all,
   arrayOf,
   type Check,
   checksByName,
@@ -30,6 +31,7 @@ import {
   isString,
   mapOf,
   nullable,
+  numberFrom,
   oneOf,
   optional,
   sentence,
@@ -90,6 +92,26 @@ export interface CarriedMessage {
   readonly message: SystemMessage
 }
 
+/** What the reports and the refusals of providers have taught of the sizes of requests. Units are those of the estimate. */
+export interface Calibration {
+  /** Tokens of what no entry shows, such as the program's prompt and its tools. */
+  readonly overhead?: number
+  /** Messages that providers have measured: their tokens and their units. */
+  readonly measured?: { readonly tokens: number; readonly units: number }
+  /** By the name of the model. */
+  readonly limits?: { readonly [model: string]: TaughtLimits }
+}
+
+/** What a model has accepted and refused. */
+export interface TaughtLimits {
+  /** Of the smallest request that it has refused as too long without a count. */
+  readonly units?: number
+  /** Tokens of the smallest request that it has refused with a count. */
+  readonly count?: number
+  /** Tokens of the largest request that it has accepted since. */
+  readonly accepted?: number
+}
+
 export interface CompactionEntry extends EntryBase {
   readonly type: "compaction"
   readonly summary: string
@@ -114,6 +136,8 @@ export interface CompactionEntry extends EntryBase {
   readonly system?: readonly CarriedMessage[]
   /** Missing in older logs: the state is then projected from entries further back. */
   readonly state?: ContextState
+  /** What providers had reported before it. Missing: nothing, or it was made by another program. */
+  readonly ruler?: Calibration
 }
 export interface BranchSummaryEntry extends EntryBase {
   readonly type: "branch_summary"
@@ -324,6 +348,14 @@ const state: Check = shape({
   systemPromptOverride: optional(isString),
 })
 
+const tokens = all(isNumber, numberFrom(0))
+
+export const calibrationShape: Check = shape({
+  overhead: optional(tokens),
+  measured: optional(shape({ tokens, units: tokens })),
+  limits: optional(mapOf(shape({ units: optional(tokens), count: optional(tokens), accepted: optional(tokens) }))),
+})
+
 /** The checks of the fields of each type. */
 export const ENTRY_CHECKS: ReadonlyMap<string, Check> = checksByName<EntryType>({
   message: shape({ message: messageShape }),
@@ -343,6 +375,7 @@ export const ENTRY_CHECKS: ReadonlyMap<string, Check> = checksByName<EntryType>(
     fromExtension: optional(isBoolean),
     usage: optional(usageShape),
     state: optional(state),
+    ruler: optional(calibrationShape),
   }),
   branch_summary: shape({
     fromId: isString,

@@ -64,7 +64,7 @@ export class EntryLog {
 
   /** Seqs of the held entries that a tombstone has deleted. */
   get deleted(): ReadonlySet<Seq> {
-    this.#deleted ??= new Set(this.deletedAfter(-1))
+    this.#deleted ??= new Set(this.deletions(-1).map(([, target]) => target))
     return this.#deleted
   }
 
@@ -148,12 +148,13 @@ export class EntryLog {
     return undefined
   }
 
-  /** Seqs of the entries that tombstones after a seq delete. */
-  deletedAfter(seq: Seq): readonly Seq[] {
-    const later = this.#tombstones.filter((tombstone) => tombstone > seq)
-    return later.flatMap((tombstone) => {
+  /** The tombstones after a seq, each with the held entry that it deletes. */
+  deletions(after: Seq): readonly (readonly [tombstone: Seq, target: Seq])[] {
+    const later = this.#tombstones.filter((tombstone) => tombstone > after)
+    return later.flatMap((tombstone): readonly (readonly [Seq, Seq])[] => {
       const targetId = this.at(tombstone)?.["targetId"]
-      return typeof targetId === "string" ? (this.find(targetId, tombstone) ?? []) : []
+      const target = typeof targetId === "string" ? this.find(targetId, tombstone) : undefined
+      return target === undefined ? [] : [[tombstone, target]]
     })
   }
 

@@ -3,6 +3,7 @@ import { assembleContext, type ContextParts } from "../context/assemble.ts"
 import { counterOf, settingOf, type SettingsLayers } from "../compaction/settings/layers.ts"
 import { plainMessages } from "../context/plain.ts"
 import { lastRequest, placeOfAnswer } from "../context/reused.ts"
+import { measure } from "../context/ruler.ts"
 import type { Selection } from "../context/select.ts"
 import type { ContextMessage, SessionContext } from "../context/types.ts"
 import { compactionFeature } from "./features.ts"
@@ -44,9 +45,12 @@ export async function readContext(
     const given = { read, make: contextMessages, same, request, selection, prune, layers, count, o }
     parts = (await feature?.compareContexts(live, given)) ?? parts
   }
-  const context = assembleContext({ ...selection, state }, parts, { window, count })
+  const from = { ...selection, state }
+  const overheadTokens = settingOf(layers, "overheadTokens")
+  const measured = { window, ruler: measure(live.state.log, from, parts, { count, overheadTokens }) }
+  const context = assembleContext(from, parts, measured)
   const { messages, diagnostics, ...rest } =
-    context.fits === false ? (await compactionFeature()).explainFit(context, { window, count }) : context
+    context.fits === false ? (await compactionFeature()).explainFit(context, measured) : context
   const diverged = live.openBranches() ?? []
   // A page that is offline can go on: its next context that finds the code says it.
   const feature = mayBeOutdated(live.state.log, selection) && (await loadedFeature())

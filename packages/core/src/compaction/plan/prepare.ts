@@ -23,9 +23,13 @@ export interface PrepareOptions {
   readonly giveWay?: { readonly window: number; readonly keepRecentTokens: number }
   /** Tokens of one message; default: {@link estimateMessage}. */
   readonly count?: TokenCounter | undefined
+  /** Tokens of one message of the context; default: `count`. */
+  readonly sizeOf?: ((item: ContextMessage) => number) | undefined
+  /** Tokens of what is sent beside the messages; default 0. */
+  readonly otherTokens?: number
 }
 
-const OPTIONS: OptionNames<PrepareOptions> = { keep: 1, giveWay: 1, count: 1 }
+const OPTIONS: OptionNames<PrepareOptions> = { keep: 1, giveWay: 1, count: 1, sizeOf: 1, otherTokens: 1 }
 
 export interface PreparedCompaction {
   readonly cut: CutPoint
@@ -66,7 +70,7 @@ export function prepareCompaction(
 ): PreparedCompaction | NothingToCut {
   checkOptions("prepareCompaction", o, OPTIONS)
   const { messages: all, seqs: allSeqs } = renderMessages(entries)
-  const { weights, tokens: tokensBefore } = weigh(all, o.count)
+  const { weights, tokens: tokensBefore } = weigh(all, o)
   // Before it are only the system messages that it carries.
   const place = all.findIndex(({ kind }) => kind === "compaction")
   const previous = all[place]
@@ -96,7 +100,7 @@ export function prepareCompaction(
       ...entries.filter(({ entry }) => entry.type === "compaction").map(({ entry }) => entry),
     ),
     tokensBefore,
-    tokensSummarized: sumOf(tokensAt, 0, cut.first),
+    tokensSummarized: Math.round(sumOf(tokensAt, 0, cut.first)),
   }
 }
 
@@ -104,9 +108,9 @@ export function prepareCompaction(
 export function tokensWithSummary(
   summary: string,
   kept: readonly ContextMessage[],
-  { count, summaryAs }: Pick<PrepareOptions, "count"> & { readonly summaryAs?: SummaryStyle } = {},
+  o: Omit<PrepareOptions, "keep" | "giveWay"> & { readonly summaryAs?: SummaryStyle } = {},
 ): number {
-  return weigh([compactionMessage("", summary, { summaryAs }), ...kept], count).tokens
+  return weigh([compactionMessage("", summary, { summaryAs: o.summaryAs }), ...kept], o).tokens
 }
 
 /** The messages as a model would get them. */
@@ -117,19 +121,18 @@ export function sendable(messages: readonly ContextMessage[]): readonly ContextM
 /** Tokens of each message, and of all of them as a model would get them. A message that is sent unchanged is counted once. */
 function weigh(
   messages: readonly ContextMessage[],
-  count: TokenCounter = estimateMessage,
+  { count = estimateMessage, sizeOf = ({ message }) => count(message), otherTokens = 0 }: Omit<PrepareOptions, "keep">,
 ): { readonly weights: Float64Array; readonly tokens: number } {
   const weights = new Float64Array(messages.length)
-  for (let index = 0; index < weights.length; index++)
-    weights[index] = count((messages[index] as ContextMessage).message)
-  let tokens = 0
+  for (let index = 0; index < weights.length; index++) weights[index] = sizeOf(messages[index] as ContextMessage)
+  let tokens = otherTokens
   let at = 0
   for (const item of sendable(messages)) {
     // Almost always a model gets the same messages in the same order.
     while (at < messages.length && messages[at]?.entryId !== item.entryId) at++
-    tokens += messages[at] === item ? (weights[at] as number) : count(item.message)
+    tokens += messages[at] === item ? (weights[at] as number) : sizeOf(item)
   }
-  return { weights, tokens }
+  return { weights, tokens: Math.round(tokens) }
 }
 
 function cutWithin(

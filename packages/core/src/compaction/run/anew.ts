@@ -2,17 +2,15 @@
  * Makes the summaries of a context anew from what is left of the entries that they cover: first the outdated summaries of branches, each
  * replaced by an edit, then that of the compaction, by a compaction with the same kept part.
  */
-import { promptTokens } from "../../context/assemble.ts"
 import { renderMessages } from "../../context/render.ts"
 import type { Selection } from "../../context/select.ts"
 import type { SelectedEntry } from "../../context/types.ts"
 import type { Entry } from "../../format/entry.ts"
 import type { Usage } from "../../format/message.ts"
 import { textOf } from "../../format/stored-text.ts"
-import { estimateMessage } from "../../format/tokens.ts"
 import { isOlder, type NeedsOlder, parentOf } from "../../log/path.ts"
 import type { CompactableSession } from "../../session/live.ts"
-import { restoreSelected, restoreState, selectAt } from "../../session/read-path.ts"
+import { restoreSelected, selectAt } from "../../session/read-path.ts"
 import type { Seq } from "../../storage/contract.ts"
 import { turnStartOf } from "../plan/cut-point.ts"
 import {
@@ -31,7 +29,7 @@ import { askForBranchSummary } from "../summary/requests.ts"
 import type { CompactionResult, CompactOptions } from "../types.ts"
 import { type AnewPlan, compactOnce, type CompactionRun, settingsInForce } from "./compact.ts"
 import { failed, invalid, moved } from "./failure.ts"
-import { tokensInView } from "./fitting.ts"
+import { sentContext, type SentContext } from "./sent-context.ts"
 import { askSummarizer } from "./summarizer.ts"
 import { sumOfUsage } from "./usage.ts"
 
@@ -50,25 +48,14 @@ export async function compactAnew(live: CompactableSession, run: CompactionRun):
   const settings = settingsInForce(live, before, run.settings)
   const renewed = await renewBranches(live, run, before, settings)
   if (before.compaction !== undefined)
-    return compactOnce(live, { ...run, plan: (selection, inForce) => planAnew(live, run, selection, inForce) })
+    return compactOnce(live, { ...run, plan: (selection, inForce, sent) => planAnew(live, run, selection, inForce, sent) })
   if (renewed === undefined)
     throw failed(live.id, "its context has no summary to make anew: no compaction, and no outdated branch summary")
-  const tokensBefore = await tokensOf(live, before, settings, signal)
+  const { tokens: tokensBefore } = (await sentContext(live, before, settings, { signal })).ruler
   const now = await selectAt(live, live.state.leafId, { signal })
-  const tokensAfter = await tokensOf(live, now, settings, signal)
+  const { tokens: tokensAfter, limit } = (await sentContext(live, now, settings, { signal })).ruler
   const { window } = settings
-  return { ...renewed, tokensBefore, tokensAfter, window, fits: tokensAfter <= window }
-}
-
-async function tokensOf(
-  live: CompactableSession,
-  selection: Selection,
-  settings: SettingsInWindow,
-  signal: AbortSignal,
-): Promise<number> {
-  const { entries } = await restoreSelected(live, selection.entries, { signal })
-  const prompt = promptTokens(await restoreState(live, selection, { signal }), settings.countTokens)
-  return tokensInView(renderMessages(entries).messages, settings, prompt)
+  return { ...renewed, tokensBefore, tokensAfter, window, fits: tokensAfter <= limit(window) }
 }
 
 /** The plan of a compaction with the kept part of the one that the context begins with. */
@@ -76,7 +63,8 @@ async function planAnew(
   live: CompactableSession,
   { signal }: CompactionRun,
   selection: Selection,
-  { keep, countTokens: count = estimateMessage, summaryAs }: SettingsInWindow,
+  { keep, summaryAs }: SettingsInWindow,
+  { entries: now, ruler: { sizeOf, before: otherTokens } }: SentContext,
 ): Promise<AnewPlan> {
   const { leafId } = live.state
   const compaction = selection.compaction as Seq
@@ -86,7 +74,6 @@ async function planAnew(
   }
   const found = await live.store.untilKnown(() => live.state.log, ask, { signal })
   const { entries: covered } = await restoreSelected(live, found, { signal })
-  const { entries: now } = await restoreSelected(live, selection.entries, { signal })
   const all = renderMessages(covered).messages
   // The compaction carries system messages, so no summary has them.
   const messages = all.filter(({ message }) => message.role !== "system")
@@ -106,8 +93,8 @@ async function planAnew(
       firstKeptEntryId: firstKeptAnew(live, leafId as string, compaction),
       previousSummary: undefined,
       files: collectFiles(messages.map(({ message }) => message)),
-      tokensBefore: tokensWithSummary(summary, [...system, ...kept], { count, summaryAs }),
-      tokensSummarized: messages.reduce((sum, { message }) => sum + count(message), 0),
+      tokensBefore: tokensWithSummary(summary, [...system, ...kept], { sizeOf, otherTokens, summaryAs }),
+      tokensSummarized: Math.round(messages.reduce((sum, item) => sum + sizeOf(item), 0)),
     },
     checkSame: () => {
       const { log } = live.state

@@ -160,7 +160,8 @@ test("autoCompact waits for the running turn, and within a turn it is invalid", 
 })
 
 test("the provider's report decides before any estimate; only later messages are added", async () => {
-  const reported = { role: "assistant" as const, content: FILLER, usage: { input: 99_000, output: 1_000 } }
+  const reported = { role: "assistant" as const, content: FILLER, usage: { input: 99_000, output: 50 } }
+  // The answer is a new message of the next request, whatever it took to think of it.
   for (const [thresholdTokens, due] of [
     [101_000, true],
     [101_001, false],

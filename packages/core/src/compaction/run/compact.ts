@@ -1,16 +1,17 @@
 /** Runs one compaction: asks the caller's model for a summary and appends one `compaction` entry. */
-import { promptTokens } from "../../context/assemble.ts"
+import type { Ruler } from "../../context/ruler.ts"
 import { selectContext, type Selection } from "../../context/select.ts"
 import type { SelectedEntry } from "../../context/types.ts"
 import { hasCode } from "../../format/errors.ts"
-import type { Usage } from "../../format/message.ts"
+import type { Message, Usage } from "../../format/message.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
 import type { Entry } from "../../format/entry.ts"
+import { estimateMessage } from "../../format/tokens.ts"
 import { parentOf } from "../../log/path.ts"
 import type { SessionEvents } from "../../session/events.ts"
 import { runHook } from "../../session/hooks.ts"
 import type { CompactableSession } from "../../session/live.ts"
-import { restoreSelected, restoreState, selectAt } from "../../session/read-path.ts"
+import { selectAt } from "../../session/read-path.ts"
 import type { Seq } from "../../storage/contract.ts"
 import { StorageError } from "../../storage/errors.ts"
 import { rejectOnAbort } from "../../storage/signals.ts"
@@ -23,8 +24,9 @@ import { askForSummaries, compactionPrompts, storedSummary, type SummaryPart } f
 import type { CompactionResult, Summarize } from "../types.ts"
 import { aborted, failed, moved, nothingToCut } from "./failure.ts"
 import { describeRule, tooLargeFor } from "./fitting.ts"
-import { askSummarizer, type KeptFields } from "./summarizer.ts"
 import { readOutdated } from "./outdated.ts"
+import { sentContext, type SentContext } from "./sent-context.ts"
+import { askSummarizer, type KeptFields } from "./summarizer.ts"
 import { sumOfUsage } from "./usage.ts"
 
 export interface CompactionRun {
@@ -32,7 +34,7 @@ export interface CompactionRun {
   readonly summarize: Summarize
   readonly reason: SessionEvents["compact_start"]["reason"]
   /** Plans in place of the settings' rule, for a summary that is made anew. */
-  readonly plan?: (selection: Selection, settings: SettingsInWindow) => Promise<AnewPlan>
+  readonly plan?: (selection: Selection, settings: SettingsInWindow, sent: SentContext) => Promise<AnewPlan>
   readonly instructions: string | undefined
   /** Fires if the caller aborts, or closes the session. */
   readonly signal: AbortSignal
@@ -70,14 +72,17 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
   const { leafId } = live.state
   const selection = await selectAt(live, leafId, { signal })
   const settings = settingsInForce(live, selection, run.settings)
-  const { window, countTokens: count, summaryAs } = settings
-  const tokensOfPrompt = promptTokens(await restoreState(live, selection, { signal }), count)
-  if (tokensOfPrompt >= window) {
-    const why = `the system prompt alone has about ${tokensOfPrompt} tokens and the window has ${window}, so no context fits; shorten the prompt, or use a larger contextWindow`
+  const { window, summaryAs } = settings
+  const sent = await sentContext(live, selection, settings, { signal })
+  const { ruler } = sent
+  // The overhead is an estimate: only what is known for certain makes a summary useless.
+  const prompt = Math.round(ruler.before - ruler.overhead)
+  if (prompt >= window) {
+    const why = `the system prompt alone has about ${prompt} tokens and the window has ${window}, so no context fits; shorten the prompt, or use a larger contextWindow`
     throw failed(live.id, why)
   }
-  const plan = await run.plan?.(selection, settings)
-  const work = plan?.work ?? (await prepare(live, run, selection, settings))
+  const plan = await run.plan?.(selection, settings, sent)
+  const work = plan?.work ?? prepare(live, run, sent, settings)
   const outdated = plan === undefined ? await outdatedIn(live, selection, work, signal) : []
   const prompts = compactionPrompts(work, run.instructions, settings.prompts)
   for (const { compact: hook } of live.options.hooks)
@@ -87,19 +92,20 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
       hook?.before?.({ session: live.id, prompt: prompts.history ?? prompts.turnPrefix ?? "" }),
     )
   live.events.emit("compact_start", { reason: run.reason })
-  const { summary, usage, kept } = await summarize(live, run, work, settings)
+  const { summary, usage, kept } = await summarize(live, run, work, settings, ruler)
   // Pending appends precede the compaction in the log, so they must be written before the session is checked.
   await untilAbort(live, signal, live.drain())
   run.checkOpen()
   const appended = checkNotMoved(live, leafId, selection)
   plan?.checkSame()
   const { tokensBefore } = work
-  const tokensAfter = tokensWithSummary(summary, [...work.system, ...work.kept], { count, summaryAs })
+  const sizes = { sizeOf: ruler.sizeOf, otherTokens: ruler.before, summaryAs }
+  const tokensAfter = tokensWithSummary(summary, [...work.system, ...work.kept], sizes)
   if (plan === undefined && tokensAfter >= tokensBefore) {
     const why = `the summary and the kept messages (${tokensAfter} tokens) would not be shorter than the context (${tokensBefore})`
     throw failed(live.id, why)
   }
-  const alone = tokensOfPrompt + tokensWithSummary(summary, work.system, { count, summaryAs })
+  const alone = tokensWithSummary(summary, work.system, { ...sizes, otherTokens: prompt })
   if (alone > window) {
     const why = `the summary and the system prompt alone have about ${alone} tokens and the window has ${window}, so no context fits; ask for a shorter summary, or use a larger window`
     throw failed(live.id, why)
@@ -118,6 +124,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     ...(usage === undefined ? {} : { usage }),
     ...kept,
     ...work.files,
+    ruler: { overhead: ruler.overhead, measured: ruler.measured, limits: ruler.limits },
   }
   try {
     await live.append([entry], { onConflict: "fail", repeats: "end", signal })
@@ -129,7 +136,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     await live.drain()
     if (live.state.log.find(id) === undefined) throw error
   }
-  const tooLarge = tooLargeFor(settings, summary, work, tokensOfPrompt)
+  const tooLarge = tooLargeFor(settings, summary, work, ruler)
   live.events.emit("compact_complete", {
     entryId: id,
     tokensBefore,
@@ -150,14 +157,14 @@ async function untilAbort(live: CompactableSession, signal: AbortSignal, work: u
   await rejectOnAbort(Promise.resolve(work), signal, () => aborted(live.id, signal))
 }
 
-async function prepare(
+function prepare(
   live: CompactableSession,
-  { signal, reason }: CompactionRun,
-  selection: Selection,
-  { keep, keepRecentTokens, countTokens: count, window, limit }: SettingsInWindow,
-): Promise<PreparedCompaction> {
-  const { entries } = await restoreSelected(live, selection.entries, { signal })
-  const work = prepareCompaction(live.state.log, entries, { keep, giveWay: { window, keepRecentTokens }, count })
+  { reason }: CompactionRun,
+  { entries, ruler: { sizeOf, before }, due }: SentContext,
+  { keep, keepRecentTokens, window }: SettingsInWindow,
+): PreparedCompaction {
+  const sizes = { sizeOf, otherTokens: before }
+  const work = prepareCompaction(live.state.log, entries, { keep, giveWay: { window, keepRecentTokens }, ...sizes })
   if (work.cut !== undefined) return work
   const rule = describeRule(work.keep)
   const size = `, which has about ${work.tokensBefore} tokens;`
@@ -165,7 +172,7 @@ async function prepare(
     work.tokensBefore > window
       ? `${size} the window has ${window}: lower ${rule.name}`
       : reason === "threshold"
-        ? `${size} compaction starts at ${Math.floor(limit)}: lower ${rule.name}, or raise the threshold`
+        ? `${size} compaction starts at ${Math.floor(due)}: lower ${rule.name}, or raise the threshold`
         : ""
   throw nothingToCut(live.id, rule.text, `keeps the whole context${why}`)
 }
@@ -189,10 +196,12 @@ async function summarize(
   { summarize: ask, instructions, signal }: CompactionRun,
   work: PreparedCompaction,
   settings: SettingsInWindow,
+  { k }: Ruler,
 ): Promise<{ readonly summary: string; readonly usage: Usage | undefined; readonly kept: KeptFields }> {
-  const { timeout, temperature, prompts, maxSummaryTokens, maxTurnContextTokens, rounds, countTokens: count } = settings
+  const { timeout, temperature, prompts, maxSummaryTokens, maxTurnContextTokens, rounds } = settings
   if (work.history.length + work.turnPrefix.length === 0)
     return { summary: withFileLists(NOTHING_LEFT, work.files), usage: undefined, kept: {} }
+  const count = settings.countTokens ?? ((message: Message) => estimateMessage(message) * k)
   const to = { session: live.id, summarize: ask, timeout, temperature, prompts, signal }
   let usage: Usage | undefined
   let kept: KeptFields = {}

@@ -1,8 +1,9 @@
 /** Prunes the messages of a context, and compares the context with the request of its last answer. */
-import { type ContextParts, promptTokens } from "../../context/assemble.ts"
+import type { ContextParts } from "../../context/assemble.ts"
 import { commonPart, selectBefore, type View } from "../../context/compare.ts"
-import { pruneMessages } from "../../context/prune/prune.ts"
+import { pruneMessages, type PruneSizes } from "../../context/prune/prune.ts"
 import type { PruneOptions } from "../../context/prune/settings.ts"
+import { pruneSizes } from "../../context/prune/sizes.ts"
 import type { LastRequest } from "../../context/reused.ts"
 import type { Selection } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
@@ -10,9 +11,10 @@ import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { ContextState } from "../../format/entry.ts"
 import type { ModelMessage } from "../../format/message.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
+import type { EntryLog } from "../../log/entry-log.ts"
 import type { ReadableSession } from "../../session/live.ts"
 import type { ContextOptions } from "../../session/types.ts"
-import type { SettingsLayers } from "../settings/layers.ts"
+import { settingOf, type SettingsLayers } from "../settings/layers.ts"
 import { resolveSettings, settingsAt } from "../settings/settings.ts"
 import { unknownWindow } from "../settings/windows.ts"
 
@@ -39,10 +41,11 @@ export interface Comparison {
 /** If the context is pruned for the assumed window of an unknown model, a diagnostic says so. */
 export async function compareContexts(live: ReadableSession, given: Comparison): Promise<ContextParts<ModelMessage>> {
   const { read, request, selection, same } = given
-  const { view, unknownModel } = viewOf(given)
+  const { view, unknownModel } = viewOf(live.state.log, given)
   const now = view(read.messages)
   const parts = {
     messages: now.messages,
+    whole: now.whole,
     ...(now.pruned === undefined ? {} : { pruned: now.pruned }),
     diagnostics: unknownModel === undefined ? read.diagnostics : [...read.diagnostics, unknownWindow(unknownModel)],
   }
@@ -64,7 +67,10 @@ async function messagesBefore(
 }
 
 /** Prunes messages, if the call or the settings say so, in the window of the call or of the settings. */
-function viewOf({ read, prune, selection, layers, count, o }: Comparison): {
+function viewOf(
+  log: EntryLog,
+  { read, prune, selection, layers, count, o }: Comparison,
+): {
   readonly view: (messages: Messages["messages"]) => View & Pick<Messages, "messages">
   readonly unknownModel?: string | undefined
 } {
@@ -72,6 +78,9 @@ function viewOf({ read, prune, selection, layers, count, o }: Comparison): {
   const { window: given } = o
   const isGiven = given !== undefined || layers.every((layer) => layer === undefined)
   const { window, unknownModel } = isGiven ? { window: given } : settingsAt(selection, resolveSettings(...layers))
-  const sizes = { window, otherTokens: promptTokens(read.state, count), count }
-  return { view: (whole) => ({ whole, ...pruneMessages(whole, prune, sizes) }), unknownModel }
+  const from = { ...selection, state: read.state }
+  const overheadTokens = settingOf(layers, "overheadTokens")
+  const sizes = (whole: Messages["messages"]): PruneSizes =>
+    pruneSizes(log, from, whole, { window, count, overheadTokens })
+  return { view: (whole) => ({ whole, ...pruneMessages(whole, prune, sizes(whole)) }), unknownModel }
 }

@@ -1,27 +1,25 @@
 /** Counts the tokens of a context as a model gets it, and explains why a compacted context still does not fit its window. */
 import { compactionMessage } from "../../context/render.ts"
 import { pruneMessages } from "../../context/prune/prune.ts"
+import type { Ruler } from "../../context/ruler.ts"
 import type { ContextMessage } from "../../context/types.ts"
-import { estimateMessage } from "../../format/tokens.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
 import { type PreparedCompaction, sendable } from "../plan/prepare.ts"
 import type { SettingsInWindow } from "../settings/settings.ts"
 
-/**
- * Tokens of a whole context and of its system prompt, which has `promptTokens`: repaired, and pruned if the settings prune. Anything else
- * that the caller sends is unknown here.
- */
+/** Tokens of a context that begins with a new summary, as it will be sent: repaired, and pruned if the settings prune. */
 export function tokensInView(
   messages: readonly ContextMessage[],
-  { prune, countTokens: count = estimateMessage, window }: SettingsInWindow,
-  promptTokens: number,
+  { prune, countTokens: count, window }: SettingsInWindow,
+  { before, sizeOf, ...known }: Ruler,
 ): number {
   const whole = sendable(messages)
-  const view =
-    prune === false ? whole : pruneMessages(whole, prune, { window, otherTokens: promptTokens, count }).messages
-  let tokens = promptTokens
-  for (const { message } of view) tokens += count(message)
-  return tokens
+  // The prompt in the log is a part of the overhead here.
+  const sizes = { window, count, known: { ...known, overhead: before }, reportsFrom: whole.length }
+  const view = prune === false ? whole : pruneMessages(whole, prune, sizes).messages
+  let tokens = before
+  for (const item of view) tokens += sizeOf(item)
+  return Math.round(tokens)
 }
 
 /** A rule by the name of its setting. */
@@ -35,19 +33,17 @@ export function tooLargeFor(
   settings: SettingsInWindow,
   summary: string,
   { kept, keep, system }: PreparedCompaction,
-  promptTokens: number,
+  ruler: Ruler,
 ): string | undefined {
-  const { window, countTokens: count = estimateMessage, summaryAs } = settings
-  const tokens = tokensInView(
-    [...system, compactionMessage("", summary, { summaryAs }), ...kept],
-    settings,
-    promptTokens,
-  )
+  const { summaryAs } = settings
+  const window = ruler.limit(settings.window)
+  const tokens = tokensInView([...system, compactionMessage("", summary, { summaryAs }), ...kept], settings, ruler)
   if (tokens <= window) return undefined
   let keptTokens = 0
   let largest = { tokens: 0, what: "" }
-  for (const { entryId, message } of kept) {
-    const own = count(message)
+  for (const item of kept) {
+    const { entryId, message } = item
+    const own = Math.round(ruler.sizeOf(item))
     keptTokens += own
     const what = message.role === "toolResult" ? "tool result" : "message"
     if (own > largest.tokens) largest = { tokens: own, what: `the ${what} of entry ${entryId}` }

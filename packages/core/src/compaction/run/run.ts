@@ -2,22 +2,18 @@
  * Starts compactions and handles their failures: `compact()` rejects, automatic compaction reports an event and a diagnostic. A session
  * runs one compaction at a time.
  */
-import { promptTokens } from "../../context/assemble.ts"
-import { toModelMessages } from "../../context/model-messages.ts"
-import { renderMessages } from "../../context/render.ts"
 import type { Selection } from "../../context/select.ts"
-import { estimateMessages } from "../../format/tokens.ts"
 import type { CompactableSession, CompactionCaller } from "../../session/live.ts"
-import { restoreSelected, restoreState, selectAt } from "../../session/read-path.ts"
-import { isOver, usageAnchor } from "../plan/trigger.ts"
-import { resolveSettings, type SettingsInWindow } from "../settings/settings.ts"
+import { selectAt } from "../../session/read-path.ts"
+import { isOver } from "../plan/trigger.ts"
+import { resolveSettings } from "../settings/settings.ts"
 import type { AutoCompactOptions, CompactionResult, CompactOptions } from "../types.ts"
 import { whileOpen } from "./closing.ts"
 import { checkAnew, compactAnew } from "./anew.ts"
 import { compactOnce, type CompactionRun, settingsInForce } from "./compact.ts"
 import { failed, invalid, kindOf, keepRuleOf } from "./failure.ts"
-import { tokensInView } from "./fitting.ts"
 import { checkCompact } from "./options.ts"
+import { sentContext } from "./sent-context.ts"
 import { summarizeOf } from "./summarizer.ts"
 
 /**
@@ -129,29 +125,8 @@ async function isDue(live: CompactableSession, { settings, signal }: CompactionR
     const why = `reserveTokens (${trigger.tokens}) is not below the window (${window}); use a smaller reserve, or a larger contextWindow`
     throw failed(live.id, why)
   }
-  return isOver(inForce, await contextTokens(live, inForce, selection, signal))
-}
-
-/**
- * The tokens that the provider last reported and an estimate of the messages after it; only their blobs are read. Without a report the
- * whole context is estimated, pruned if the settings prune; a report already counts what the model got.
- */
-async function contextTokens(
-  live: CompactableSession,
-  settings: SettingsInWindow,
-  selection: Selection,
-  signal: AbortSignal,
-): Promise<number> {
-  const { countTokens: count } = settings
-  const anchor = usageAnchor(live.state.log, selection)
-  const from = anchor === undefined ? 0 : anchor.index + 1
-  const { entries } = await restoreSelected(live, selection.entries.slice(from), { signal })
-  const { messages } = renderMessages(entries)
-  if (anchor === undefined)
-    return tokensInView(messages, settings, promptTokens(await restoreState(live, selection, { signal }), count))
-  // Not repaired: the first results may belong to calls before the anchor.
-  const rest = toModelMessages(messages).messages.map(({ message }) => message)
-  return anchor.tokens + estimateMessages(rest, count)
+  const { ruler, due } = await sentContext(live, selection, inForce, { signal })
+  return isOver({ ...inForce, limit: due }, ruler.tokens)
 }
 
 /** The number of messages on the path after the compaction that the context begins with. */

@@ -45,6 +45,7 @@ export const COMPACTION_OPTIONS: OptionChecks<CompactionSettings> = {
   contextWindow: isAboveZero,
   windows: mapOf(all(isNumber, isAboveZero)),
   countTokens: isFunction,
+  overheadTokens: numberFrom(0),
   reserveTokens: numberFrom(0),
   thresholdTokens: isAboveZero,
   thresholdShare: isShare,

@@ -4,6 +4,7 @@
  */
 import { checkOptions, type OptionNames } from "../../storage/options.ts"
 import { contentUnits, estimateMessage, type TokenCounter } from "../../format/tokens.ts"
+import type { Calibration } from "../../format/entry.ts"
 import { SessionError } from "../../format/errors.ts"
 import type { Message, ToolResultMessage } from "../../format/message.ts"
 import type { ContextMessage, PrunedResult } from "../types.ts"
@@ -17,9 +18,13 @@ export interface PruneSizes {
   readonly otherTokens?: number
   /** Tokens of one message; default: an estimate. */
   readonly count?: TokenCounter | undefined
+  /** What earlier reports of providers have taught, as compactions store it. */
+  readonly known?: Calibration | undefined
+  /** The usage of the answers from this index on calibrates the tokens of what follows each. Default: no usage does. */
+  readonly reportsFrom?: number | undefined
 }
 
-const SIZES: OptionNames<PruneSizes> = { window: 1, otherTokens: 1, count: 1 }
+const SIZES: OptionNames<PruneSizes> = { window: 1, otherTokens: 1, count: 1, known: 1, reportsFrom: 1 }
 
 export interface Pruned<M extends Message = Message> {
   /** The same number of messages in the same order; unchanged ones are the same objects. */
@@ -40,7 +45,7 @@ export function pruneMessages<M extends Message>(
 ): Pruned<M> {
   const s = pruneSettings(o)
   checkOptions("pruneMessages, sizes", sizes, SIZES)
-  const { window = needsWindow(s) ? undefined : 0, otherTokens = 0, count = estimateMessage } = sizes
+  const { window = needsWindow(s) ? undefined : 0, otherTokens = 0, count, known, reportsFrom } = sizes
   if (window === undefined) {
     const message = "Pruning by shares needs the `window`: the number of tokens that the model takes."
     throw new SessionError("invalid", message)
@@ -48,7 +53,7 @@ export function pruneMessages<M extends Message>(
   const cuts = stepCuts(
     messages.map(({ message }) => message),
     s,
-    { window, otherTokens, count },
+    { window, otherTokens, count: count ?? estimateMessage, known, reportsFrom, isScaled: count === undefined },
   )
   if (cuts.size === 0) return { messages, pruned: [] }
   const pruned: PrunedResult[] = []

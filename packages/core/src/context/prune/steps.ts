@@ -6,11 +6,14 @@
  * The steps are found by reading the messages from the first to the last, as the session grew. So they depend on nothing but the
  * messages and the options, and the contexts of all processes agree. One pass; each result is shortened at most twice.
  */
+import type { Calibration } from "../../format/entry.ts"
 import { contentUnits } from "../../format/tokens.ts"
 import type { Message } from "../../format/message.ts"
 import { callsOf } from "../content.ts"
+import { reportedInput } from "../ruler.ts"
 import type { PrunedResult } from "../types.ts"
 import { CLEARED_TEXT, clearResult, trimmableUnits, trimResult } from "./cut-result.ts"
+import { Scale } from "./scale.ts"
 import type { PruneSettings } from "./settings.ts"
 
 /**
@@ -35,21 +38,29 @@ export interface Cut<M extends Message> {
   readonly step: number
 }
 
+/** `count` gives units, which `known` and the reports of the answers from `reportsFrom` on make tokens of the window. */
 export interface Sizes<M extends Message> {
   readonly window: number
+  /** Units of the system prompt. */
   readonly otherTokens: number
   readonly count: (message: M) => number
+  readonly known?: Calibration | undefined
+  readonly reportsFrom?: number | undefined
+  readonly isScaled?: boolean
 }
 
 /** The cuts, by the indexes of the results. */
 export function stepCuts<M extends Message>(messages: readonly M[], s: PruneSettings, sizes: Sizes<M>): Cuts<M> {
-  const { window, otherTokens, count } = sizes
+  const { window, otherTokens, count, known, reportsFrom = messages.length, isScaled = false } = sizes
   const cuts: Cuts<M> = new Map()
   const tokens = messages.map((message) => count(message))
   const shares = [s.softTrimShare, s.hardClearShare].filter((share) => share !== false)
   let total = otherTokens
   for (const own of tokens) total += own
-  if (s.toolResultBudget === false && shares.every((share) => total < share * window)) return cuts
+  const scale = new Scale(known, isScaled)
+  const isReported = messages.some((message, index) => index >= reportsFrom && reportedInput(message) > 0)
+  if (!isReported && s.toolResultBudget === false && shares.every((share) => total < scale.unitsIn(share * window)))
+    return cuts
   total = otherTokens
 
   const exempt = exemptResults(messages, s.exemptTools)
@@ -63,6 +74,8 @@ export function stepCuts<M extends Message>(messages: readonly M[], s: PruneSett
   let eligibleChars = 0
 
   for (let step = 0; step < messages.length; step++) {
+    // Nothing before an answer depends on its report.
+    if (step >= reportsFrom) scale.learn(messages[step] as M, total)
     total += tokens[step] as number
     if ((messages[step] as M).role === "assistant") assistants.push(step)
     const kept = Math.ceil(s.keepAssistantMessages)
@@ -71,6 +84,7 @@ export function stepCuts<M extends Message>(messages: readonly M[], s: PruneSett
 
     const cut = (index: number, message: M, how: PrunedResult["how"]): void => {
       const change = count(message) - (tokens[index] as number)
+      scale.cut()
       tokens[index] = (tokens[index] as number) + change
       total += change
       cuts.set(index, { message, how, step })
@@ -79,9 +93,9 @@ export function stepCuts<M extends Message>(messages: readonly M[], s: PruneSett
       else clears.shorten(index, change)
     }
     const isDue = (candidates: Candidates<M>, share: number, until: number): boolean => {
-      if (share === 0 || total > window) return true
+      if (share === 0 || total > scale.unitsIn(window)) return true
       const least = total - candidates.gain
-      if (total >= urgent && least < until) return true
+      if (total >= scale.unitsIn(urgent) && least < until) return true
       const part = Math.min(1, (total - until) / candidates.gain)
       const rewritten = Math.max(until, least) - candidates.tokensBefore()
       return CACHE_READ * part * candidates.carried(assistants.length) >= (CACHE_WRITE - CACHE_READ) * rewritten
@@ -92,13 +106,13 @@ export function stepCuts<M extends Message>(messages: readonly M[], s: PruneSett
       if (cuts.get(index)?.how !== "cleared") cut(index, clearResult(messages[index] as M), "cleared")
     // What follows the first result that the budget has cleared is written again anyway.
     const isBroken = over.length > 0
-    if (s.softTrimShare !== false && trims.next !== undefined && total >= s.softTrimShare * window) {
-      const until = STEP_SHARE * s.softTrimShare * window
+    if (s.softTrimShare !== false && trims.next !== undefined && total >= scale.unitsIn(s.softTrimShare * window)) {
+      const until = scale.unitsIn(STEP_SHARE * s.softTrimShare * window)
       if (isBroken || isDue(trims, s.softTrimShare, until)) trimUntil(until)
     }
     if (s.hardClearShare === false || eligibleChars < s.hardClearMinChars || clears.next === undefined) continue
-    if (total < s.hardClearShare * window) continue
-    const until = STEP_SHARE * s.hardClearShare * window
+    if (total < scale.unitsIn(s.hardClearShare * window)) continue
+    const until = scale.unitsIn(STEP_SHARE * s.hardClearShare * window)
     if (!isBroken && !isDue(clears, s.hardClearShare, until)) continue
     // Trimming loses less, and costs nothing more: it begins behind the first cleared result.
     if (s.softTrimShare !== false) trimUntil(0)

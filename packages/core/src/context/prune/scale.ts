@@ -1,0 +1,49 @@
+/**
+ * Makes units of tokens while a conversation is read from its first message on, by the reports that were known there. A later report
+ * changes nothing that was shortened before it.
+ */
+import type { Calibration } from "../../format/entry.ts"
+import type { Message } from "../../format/message.ts"
+import { isSound, kBetween, newest, reportedInput, type Stretch } from "../ruler.ts"
+
+export class Scale {
+  readonly #isScaled: boolean
+  readonly #stretches: Stretch[] = []
+  #overhead: number
+  #k = 1
+  #last: { readonly model: unknown; readonly tokens: number; readonly units: number } | undefined
+
+  constructor({ overhead = 0, measured }: Calibration = {}, isScaled: boolean) {
+    this.#isScaled = isScaled
+    this.#overhead = overhead
+    if (measured !== undefined) this.#measured(measured)
+  }
+
+  /** The units of messages of a request with this number of tokens. */
+  unitsIn(tokens: number): number {
+    return Math.max(0, (tokens - this.#overhead) / this.#k)
+  }
+
+  /** A message was shortened: the next request does not begin with the one before. */
+  cut(): void {
+    this.#last = undefined
+  }
+
+  /** Learns what was reported with an answer whose request had these units. */
+  learn(answer: Message, units: number): void {
+    const tokens = reportedInput(answer)
+    const last = this.#last?.model === answer["model"] ? this.#last : undefined
+    if (!isSound(tokens, units, last?.tokens)) return
+    const more = units - (last?.units ?? units)
+    if (last !== undefined && more > 0)
+      this.#measured({ tokens: kBetween(tokens - last.tokens, more) * more, units: more })
+    this.#last = { model: answer["model"], tokens, units }
+    this.#overhead = Math.max(0, tokens - this.#k * units)
+  }
+
+  #measured(stretch: Stretch): void {
+    this.#stretches.push(stretch)
+    const { tokens, units } = newest(this.#stretches)
+    if (this.#isScaled && units > 0) this.#k = tokens / units
+  }
+}

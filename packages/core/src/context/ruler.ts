@@ -1,0 +1,228 @@
+/**
+ * Measures a context as it is sent, in tokens of its model. Providers also count what no entry shows, the program's prompt and tools, and
+ * each has its own tokenizer. So the estimate is calibrated by their reports: a context is the last report and what is new. Pure: all is
+ * derived from the path behind the last compaction and from what that compaction has stored, so every process has the same sizes.
+ */
+import {
+  type Calibration,
+  calibrationShape,
+  type ContextState,
+  type Entry,
+  type TaughtLimits,
+} from "../format/entry.ts"
+import { isObject } from "../format/shape.ts"
+import { estimateMessage, type TokenCounter } from "../format/tokens.ts"
+import { usageCounts } from "../format/usage.ts"
+import type { EntryLog } from "../log/entry-log.ts"
+import type { Seq } from "../storage/contract.ts"
+import { changesOf, isBroken, type MeasuredView, unitsSince } from "./changed-units.ts"
+import type { Selection } from "./select.ts"
+import { storedState } from "./state.ts"
+import type { ContextMessage } from "./types.ts"
+
+/** Tokens of a unit of the estimate, by language and kind of content. What is beyond counts as a part of the overhead. */
+const LEAST = 0.25
+const MOST = 6
+/** The number of newest stretches of messages that tell how the next messages will be counted. */
+const STRETCHES = 30
+/** A report of less than this part of the estimate counts something else. */
+const SENSELESS = 0.05
+/** A request that begins with an earlier one is longer: a report of less than this part of the earlier one leaves cached tokens out. */
+const SHRUNK = 0.95
+/** The parts of a refused request that are tried next: of an estimated one, and of one that the provider has counted. */
+const BELOW_ESTIMATED = 0.92
+const BELOW_COUNTED = 0.98
+
+export interface RulerOptions {
+  /** The program's count of one message, which is not scaled. Default: an estimate. */
+  readonly count?: TokenCounter | undefined
+  /** Tokens of what no entry shows, until a provider has reported. Default 0. */
+  readonly overheadTokens?: number | undefined
+}
+
+export interface Ruler extends Required<Calibration> {
+  /** Tokens of each message. */
+  readonly sizes: readonly number[]
+  /** Tokens of what no entry shows, and of the system prompt in the log. */
+  readonly before: number
+  readonly tokens: number
+  /** The estimate of the messages and of the system prompt. */
+  readonly units: number
+  /** Tokens of a unit that was never measured. */
+  readonly k: number
+  /** Tokens of a message as it was, or as it would be. */
+  readonly sizeOf: (item: ContextMessage) => number
+  /** The most tokens of a request to the current model, whose window has this number. */
+  readonly limit: (window: number) => number
+}
+
+/** Messages that a provider has measured. */
+export interface Stretch {
+  readonly tokens: number
+  readonly units: number
+}
+
+interface Report {
+  readonly seq: Seq
+  /** Index of the answer. */
+  readonly index: number
+  readonly model: string
+  readonly tokens: number
+  /** Of the messages of its request. */
+  readonly units: number
+}
+
+/** The tokens of input that a provider has reported with an answer; 0: none. */
+export function reportedInput(message: unknown): number {
+  if (!isAnswer(message) || !isObject(message["usage"])) return 0
+  const [input, output, read, written, total] = usageCounts(message["usage"])
+  return Math.max(input + read + written, total - output)
+}
+
+export function isAnswer(message: unknown): message is Readonly<Record<string, unknown>> {
+  return (
+    isObject(message) && message["role"] === "assistant" && !/^(?:aborted|error)$/.test(String(message["stopReason"]))
+  )
+}
+
+/** Whether a report counts a request of this estimate, which begins with that of the `earlier` report, if there is one. */
+export function isSound(tokens: number, units: number, earlier = 0): boolean {
+  return tokens > 0 && tokens >= SENSELESS * units && tokens >= SHRUNK * earlier
+}
+
+/** Tokens of a unit of the messages between two reports. */
+export function kBetween(tokens: number, units: number): number {
+  return Math.min(MOST, Math.max(LEAST, tokens / units))
+}
+
+const NONE: Stretch = { tokens: 0, units: 0 }
+
+/** Tokens and units of the newest stretches, whose quotient is that of messages that were never measured. */
+export function newest(stretches: readonly Stretch[]): Stretch {
+  return stretches
+    .slice(-STRETCHES)
+    .reduce((all, { tokens, units }) => ({ tokens: all.tokens + tokens, units: all.units + units }), NONE)
+}
+
+export function promptUnits(
+  { systemPromptOverride: text = "" }: Pick<ContextState, "systemPromptOverride">,
+  count: TokenCounter = estimateMessage,
+): number {
+  return text === "" ? 0 : count({ role: "system", content: [{ type: "text", text }] })
+}
+
+/** What the compaction that a context begins with has stored. */
+export function calibrationOf(log: EntryLog, start: Seq | undefined): Calibration {
+  const stored: unknown = log.at(start ?? -1)?.["ruler"]
+  return isObject(stored) && calibrationShape(stored) === undefined ? stored : {}
+}
+
+/** Measures the context of a selection. `state` has its restored system prompt. */
+export function measure(
+  log: EntryLog,
+  { entries, state, start = -1 }: Pick<Selection, "entries" | "state" | "start">,
+  view: MeasuredView,
+  { count, overheadTokens = 0 }: RulerOptions = {},
+): Ruler {
+  const { messages } = view
+  const unitsOf = count ?? estimateMessage
+  const units = messages.map(({ message }) => unitsOf(message))
+  const prompt = promptUnits(state, count)
+  const changes = changesOf(log, entries, start, view, unitsOf)
+  const known = calibrationOf(log, start)
+  const limits: { [model: string]: TaughtLimits } = { ...known.limits }
+  const stretches = known.measured === undefined ? [] : [known.measured]
+  const current = state.models["default"]?.model ?? ""
+  /** Tokens of a unit of each message; 0: not measured. */
+  const factors = new Array<number>(units.length).fill(0)
+  let last: Report | undefined
+  let anchor: Report | undefined
+  let model = ""
+  let index = 0
+  let sum = prompt
+  for (const { seq, entry } of entries) {
+    model = modelAt(entry) ?? model
+    const isNew = seq > start
+    if (entry.type !== "message" || !isAnswer(entry["message"])) continue
+    let place = index
+    while (place < units.length && !isAnswerOf(messages[place] as ContextMessage, entry)) place++
+    // It may be left out.
+    if (place === units.length) continue
+    while (index < place) sum += units[index++] as number
+    const tokens = reportedInput(entry["message"])
+    const report: Report = { seq, index, model, tokens, units: sum + unitsSince(changes, seq) }
+    if (isNew) limits[model] = accepting(limits[model], report)
+    const begins = last?.model === model && last.seq > start === isNew && !isBroken(changes, last.seq, seq)
+    const earlier = begins ? last : undefined
+    if (!isSound(tokens, report.units, earlier?.tokens)) continue
+    const more = report.units - (earlier?.units ?? report.units)
+    if (earlier !== undefined && more > 0) {
+      const own = kBetween(tokens - earlier.tokens, more)
+      factors.fill(own, earlier.index, index)
+      // The compaction has stored those before it.
+      if (isNew) stretches.push({ tokens: own * more, units: more })
+    }
+    last = report
+    if (isNew && (model === current || anchor?.model !== current)) anchor = report
+  }
+  const isScaled = count === undefined
+  const measured = isScaled ? newest(stretches) : NONE
+  const k = measured.units > 0 ? measured.tokens / measured.units : 1
+  const factorAt = (at: number | undefined): number => (isScaled && factors[at ?? -1]) || k
+  const sizes = units.map((own, at) => own * factorAt(at))
+  let overhead = known.overhead ?? overheadTokens
+  let scale = 1
+  if (anchor !== undefined) {
+    let then = (prompt + unitsSince(changes, anchor.seq)) * k
+    for (let at = 0; at < anchor.index; at++) then += sizes[at] as number
+    overhead = Math.max(0, anchor.tokens - then)
+    if (isScaled && then > anchor.tokens) scale = anchor.tokens / then
+  }
+  for (let at = 0; at < sizes.length; at++) sizes[at] = (sizes[at] as number) * scale
+  const before = overhead + prompt * k * scale
+  let places: Map<string, number> | undefined
+  return {
+    overhead: Math.round(overhead),
+    measured: { tokens: Math.round(measured.tokens * scale), units: measured.units },
+    limits,
+    sizes,
+    before,
+    tokens: Math.round(sizes.reduce((all, own) => all + own, before)),
+    units: units.reduce((all, own) => all + own, prompt),
+    k: k * scale,
+    sizeOf({ entryId, message }) {
+      places ??= new Map(messages.map((item, at) => [item.entryId, at]))
+      return unitsOf(message) * factorAt(places.get(entryId)) * scale
+    },
+    limit(window) {
+      const { count: counted = Infinity, units: refused = Infinity, accepted = 0 } = limits[current] ?? {}
+      const taught = counted < window ? BELOW_COUNTED * counted : window
+      return Math.floor(
+        Math.max(accepted, Math.min(taught, BELOW_ESTIMATED * (overhead + refused * k * scale), window)),
+      )
+    },
+  }
+}
+
+/** The default model from this entry on; undefined: as before. */
+function modelAt(entry: Entry): string | undefined {
+  const { type, message, role = "default", model } = entry as Readonly<Record<string, unknown>>
+  let named: unknown
+  if (type === "message") named = isObject(message) && message["model"]
+  else if (type === "model_change") named = role === "default" && model
+  else named = storedState(entry)?.models["default"]?.model
+  return typeof named === "string" ? named : undefined
+}
+
+function isAnswerOf({ entryId, message }: ContextMessage, { id }: Entry): boolean {
+  return entryId === id && message.role === "assistant"
+}
+
+/** A model that accepts a request has not refused a smaller one for its length. */
+function accepting({ units = 0, count = 0, accepted = 0 }: TaughtLimits = {}, request: Report): TaughtLimits {
+  return {
+    ...(units > request.units ? { units } : {}),
+    ...(count > request.tokens ? { count } : {}),
+    accepted: Math.max(accepted, request.tokens),
+  }
+}
