@@ -83,6 +83,12 @@ export const entries = {
       .array(z.looseObject({ id: z.string(), message: roles.system }))
       .meta({ description: "System messages before the kept part, which stay in the context." })
       .exactOptional(),
+    question: z
+      .looseObject({ id: z.string(), message })
+      .meta({
+        description: "The question before the kept part that the model was working on: it stays in the context.",
+      })
+      .exactOptional(),
     state: state.exactOptional(),
     ruler: ruler.exactOptional(),
   }),

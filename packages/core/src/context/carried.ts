@@ -12,24 +12,30 @@ import { type BlobPointers, movedPointers } from "./state-blobs.ts"
 import type { SelectedEntry } from "./types.ts"
 
 /**
- * The messages that a compaction carries in its list `system`, as entries with their own ids, without those that were deleted after it.
+ * The messages that a compaction carries, as entries with their own ids, without those that were deleted after it.
  * `edits` are those on the path, by the seqs of the edited entries, or by the ids of those that are not held.
  */
 export function carriedEntries(
   log: EntryLog,
   compaction: Seq,
   edits: ReadonlyMap<Seq | string, Entry>,
-): SelectedEntry[] {
+): { readonly system: readonly SelectedEntry[]; readonly question: readonly SelectedEntry[] } {
   const carrier = log.at(compaction) as Entry
-  const { system, timestamp } = carrier
-  if (!Array.isArray(system)) return []
-  return system.flatMap((item: unknown, index): SelectedEntry[] => {
+  const { system, question, timestamp } = carrier
+  const carried = (item: unknown, pointer: string, isRole: (message: unknown) => boolean): readonly SelectedEntry[] => {
     const { id, message } = isObject(item) ? item : ({} as Fields)
-    if (typeof id !== "string" || !isSystemMessage(message) || log.deletesAfter(compaction, id)) return []
-    const blobs = Object.fromEntries(movedPointers(carrier, `/system/${index}/message`, "/message"))
-    const entry: Entry = { type: "message", id, parentId: null, seq: compaction, timestamp, message, blobs }
+    if (typeof id !== "string" || !isRole(message) || log.deletesAfter(compaction, id)) return []
+    const blobs = Object.fromEntries(movedPointers(carrier, `${pointer}/message`, "/message"))
+    const place = { id, parentId: null, seq: compaction, timestamp }
+    const entry = { type: "message", ...place, message, blobs } as unknown as Entry
     return [{ seq: compaction, entry, edit: edits.get(log.find(id, compaction) ?? id), carried: true }]
-  })
+  }
+  return {
+    system: Array.isArray(system)
+      ? system.flatMap((item, index) => carried(item, `/system/${index}`, isSystemMessage))
+      : [],
+    question: carried(question, "/question", (message) => isObject(message) && message["role"] === "user"),
+  }
 }
 
 /**

@@ -50,6 +50,8 @@ export interface Ruler extends Required<Calibration> {
   readonly units: number
   /** Tokens of a unit that was never measured. */
   readonly k: number
+  /** The first report behind the compaction or reset that the context begins with; 0: none. */
+  readonly firstReport: number
   /** Tokens of a message as it was, or as it would be. */
   readonly sizeOf: (item: ContextMessage) => number
   /** The most tokens of a request to the current model, whose window has this number. */
@@ -80,9 +82,9 @@ export function reportedInput(message: unknown): number {
 }
 
 export function isAnswer(message: unknown): message is Readonly<Record<string, unknown>> {
-  return (
-    isObject(message) && message["role"] === "assistant" && !/^(?:aborted|error)$/.test(String(message["stopReason"]))
-  )
+  if (!isObject(message) || message["role"] !== "assistant") return false
+  const { stopReason } = message
+  return stopReason !== "aborted" && stopReason !== "error"
 }
 
 /** Whether a report counts a request of this estimate, which begins with that of the `earlier` report, if there is one. */
@@ -137,6 +139,7 @@ export function measure(
   const factors = new Array<number>(units.length).fill(0)
   let last: Report | undefined
   let anchor: Report | undefined
+  let firstReport = 0
   let model = ""
   let index = 0
   let sum = prompt
@@ -163,6 +166,7 @@ export function measure(
       if (isNew) stretches.push({ tokens: own * more, units: more })
     }
     last = report
+    if (isNew) firstReport ||= tokens
     if (isNew && (model === current || anchor?.model !== current)) anchor = report
   }
   const isScaled = count === undefined
@@ -190,6 +194,7 @@ export function measure(
     tokens: Math.round(sizes.reduce((all, own) => all + own, before)),
     units: units.reduce((all, own) => all + own, prompt),
     k: k * scale,
+    firstReport,
     sizeOf({ entryId, message }) {
       places ??= new Map(messages.map((item, at) => [item.entryId, at]))
       return unitsOf(message) * factorAt(places.get(entryId)) * scale

@@ -16,7 +16,7 @@ import { foldState, initialState, modelOf, storedState } from "./state.ts"
 import type { SelectedEntry } from "./types.ts"
 
 export interface Selection {
-  /** In context order: the system messages that the compaction carries, the compaction, then its kept entries, then the entries after it, without deleted ones. */
+  /** In context order: the system messages that the compaction carries, the compaction, the question that it carries, then its kept entries, then the entries after it, without deleted ones. */
   readonly entries: readonly SelectedEntry[]
   readonly state: ContextState
   /** The blob references in the state, as JSON pointers into an entry that carries it as its `state`. */
@@ -101,13 +101,15 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
   if (seq === OLDER) return needsOlder(log, last?.type === "leaf" ? last["targetSeq"] : undefined)
   if (open && firstKept !== undefined) keepNone()
 
-  const carried = compaction === undefined ? [] : carriedEntries(log, compaction, edits)
-  if (compaction !== undefined)
+  const carried = compaction === undefined ? undefined : carriedEntries(log, compaction, edits)
+  if (compaction !== undefined) {
+    members.push(...(carried?.question ?? []))
     members.push({ seq: compaction, entry: log.at(compaction) as Entry, edit: edits.get(compaction) })
+  }
   const entries = members.reverse()
   changes.reverse()
   return {
-    entries: carried.length === 0 ? entries : [...carried, ...entries],
+    entries: carried === undefined || carried.system.length === 0 ? entries : [...carried.system, ...entries],
     state: foldState(changes, startOf(stored, header)),
     stateBlobs: stateBlobs(changes, storedBlobs),
     compaction,

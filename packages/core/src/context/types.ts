@@ -100,6 +100,6 @@ export interface SelectedEntry {
   readonly entry: Entry
   /** The latest valid edit of this entry on the path. */
   readonly edit?: Entry | undefined
-  /** A system message that the compaction carries; `seq` is the compaction's. */
+  /** A system message or a question that the compaction carries; `seq` is the compaction's. */
   readonly carried?: true
 }

@@ -134,6 +134,8 @@ export interface CompactionEntry extends EntryBase {
   readonly usage?: Usage
   /** The system messages before the kept part, oldest first: they stay in the context, before the summary. */
   readonly system?: readonly CarriedMessage[]
+  /** The question that the model was working on, if it is before the kept part: it stays in the context, behind the summary. */
+  readonly question?: { readonly id: string; readonly message: Message }
   /** Missing in older logs: the state is then projected from entries further back. */
   readonly state?: ContextState
   /** What providers had reported before it. Missing: nothing, or it was made by another program. */
@@ -370,6 +372,7 @@ export const ENTRY_CHECKS: ReadonlyMap<string, Check> = checksByName<EntryType>(
     summaryAs: optional(oneOf("user", "pair")),
     outdated: optional(arrayOf(isString)),
     system: optional(arrayOf(shape({ id: isString, message: systemMessageShape }))),
+    question: optional(shape({ id: isString, message: messageShape })),
     readFiles: arrayOf(isString),
     modifiedFiles: arrayOf(isString),
     fromExtension: optional(isBoolean),

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { usageCounts } from "./usage.ts"
 
 test("all tokens of a call are the larger of its total and the sum of its counts, in either spelling", () => {
-  const all = (usage: object): number => usageCounts(usage)[4]
+  const all = (usage: object): number => usageCounts({ ...usage })[4]
   expect(all({ input: 1, output: 2, cacheRead: 3, cacheWrite: 4 })).toBe(10)
   expect(all({ inputTokens: 1, outputTokens: 2, cacheRead: 3 })).toBe(6)
   expect(all({ inputTokens: 1, totalTokens: 5 })).toBe(5)

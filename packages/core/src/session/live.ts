@@ -65,6 +65,10 @@ export interface CompactionProgress {
   unknownModel?: string | undefined
   /** The rule that kept everything, once it was reported. */
   stuck?: string | undefined
+  /** An automatic compaction whose context no provider has measured yet, and the failures before it. */
+  unproved?: { readonly id: string; readonly failures: number } | undefined
+  /** What the failures in a row belong to: another model, an edit, a deletion or other settings begin anew. */
+  situation?: string | undefined
 }
 
 /** The handle that asked for a compaction. */

@@ -61,23 +61,38 @@ test("deleted messages are left out, and edited ones have their edited text", ()
   expect(parts(prepare(slots, { keep: NOTHING }))).toEqual([["new"], [], []])
 })
 
-test("a minimum that alone exceeds the window is replaced by keepRecentTokens", () => {
-  const slots = chain(user(LONG), assistant(LONG), user(LONG), assistant(LONG))
-  const giveWay = { window: 250, keepRecentTokens: 100 }
-  const tokens = { kind: "tokens", count: 100 }
-  for (const kind of ["turns", "messages"] as const) {
-    const two = { keep: { kind, count: 2 }, giveWay }
-    if (kind === "messages") expect(parts(prepare(slots, two))[2]).toHaveLength(2)
-    else expect(prepare(slots, two)).toMatchObject({ keep: tokens, kept: [expect.anything()] })
-    expect(prepare(slots, { keep: { kind, count: 4 }, giveWay })).toMatchObject({ keep: tokens })
+test("what a rule keeps gives way, cut by cut, until the context is expected to reach its aim", () => {
+  const slots = chain(user(LONG), assistant(LONG), user(LONG), assistant(LONG), user("next"))
+  const size = (aim: number) => {
+    const { kept, reaches } = prepare(slots, { keep: { kind: "messages", count: 4 }, aim, maxSummaryTokens: 10 })
+    return [kept.length, reaches]
   }
-  const whole = { window: 1_000, keepRecentTokens: 100 }
-  expect(prepareAny(slots, { keep: { kind: "turns", count: 2 }, giveWay: whole })).toMatchObject({
-    cut: undefined,
-    keep: { kind: "turns", count: 2 },
-  })
-  // A minimum of tokens is not replaced.
-  expect(prepareAny(slots, { keep: { kind: "tokens", count: 1_000 }, giveWay }).cut).toBeUndefined()
+  expect([size(1_000), size(311), size(309), size(209), size(109)]).toEqual([
+    [4, true],
+    [4, true],
+    [3, true],
+    [2, true],
+    [1, true],
+  ])
+  // The rule keeps everything, and the context is small enough.
+  expect(prepareAny(slots, { keep: { kind: "messages", count: 9 }, aim: 1_000 }).cut).toBeUndefined()
+})
+
+test("with an aim the question that the model works on and what it has not read stay, however little the rule keeps", () => {
+  const call = (id: string) => assistant("", { content: [{ type: "toolCall", id, name: "read", arguments: {} }] })
+  const result = (toolCallId: string) => role("toolResult", { toolCallId, isError: false, content: [] })
+  const steps = [user("q"), call("1"), result("1"), call("2"), result("2")]
+  const work = prepare(chain(user("old"), assistant("a"), ...steps), { keep: NOTHING, aim: 1 })
+  expect([work.history, work.turnPrefix, work.kept].map((part) => part.map(({ entryId }) => entryId))).toEqual([
+    ["e1", "e2"],
+    ["e4", "e5"],
+    ["e6", "e7"],
+  ])
+  expect(work.question?.entryId).toBe("e3")
+  // The question is kept in its place if the cut is before it, and it is not open once it is answered.
+  expect(prepare(chain(user("old"), assistant("a"), user("q")), { keep: NOTHING, aim: 1 }).question).toBeUndefined()
+  const answered = prepare(chain(user("old"), assistant("a"), user("q"), assistant("b")), { keep: NOTHING, aim: 1 })
+  expect([answered.question, answered.kept]).toEqual([undefined, []])
 })
 
 test("if nothing can be cut, the plan names the rule and the tokens of the context", () => {

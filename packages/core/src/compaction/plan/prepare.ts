@@ -7,20 +7,28 @@ import { toModelMessages } from "../../context/model-messages.ts"
 import { compactionMessage, renderMessages } from "../../context/render.ts"
 import { repairMessages } from "../../context/repair.ts"
 import type { ContextMessage, SelectedEntry, SummaryStyle } from "../../context/types.ts"
-import type { Message, ModelMessage } from "../../format/message.ts"
+import type { ModelMessage } from "../../format/message.ts"
 import { type Entry, storesState } from "../../format/entry.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
 import { parentOf } from "../../log/path.ts"
-import { type CutOptions, type CutPoint, findCutPoint, type KeepRule } from "./cut-point.ts"
+import type { CutPoint, KeepRule } from "./cut-point.ts"
+import { planCut } from "./plan-cut.ts"
 import { collectFiles, type FileLists, withoutFileLists } from "../summary/files.ts"
 import { textOf } from "../../format/stored-text.ts"
 import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 
 export interface PrepareOptions {
   readonly keep: KeepRule
-  /** If a minimum of turns or messages alone has more tokens than the window, `keepRecentTokens` applies in its place. */
-  readonly giveWay?: { readonly window: number; readonly keepRecentTokens: number }
+  /**
+   * The most tokens that the compacted context shall have. What the rule keeps gives way to it; the question that the model works on and what it
+   * has not read always stay. Default: the rule alone decides.
+   */
+  readonly aim?: number | undefined
+  /** The most tokens to keep, what the model has not read aside. Default: any number. */
+  readonly most?: number | undefined
+  /** The most tokens of the summary. Default: any number. */
+  readonly maxSummaryTokens?: number
   /** Tokens of one message; default: {@link estimateMessage}. */
   readonly count?: TokenCounter | undefined
   /** Tokens of one message of the context; default: `count`. */
@@ -29,12 +37,27 @@ export interface PrepareOptions {
   readonly otherTokens?: number
 }
 
-const OPTIONS: OptionNames<PrepareOptions> = { keep: 1, giveWay: 1, count: 1, sizeOf: 1, otherTokens: 1 }
+const OPTIONS: OptionNames<PrepareOptions> = {
+  keep: 1,
+  aim: 1,
+  most: 1,
+  maxSummaryTokens: 1,
+  count: 1,
+  sizeOf: 1,
+  otherTokens: 1,
+}
+
+/** Tokens of a first summary, as an estimate. */
+const FIRST_SUMMARY = 800
 
 export interface PreparedCompaction {
   readonly cut: CutPoint
-  /** The rule that was applied, see {@link PrepareOptions.giveWay}. */
   readonly keep: KeepRule
+  /** Whether the compacted context is expected to have at most the tokens of the aim, and how many it is expected to have. */
+  readonly reaches: boolean
+  readonly tokensExpected: number
+  /** The question that the model works on, if the cut is behind it: it follows the summary. */
+  readonly question: ContextMessage | undefined
   /** Whole turns that the summary newly covers. Empty: only the beginning of a turn is new. */
   readonly history: readonly ContextMessage[]
   /** The beginning of the turn that the cut splits, summarized separately; empty if it splits none. */
@@ -81,13 +104,29 @@ export function prepareCompaction(
   const mayBegin = (index: number): boolean => log.find((messages[index] as ContextMessage).entryId) === seqs[index]
   const tokensAt = (index: number): number => weights[from + index] as number
   const plain = messages.map(({ message }) => message)
-  const { cut, keep } = cutWithin(plain, o, { mayBegin, tokensAt })
-  if (cut === undefined) return { cut, keep, tokensBefore }
+  const { keep, aim, most, otherTokens = 0, maxSummaryTokens = Number.POSITIVE_INFINITY } = o
+  const plan = planCut(plain, {
+    keep,
+    tokensAt,
+    mayBegin,
+    before: otherTokens + sumOf((index) => weights[index] as number, 0, Math.max(place, 0)),
+    summary: Math.min(place < 0 ? FIRST_SUMMARY : (weights[place] as number), maxSummaryTokens),
+    aim,
+    most,
+  })
+  if (plan === undefined) return { cut: undefined, keep, tokensBefore }
+  const { cut } = plan
+  const question = messages[plan.question ?? -1]
+  const summarized = (from: number, to: number): readonly ContextMessage[] =>
+    messages.slice(from, to).filter((item) => item !== question)
   return {
     cut,
     keep,
-    history: messages.slice(0, cut.turnStart),
-    turnPrefix: messages.slice(cut.turnStart, cut.first),
+    reaches: plan.reaches,
+    tokensExpected: Math.round(plan.tokens),
+    question,
+    history: summarized(0, cut.turnStart),
+    turnPrefix: summarized(cut.turnStart, cut.first),
     kept: messages.slice(cut.first),
     system: [
       ...all.slice(0, Math.max(place, 0)),
@@ -108,9 +147,31 @@ export function prepareCompaction(
 export function tokensWithSummary(
   summary: string,
   kept: readonly ContextMessage[],
-  o: Omit<PrepareOptions, "keep" | "giveWay"> & { readonly summaryAs?: SummaryStyle } = {},
+  o: Pick<PrepareOptions, "count" | "sizeOf" | "otherTokens"> & { readonly summaryAs?: SummaryStyle } = {},
 ): number {
-  return weigh([compactionMessage("", summary, { summaryAs: o.summaryAs }), ...kept], o).tokens
+  return tokensOf([compactionMessage("", summary, { summaryAs: o.summaryAs }), ...kept], o)
+}
+
+/** Tokens of messages as a model would get them, and of what is sent beside them. */
+export function tokensOf(
+  messages: readonly ContextMessage[],
+  o: Pick<PrepareOptions, "count" | "sizeOf" | "otherTokens">,
+): number {
+  return weigh(messages, o).tokens
+}
+
+/** The messages of a context that begins with a new summary: {@link PreparedCompaction}. */
+export function compacted(
+  summary: string,
+  { system, question, kept }: Pick<PreparedCompaction, "system" | "question" | "kept">,
+  summaryAs: SummaryStyle | undefined,
+): readonly ContextMessage[] {
+  return [
+    ...system,
+    compactionMessage("", summary, { summaryAs }),
+    ...(question === undefined ? [] : [question]),
+    ...kept,
+  ]
 }
 
 /** The messages as a model would get them. */
@@ -121,7 +182,11 @@ export function sendable(messages: readonly ContextMessage[]): readonly ContextM
 /** Tokens of each message, and of all of them as a model would get them. A message that is sent unchanged is counted once. */
 function weigh(
   messages: readonly ContextMessage[],
-  { count = estimateMessage, sizeOf = ({ message }) => count(message), otherTokens = 0 }: Omit<PrepareOptions, "keep">,
+  {
+    count = estimateMessage,
+    sizeOf = ({ message }) => count(message),
+    otherTokens = 0,
+  }: Pick<PrepareOptions, "count" | "sizeOf" | "otherTokens">,
 ): { readonly weights: Float64Array; readonly tokens: number } {
   const weights = new Float64Array(messages.length)
   for (let index = 0; index < weights.length; index++) weights[index] = sizeOf(messages[index] as ContextMessage)
@@ -133,18 +198,6 @@ function weigh(
     tokens += messages[at] === item ? (weights[at] as number) : sizeOf(item)
   }
   return { weights, tokens: Math.round(tokens) }
-}
-
-function cutWithin(
-  messages: readonly Message[],
-  { keep, giveWay }: PrepareOptions,
-  o: Required<CutOptions>,
-): { readonly cut: CutPoint | undefined; readonly keep: KeepRule } {
-  const cut = findCutPoint(messages, keep, o)
-  if (giveWay === undefined || keep.kind === "tokens") return { cut, keep }
-  if (sumOf(o.tokensAt, cut?.first ?? 0, messages.length) <= giveWay.window) return { cut, keep }
-  const instead: KeepRule = { kind: "tokens", count: giveWay.keepRecentTokens }
-  return { cut: findCutPoint(messages, instead, o), keep: instead }
 }
 
 function sumOf(tokensAt: (index: number) => number, from: number, to: number): number {

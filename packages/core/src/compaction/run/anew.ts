@@ -4,7 +4,7 @@
  */
 import { renderMessages } from "../../context/render.ts"
 import type { Selection } from "../../context/select.ts"
-import type { SelectedEntry } from "../../context/types.ts"
+import type { ContextMessage, SelectedEntry } from "../../context/types.ts"
 import type { Entry } from "../../format/entry.ts"
 import type { Usage } from "../../format/message.ts"
 import { textOf } from "../../format/stored-text.ts"
@@ -20,7 +20,7 @@ import {
   outdatedSummaries,
   uncompactedEntries,
 } from "../../context/outdated.ts"
-import { tokensWithSummary } from "../plan/prepare.ts"
+import { compacted, tokensOf } from "../plan/prepare.ts"
 import type { SettingsInWindow } from "../settings/settings.ts"
 import { storedBranchSummary } from "../summary/branch-summary.ts"
 import { collectFiles } from "../summary/files.ts"
@@ -75,17 +75,24 @@ async function planAnew(
   const found = await live.store.untilKnown(() => live.state.log, ask, { signal })
   const { entries: covered } = await restoreSelected(live, found, { signal })
   const all = renderMessages(covered).messages
-  // The compaction carries system messages, so no summary has them.
-  const messages = all.filter(({ message }) => message.role !== "system")
-  const { messages: kept } = renderMessages(now.filter(({ seq, carried }) => carried !== true && seq !== compaction))
-  const { messages: system } = renderMessages(now.filter(({ carried }) => carried === true))
+  const { messages: carried } = renderMessages(now.filter((item) => item.carried === true))
+  const system = carried.filter(isSystem)
+  const question = carried.find((item) => !isSystem(item))
+  // The compaction carries system messages and its question, so the summary does not have them.
+  const messages = all.filter((item) => !isSystem(item) && item.entryId !== question?.entryId)
+  const { messages: kept } = renderMessages(now.filter((item) => item.carried !== true && item.seq !== compaction))
   const plain = [...messages, ...kept].map(({ message }) => message)
   const cut = { first: messages.length, turnStart: turnStartOf(plain, messages.length) }
   const summary = textOf((live.state.log.at(compaction) as Entry)["summary"])
+  const tokensBefore = tokensOf(compacted(summary, { system, question, kept }, summaryAs), { sizeOf, otherTokens })
   return {
     work: {
       cut,
       keep,
+      // The cut is given, whatever size it leads to.
+      reaches: true,
+      tokensExpected: tokensBefore,
+      question,
       history: messages.slice(0, cut.turnStart),
       turnPrefix: messages.slice(cut.turnStart),
       kept,
@@ -93,7 +100,7 @@ async function planAnew(
       firstKeptEntryId: firstKeptAnew(live, leafId as string, compaction),
       previousSummary: undefined,
       files: collectFiles(messages.map(({ message }) => message)),
-      tokensBefore: tokensWithSummary(summary, [...system, ...kept], { sizeOf, otherTokens, summaryAs }),
+      tokensBefore,
       tokensSummarized: Math.round(messages.reduce((sum, item) => sum + sizeOf(item), 0)),
     },
     checkSame: () => {
@@ -104,6 +111,10 @@ async function planAnew(
       if (isOlder(again) || fingerprint(again) !== fingerprint(found)) throw moved(live.id)
     },
   }
+}
+
+function isSystem({ message }: ContextMessage): boolean {
+  return message.role === "system"
 }
 
 function fingerprint(entries: readonly SelectedEntry[]): string {
@@ -185,7 +196,7 @@ async function summarizeAnew(
   }
   const found = await live.store.untilKnown(() => live.state.log, ask, { signal })
   const { entries } = await restoreSelected(live, found, { signal })
-  const messages = renderMessages(entries).messages.filter(({ message }) => message.role !== "system")
+  const messages = renderMessages(entries).messages.filter((item) => !isSystem(item))
   const files = collectFiles(messages.map(({ message }) => message))
   let usage: Usage | undefined
   const to = { session: live.id, summarize, timeout, temperature, prompts, signal }

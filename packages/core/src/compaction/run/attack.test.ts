@@ -133,7 +133,7 @@ test("after a compaction that keeps nothing, the next one has nothing to cut, an
   await session.append(TALK)
   await session.compact({ summarize: async () => SUMMARY, ...NOTHING })
   await expect(session.compact({ summarize: async () => "never", ...NOTHING })).rejects.toThrow(/nothing to cut/)
-  await session.append(user(FILLER))
+  await session.append(assistant(FILLER))
   const asked: SummarizeRequest[] = []
   await session.compact({ summarize: async (one) => (asked.push(one), "both"), ...NOTHING })
   expect(asked[0]?.prompt).toContain(`<previous-summary>\n${SUMMARY}\n</previous-summary>`)
@@ -143,10 +143,14 @@ test("after a compaction that keeps nothing, the next one has nothing to cut, an
 
 test("a branch from before a compaction does not include it: the next compaction covers that branch alone", async () => {
   const { session, reopen } = await startCompacting()
-  const { ids } = await session.append([user(`one ${FILLER}`), assistant(`two ${FILLER}`), user(`three ${FILLER}`)])
+  const { ids } = await session.append([
+    user(`one ${FILLER}`),
+    assistant(`two ${FILLER}`),
+    assistant(`three ${FILLER}`),
+  ])
   await session.compact({ summarize: async () => "of the other branch", ...NOTHING })
   await session.branch(ids[1] as string)
-  await session.append(user(`four ${FILLER}`))
+  await session.append(assistant(`four ${FILLER}`))
   const asked: SummarizeRequest[] = []
   await session.compact({ summarize: async (one) => (asked.push(one), "of this branch"), ...NOTHING })
   const told = asked.map(({ prompt }) => prompt).join()

@@ -15,15 +15,15 @@ import { selectAt } from "../../session/read-path.ts"
 import type { Seq } from "../../storage/contract.ts"
 import { StorageError } from "../../storage/errors.ts"
 import { rejectOnAbort } from "../../storage/signals.ts"
-import { prepareCompaction, type PreparedCompaction, tokensWithSummary } from "../plan/prepare.ts"
+import { compacted, prepareCompaction, type PreparedCompaction, tokensOf } from "../plan/prepare.ts"
 import { type ResolvedSettings, settingsAt, type SettingsInWindow } from "../settings/settings.ts"
 import { unknownWindow } from "../settings/windows.ts"
 import { withFileLists } from "../summary/files.ts"
 import { missingHeadings, NOTHING_LEFT } from "../summary/prompts.ts"
 import { askForSummaries, compactionPrompts, storedSummary, type SummaryPart } from "../summary/requests.ts"
 import type { CompactionResult, Summarize } from "../types.ts"
-import { aborted, failed, moved, nothingToCut } from "./failure.ts"
-import { describeRule, tooLargeFor } from "./fitting.ts"
+import { aborted, failed, moved, nothingToCut, outOfReach } from "./failure.ts"
+import { causeOf, describeRule, tooLargeFor } from "./fitting.ts"
 import { readOutdated } from "./outdated.ts"
 import { sentContext, type SentContext } from "./sent-context.ts"
 import { askSummarizer, type KeptFields } from "./summarizer.ts"
@@ -98,14 +98,15 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
   run.checkOpen()
   const appended = checkNotMoved(live, leafId, selection)
   plan?.checkSame()
-  const { tokensBefore } = work
-  const sizes = { sizeOf: ruler.sizeOf, otherTokens: ruler.before, summaryAs }
-  const tokensAfter = tokensWithSummary(summary, [...work.system, ...work.kept], sizes)
+  const { tokensBefore, question } = work
+  const sizes = { sizeOf: ruler.sizeOf, otherTokens: ruler.before }
+  const tokensAfter = tokensOf(compacted(summary, work, summaryAs), sizes)
   if (plan === undefined && tokensAfter >= tokensBefore) {
     const why = `the summary and the kept messages (${tokensAfter} tokens) would not be shorter than the context (${tokensBefore})`
     throw failed(live.id, why)
   }
-  const alone = tokensWithSummary(summary, work.system, { ...sizes, otherTokens: prompt })
+  const none = { ...work, question: undefined, kept: [] }
+  const alone = tokensOf(compacted(summary, none, summaryAs), { ...sizes, otherTokens: prompt })
   if (alone > window) {
     const why = `the summary and the system prompt alone have about ${alone} tokens and the window has ${window}, so no context fits; ask for a shorter summary, or use a larger window`
     throw failed(live.id, why)
@@ -124,6 +125,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     ...(usage === undefined ? {} : { usage }),
     ...kept,
     ...work.files,
+    ...(question === undefined ? {} : { question: { id: question.entryId, message: question.message } }),
     ruler: { overhead: ruler.overhead, measured: ruler.measured, limits: ruler.limits },
   }
   try {
@@ -157,24 +159,32 @@ async function untilAbort(live: CompactableSession, signal: AbortSignal, work: u
   await rejectOnAbort(Promise.resolve(work), signal, () => aborted(live.id, signal))
 }
 
+/**
+ * Part of the room between what is sent beside the messages and the limit at which the session is due. A compaction that ended just below
+ * the limit would be due again a few messages later: with three quarters a third less is paid in simulated sessions.
+ */
+const AIM_SHARE = 0.75
+
+/** An automatic compaction is not worth its price if the context would be due again. */
 function prepare(
   live: CompactableSession,
   { reason }: CompactionRun,
-  { entries, ruler: { sizeOf, before }, due }: SentContext,
-  { keep, keepRecentTokens, window }: SettingsInWindow,
+  { entries, ruler, due }: SentContext,
+  { keep, window, maxSummaryTokens }: SettingsInWindow,
 ): PreparedCompaction {
-  const sizes = { sizeOf, otherTokens: before }
-  const work = prepareCompaction(live.state.log, entries, { keep, giveWay: { window, keepRecentTokens }, ...sizes })
-  if (work.cut !== undefined) return work
-  const rule = describeRule(work.keep)
-  const size = `, which has about ${work.tokensBefore} tokens;`
-  const why =
-    work.tokensBefore > window
-      ? `${size} the window has ${window}: lower ${rule.name}`
-      : reason === "threshold"
-        ? `${size} compaction starts at ${Math.floor(due)}: lower ${rule.name}, or raise the threshold`
-        : ""
-  throw nothingToCut(live.id, rule.text, `keeps the whole context${why}`)
+  const { sizeOf, before } = ruler
+  const limit = due > before || reason === "threshold" ? due : ruler.limit(window)
+  const aim = before + AIM_SHARE * Math.max(0, limit - before)
+  const sizes = { aim, maxSummaryTokens, sizeOf, otherTokens: before }
+  const work = prepareCompaction(live.state.log, entries, { keep, ...sizes })
+  if (work.cut === undefined) {
+    const isDue = reason === "threshold" || work.tokensBefore > window
+    const why = isDue ? `, which has about ${work.tokensBefore} tokens; ${causeOf(ruler, limit, []).text}` : ""
+    throw nothingToCut(live.id, describeRule(keep).text, `keeps the whole context${why}`)
+  }
+  if (work.reaches || reason !== "threshold") return work
+  const { question, kept } = work
+  throw outOfReach(live.id, causeOf(ruler, limit, question === undefined ? kept : [question, ...kept]))
 }
 
 /** What the new summary will say although it was deleted or edited: it is built on summaries from before. */

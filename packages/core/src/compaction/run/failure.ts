@@ -3,9 +3,16 @@ import { SessionError, hasCode } from "../../format/errors.ts"
 import type { CompactionFailureKind } from "../types.ts"
 import { StorageError } from "../../storage/errors.ts"
 
+/** Why no cut brings a context below a limit in tokens. */
+export interface Cause {
+  readonly what: "overhead" | "message" | "nothing"
+  readonly text: string
+  readonly limit: number
+}
+
 class CompactionFailure extends SessionError {
   readonly kind: CompactionFailureKind
-  /** The rule that keeps the whole context. */
+  /** The rule that keeps the whole context, or the cause that no cut helps. */
   readonly rule: string | undefined
 
   constructor(session: string, kind: CompactionFailureKind, why: string, o: { cause?: unknown; rule?: string } = {}) {
@@ -25,7 +32,13 @@ export function nothingToCut(session: string, rule: string, why: string): Sessio
   return new CompactionFailure(session, "nothing_to_cut", `there is nothing to cut: ${rule} ${why}`, { rule })
 }
 
-/** The rule of a `nothing_to_cut` error; undefined for any other error. */
+/** No cut makes the context small enough, so no summary is paid. */
+export function outOfReach(session: string, { what, text, limit }: Cause): SessionError {
+  const rule = `${what} ${limit}`
+  return new CompactionFailure(session, "nothing_to_cut", `it would be due again at once: ${text}`, { rule })
+}
+
+/** The rule or the cause of a `nothing_to_cut` error; undefined for any other error. */
 export function keepRuleOf(error: unknown): string | undefined {
   return error instanceof CompactionFailure ? error.rule : undefined
 }

@@ -1,10 +1,10 @@
 /** Counts the tokens of a context as a model gets it, and explains why a compacted context still does not fit its window. */
-import { compactionMessage } from "../../context/render.ts"
 import { pruneMessages } from "../../context/prune/prune.ts"
 import type { Ruler } from "../../context/ruler.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
-import { type PreparedCompaction, sendable } from "../plan/prepare.ts"
+import { compacted, type PreparedCompaction, sendable } from "../plan/prepare.ts"
+import type { Cause } from "./failure.ts"
 import type { SettingsInWindow } from "../settings/settings.ts"
 
 /** Tokens of a context that begins with a new summary, as it will be sent: repaired, and pruned if the settings prune. */
@@ -32,12 +32,13 @@ export function describeRule({ kind, count }: KeepRule): { readonly name: string
 export function tooLargeFor(
   settings: SettingsInWindow,
   summary: string,
-  { kept, keep, system }: PreparedCompaction,
+  work: PreparedCompaction,
   ruler: Ruler,
 ): string | undefined {
   const { summaryAs } = settings
   const window = ruler.limit(settings.window)
-  const tokens = tokensInView([...system, compactionMessage("", summary, { summaryAs }), ...kept], settings, ruler)
+  const { kept, keep } = work
+  const tokens = tokensInView(compacted(summary, work, summaryAs), settings, ruler)
   if (tokens <= window) return undefined
   let keptTokens = 0
   let largest = { tokens: 0, what: "" }
@@ -53,4 +54,23 @@ export function tooLargeFor(
   if (largest.tokens > window)
     return `${all}, and ${largest.what} alone has ${largest.tokens}. Prune the context, edit that entry, or use a larger window.`
   return `${all}. Lower ${name}, prune the context, or use a larger window.`
+}
+
+/** Why no cut brings a context below a limit, and the way out. `stays`: the messages that no cut removes. */
+export function causeOf({ overhead, before, sizeOf }: Ruler, due: number, stays: readonly ContextMessage[]): Cause {
+  const limit = Math.max(0, Math.floor(due))
+  const at = `of the ${limit} tokens at which it is due`
+  // More than half of the limit leaves too little for a conversation.
+  if (before > limit / 2) {
+    const has = overhead > 0 ? "your prompt and tools have at most" : "the system prompt has"
+    const text = `${has} ${Math.round(before)} ${at}; shorten them, raise the threshold, or use a larger window`
+    return { what: "overhead", text, limit }
+  }
+  const [largest] = stays.toSorted((one, other) => sizeOf(other) - sizeOf(one))
+  if (largest !== undefined && sizeOf(largest) > limit / 2) {
+    const text = `the entry ${largest.entryId}, which the model has not read, has ${Math.round(sizeOf(largest))} ${at}; shorten it, or use a larger window`
+    return { what: "message", text, limit }
+  }
+  const text = `nothing is left to cut below the ${limit} tokens at which it is due; raise the threshold, or use a larger window`
+  return { what: "nothing", text, limit }
 }

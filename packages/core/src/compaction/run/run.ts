@@ -6,7 +6,7 @@ import type { Selection } from "../../context/select.ts"
 import type { CompactableSession, CompactionCaller } from "../../session/live.ts"
 import { selectAt } from "../../session/read-path.ts"
 import { isOver } from "../plan/trigger.ts"
-import { resolveSettings } from "../settings/settings.ts"
+import { resolveSettings, settingsAt } from "../settings/settings.ts"
 import type { AutoCompactOptions, CompactionResult, CompactOptions } from "../types.ts"
 import { whileOpen } from "./closing.ts"
 import { checkAnew, compactAnew } from "./anew.ts"
@@ -14,6 +14,7 @@ import { compactOnce, type CompactionRun, settingsInForce } from "./compact.ts"
 import { failed, invalid, kindOf, keepRuleOf } from "./failure.ts"
 import { checkCompact } from "./options.ts"
 import { sentContext } from "./sent-context.ts"
+import { causeOf } from "./fitting.ts"
 import { summarizeOf } from "./summarizer.ts"
 
 /**
@@ -46,11 +47,14 @@ export async function compactIfDue(
   o: AutoCompactOptions,
 ): Promise<CompactionResult | undefined> {
   const request = toRequest(live, by, o, "threshold")
-  const { running, failures } = live.compaction
-  const { enabled, maxFailures } = request.settings
-  if (!enabled || running || failures >= maxFailures) return undefined
+  const { enabled } = request.settings
+  if (!enabled || live.compaction.running) return undefined
   try {
-    return await attempt(live, request, async (run) => ((await isDue(live, run)) ? compactOnce(live, run) : undefined))
+    return await attempt(live, request, async (run) => {
+      const selection = await selectAt(live, live.state.leafId, { signal: run.signal })
+      if (isBreakerOpen(live, run, selection) || !(await isDue(live, run, selection))) return undefined
+      return compactOnce(live, run)
+    })
   } catch (error) {
     const kind = kindOf(error)
     if (kind === "stopped") throw error
@@ -75,11 +79,7 @@ async function attempt<T extends CompactionResult | undefined>(
   compaction.running = true
   try {
     const result = await whileOpen(live, checkOpen, signal, (stop) => act({ ...request, signal: stop }))
-    if (result !== undefined) {
-      compaction.failures = 0
-      compaction.stuck = undefined
-      live.clear("compaction_failed")
-    }
+    if (result !== undefined) succeeded(live, result, reason)
     return result
   } catch (error) {
     const kind = kindOf(error)
@@ -92,6 +92,49 @@ async function attempt<T extends CompactionResult | undefined>(
   } finally {
     compaction.running = false
   }
+}
+
+/** A summary that was paid is written, but one that leaves the session due does not count as a success of automatic compaction. */
+function succeeded(
+  live: CompactableSession,
+  { entryId, tooLarge }: CompactionResult,
+  reason: CompactionRun["reason"],
+): void {
+  const { compaction } = live
+  const { failures } = compaction
+  const isAutomatic = reason === "threshold"
+  compaction.failures = 0
+  compaction.stuck = undefined
+  compaction.unproved = isAutomatic ? { id: entryId, failures } : undefined
+  live.clear("compaction_failed")
+  if (isAutomatic && tooLarge !== undefined) missed(live, failures, tooLarge)
+}
+
+function missed(live: CompactableSession, before: number, why: string): void {
+  live.compaction.failures = before + 1
+  live.compaction.unproved = undefined
+  live.report({ code: "compaction_failed", message: `The last compaction did not help: ${why}` })
+}
+
+/** Failures count for the model, the settings, the edits and the deletions that they happened with. */
+function isBreakerOpen(
+  { compaction, state: { log } }: CompactableSession,
+  { settings }: CompactionRun,
+  selection: Selection,
+): boolean {
+  const { trigger, keep, limit, window, maxFailures } = settingsAt(selection, settings)
+  const edits = selection.entries.map(({ edit }) => edit?.seq ?? -1)
+  const situation = JSON.stringify([
+    selection.state.models["default"],
+    [trigger, keep, limit, window],
+    [log.lastTombstone, edits.reduce((last, seq) => Math.max(last, seq), -1)],
+  ])
+  if (compaction.failures > 0 && situation !== compaction.situation) {
+    compaction.failures = 0
+    compaction.stuck = undefined
+  }
+  compaction.situation = situation
+  return compaction.failures >= maxFailures
 }
 
 /** Automatic compaction would otherwise report the same rule at every turn. */
@@ -115,8 +158,11 @@ function toRequest(
 }
 
 /** Whether a session is due for automatic compaction. */
-async function isDue(live: CompactableSession, { settings, signal }: CompactionRun): Promise<boolean> {
-  const selection = await selectAt(live, live.state.leafId, { signal })
+async function isDue(
+  live: CompactableSession,
+  { settings, signal }: CompactionRun,
+  selection: Selection,
+): Promise<boolean> {
   if (messagesSinceLast(selection) < Math.max(1, settings.minMessages)) return false
   const inForce = settingsInForce(live, selection, settings)
   const { trigger, window } = inForce
@@ -126,7 +172,17 @@ async function isDue(live: CompactableSession, { settings, signal }: CompactionR
     throw failed(live.id, why)
   }
   const { ruler, due } = await sentContext(live, selection, inForce, { signal })
-  return isOver({ ...inForce, limit: due }, ruler.tokens)
+  const { compaction, state } = live
+  const { unproved } = compaction
+  const isOverLimit = (tokens: number): boolean => isOver({ trigger, limit: due }, tokens)
+  if (unproved !== undefined && ruler.firstReport > 0) {
+    compaction.unproved = undefined
+    if (unproved.id === state.log.at(selection.compaction ?? -1)?.id && isOverLimit(ruler.firstReport)) {
+      missed(live, unproved.failures, causeOf(ruler, due, []).text)
+      if (compaction.failures >= settings.maxFailures) return false
+    }
+  }
+  return isOverLimit(ruler.tokens)
 }
 
 /** The number of messages on the path after the compaction that the context begins with. */

@@ -108,6 +108,7 @@ test("S7.15: the files of each compaction include those of all before it", async
       result(`${name}-r`),
       call(`${name}-w`, "write_file", { path: `${name}.md` }),
       result(`${name}-w`),
+      assistant("done"),
     ])
     const asked: string[] = []
     const summarize = async ({ prompt }: SummarizeRequest): Promise<string> => (asked.push(prompt), SUMMARY)
@@ -133,11 +134,12 @@ test("S7.16: a file that was read and changed, in any compaction, is only among 
     result("2"),
     call("3", "edit", { path: "b.ts" }),
     result("3"),
+    assistant("done"),
   ])
   const first = await session.compact({ summarize, keepMessages: 0 })
   expect(first.summary).toMatch(/<read-files>\na\.ts\n<\/read-files>\n<modified-files>\nb\.ts\n<\/modified-files>$/)
   await session.append([user(FILLER), call("4", "write", { path: "a.ts" }), result("4")])
-  await session.append([call("5", "read", { path: "b.ts" }), result("5")])
+  await session.append([call("5", "read", { path: "b.ts" }), result("5"), assistant("done")])
   const second = await session.compact({ summarize, keepMessages: 0 })
   expect(second.summary).toMatch(/[^>]\n\n<modified-files>\na\.ts\nb\.ts\n<\/modified-files>$/)
 })

@@ -19,23 +19,54 @@ test("with default numbers, windows from 4,000 tokens on are not exceeded, turn 
   }
 })
 
-test("a rule that keeps the whole context when compaction is due is reported once, and again if the rule changes", async () => {
+test("a rule that keeps more than the limit gives way, turn by turn", async () => {
   const { session, told } = await startCompacting({
-    compaction: { summarize, thresholdTokens: 1_500, keepRecentTokens: 20_000 },
+    compaction: { summarize, thresholdTokens: 1_500, keepRecentTokens: 20_000, maxSummaryTokens: 100 },
+  })
+  for (let turn = 0; turn < 5; turn++) await session.turn(async (inner) => inner.append(TALK))
+  expect(told.map(([name]) => name)).not.toContain("compact_failed")
+  expect((await session.context()).tokens).toBeLessThan(1_500)
+})
+
+test("a session that stays due however much is cut pays nothing; the cause is reported once, and again for another limit", async () => {
+  let paid = 0
+  const counting = async (): Promise<string> => (paid++, SUMMARY)
+  const { session, told } = await startCompacting({
+    compaction: { summarize: counting, thresholdTokens: 1_500, overheadTokens: 1_450 },
   })
   for (let turn = 0; turn < 5; turn++) await session.turn(async (inner) => inner.append(TALK))
   expect(told).toMatchObject([["compact_failed", { kind: "nothing_to_cut", failures: 0, breakerOpen: false }]])
   expect(session.diagnostics.map(({ message }) => message)).toEqual([
     expect.stringMatching(
-      /keepRecentTokens \(20000\) keeps the whole context, .* compaction starts at 1500: lower keepRecentTokens/,
+      /your prompt and tools have at most 1450 of the 1500 tokens at which it is due; shorten them/,
     ),
   ])
-  await session.autoCompact({ keepTurns: 50 })
+  await session.autoCompact({ thresholdTokens: 1_600 })
   expect(told).toHaveLength(2)
-  session.resetCompactionBreaker()
-  await session.autoCompact({ keepTurns: 50 })
-  expect(told).toHaveLength(3)
-  // By hand a caller waits for the answer.
-  await expect(session.compact()).rejects.toThrow(/nothing to cut/)
-  expect(told).toHaveLength(4)
+  expect(paid).toBe(0)
+  // By hand a summary is asked for all the same.
+  await session.compact({ keepMessages: 0 })
+  expect(paid).toBe(1)
+})
+
+test("an unread message that alone is too large is named, and no summary is paid for it", async () => {
+  const { session } = await startCompacting({ compaction: { summarize, thresholdTokens: 1_500 } })
+  const { ids } = await session.append([...TALK, user(FILLER.repeat(2))])
+  expect(await session.autoCompact()).toBeUndefined()
+  expect(session.diagnostics[0]?.message).toMatch(new RegExp(`the entry ${ids[2]}, .* has 2000 of the 1500 tokens`))
+})
+
+test("a compaction whose first report is due again is a failure: the breaker opens after three", async () => {
+  let paid = 0
+  const counting = async (): Promise<string> => (paid++, SUMMARY)
+  const { session } = await startCompacting({
+    compaction: { summarize: counting, thresholdTokens: 3_000, keepMessages: 0 },
+  })
+  for (let turn = 0; turn < 9; turn++) {
+    // The provider counts 3,500 tokens that no entry shows, which is known from its first report on.
+    const reported = { role: "assistant" as const, content: FILLER, usage: { input: 3_500 } }
+    await session.append([user(FILLER), user(FILLER), { type: "message", message: reported }])
+    await session.autoCompact()
+  }
+  expect(paid).toBeLessThanOrEqual(3)
 })
