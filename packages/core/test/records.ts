@@ -163,6 +163,11 @@ const payloads: Record<
   ],
   file_snapshot: [{ messageId: ulid, files: mapTo(fields({ blob: fc.option(text), version: number })) }],
   leaf: [{}, { targetSeq: count, settles: strings }],
+  context_refusal: [
+    { kind: fc.constantFrom("tokens", "bytes"), units: count, bytes: count },
+    { provider: text, model: text, count },
+  ],
+  context_step: [{ step: fc.constantFrom("failed", "end"), units: count }],
   custom: [{ customType: text }, { data: json }],
 }
 

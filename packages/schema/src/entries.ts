@@ -178,6 +178,22 @@ export const entries = {
   leaf: z
     .looseObject({ type: z.literal("leaf"), ...base, targetSeq, settles })
     .meta({ description: "`parentId` is the branch that becomes the active one; null after a reset." }),
+  context_refusal: z.looseObject({
+    type: z.literal("context_refusal"),
+    ...base,
+    kind: z.enum(["tokens", "bytes"]).meta({ description: "What there was too much of." }),
+    provider: z.string().exactOptional(),
+    model: z.string().exactOptional(),
+    units: tokens.meta({ description: "The estimate of the refused messages." }),
+    bytes: tokens.meta({ description: "UTF-8 bytes of the refused messages as JSON." }),
+    count: tokens.meta({ description: "Tokens of the request, as the provider has named them." }).exactOptional(),
+  }),
+  context_step: z.looseObject({
+    type: z.literal("context_step"),
+    ...base,
+    step: z.enum(["failed", "end"]),
+    units: tokens.meta({ description: "The estimate of the messages that were too many." }),
+  }),
   custom: z.looseObject({ type: z.literal("custom"), ...base, customType: z.string(), data: anything }),
 }
 

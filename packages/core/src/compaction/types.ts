@@ -192,6 +192,22 @@ export interface CompactionResult {
   readonly tooLarge?: string
 }
 
+/** Options of `Session.makeRoom`. Its settings override those of the session, which override those of the repository. */
+export interface MakeRoomOptions extends AutoCompactOptions {
+  /** What a provider has answered to a request with this context. */
+  readonly error?: unknown
+}
+
+export interface RoomResult {
+  /** `"none"`: the context fits as it is. `"compacted"`: its older part was summarized. */
+  readonly step: "none" | "compacted"
+  /** The size of the context now, and the most that the model takes, both in tokens. */
+  readonly tokens: number
+  readonly limit: number
+  /** Whether the context fits now, as far as its size is known. */
+  readonly fits: boolean
+}
+
 export interface CompactionStatus {
   /** Whether a compaction of this session is running. */
   readonly running: boolean

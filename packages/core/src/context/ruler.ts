@@ -10,7 +10,7 @@ import {
   type Entry,
   type TaughtLimits,
 } from "../format/entry.ts"
-import { isObject } from "../format/shape.ts"
+import { type Fields, isObject } from "../format/shape.ts"
 import { estimateMessage, type TokenCounter } from "../format/tokens.ts"
 import { usageCounts } from "../format/usage.ts"
 import type { EntryLog } from "../log/entry-log.ts"
@@ -146,6 +146,10 @@ export function measure(
   for (const { seq, entry } of entries) {
     model = modelAt(entry) ?? model
     const isNew = seq > start
+    if (isNew && entry.type === "context_refusal") {
+      const by = typeof entry["model"] === "string" ? entry["model"] : model
+      limits[by] = refusing(limits[by], entry)
+    }
     if (entry.type !== "message" || !isAnswer(entry["message"])) continue
     let place = index
     while (place < units.length && !isAnswerOf(messages[place] as ContextMessage, entry)) place++
@@ -221,6 +225,15 @@ function modelAt(entry: Entry): string | undefined {
 
 function isAnswerOf({ entryId, message }: ContextMessage, { id }: Entry): boolean {
   return entryId === id && message.role === "assistant"
+}
+
+/** The least that a model has refused for its tokens. What it had accepted before says nothing any more. */
+function refusing(before: TaughtLimits = {}, { kind, units, count }: Fields): TaughtLimits {
+  if (kind !== "tokens") return before
+  const { accepted: _, ...taught } = before
+  const least = (name: "units" | "count", value: unknown): TaughtLimits =>
+    typeof value === "number" && value > 0 ? { [name]: Math.min(value, taught[name] ?? value) } : {}
+  return { ...taught, ...(typeof count === "number" ? least("count", count) : least("units", units)) }
 }
 
 /** A model that accepts a request has not refused a smaller one for its length. */

@@ -2,6 +2,7 @@
 export { checkAutoCompact } from "../compaction/run/options.ts"
 export { compactByHand, compactIfDue } from "../compaction/run/run.ts"
 export { readOutdated, summarizedDiagnostics } from "../compaction/run/outdated.ts"
+export { makeRoom } from "../compaction/run/make-room.ts"
 export { summarizeBranch } from "../compaction/run/branch.ts"
 export { explainFit } from "../context/fit.ts"
 export { repairMessages } from "../context/repair.ts"

@@ -236,6 +236,27 @@ export interface LeafEntry extends EntryBase {
   /** Ids of the ends of branches that its writer left knowingly. Missing in older logs. */
   readonly settles?: readonly string[]
 }
+/** A provider has refused the context at its parent as too long. */
+export interface ContextRefusalEntry extends EntryBase {
+  readonly type: "context_refusal"
+  /** What there was too much of. */
+  readonly kind: "tokens" | "bytes"
+  readonly provider?: string
+  readonly model?: string
+  /** The estimate of the refused messages. */
+  readonly units: number
+  /** UTF-8 bytes of the refused messages as JSON. */
+  readonly bytes: number
+  /** Tokens of the request, if the provider has named them. */
+  readonly count?: number
+}
+/** A step to make room for a refused context that has changed nothing: a summary that failed, or the end of what can be done. */
+export interface ContextStepEntry extends EntryBase {
+  readonly type: "context_step"
+  readonly step: "failed" | "end"
+  /** The estimate of the messages that were too many. */
+  readonly units: number
+}
 export interface CustomEntry extends EntryBase {
   readonly type: "custom"
   readonly customType: string
@@ -261,6 +282,8 @@ export type KnownEntry =
   | UsageEntry
   | FileSnapshotEntry
   | LeafEntry
+  | ContextRefusalEntry
+  | ContextStepEntry
   | CustomEntry
 
 /** The fields of an entry type of an application. Its name has a namespace, or is one of the repository's `extensions`. */
@@ -288,6 +311,8 @@ const ANNOTATION_TYPES: ReadonlySet<string> = new Set<EntryType>([
   "usage",
   "tombstone",
   "file_snapshot",
+  "context_refusal",
+  "context_step",
   "custom",
 ])
 
@@ -405,6 +430,15 @@ export const ENTRY_CHECKS: ReadonlyMap<string, Check> = checksByName<EntryType>(
   usage: shape({ kind: isString, provider: optional(isString), model: optional(isString), usage: usageShape }),
   file_snapshot: shape({ messageId: isString, files: mapOf(shape({ blob: nullable(isString), version: isNumber })) }),
   leaf: shape({ targetSeq: optional(isCount), settles: optional(arrayOf(isString)) }),
+  context_refusal: shape({
+    kind: oneOf("tokens", "bytes"),
+    provider: optional(isString),
+    model: optional(isString),
+    units: tokens,
+    bytes: tokens,
+    count: optional(tokens),
+  }),
+  context_step: shape({ step: oneOf("failed", "end"), units: tokens }),
   custom: shape({ customType: isString }),
 })
 

@@ -14,6 +14,7 @@
  * | `read_only` | 403 | the log is of an older version, and the options or the storage do not allow its migration |
  * | `closed` | 409 | the session or the repository was closed |
  * | `compaction_failed` | 502 | the session was not compacted, and nothing was written; the message says why |
+ * | `no_room` | 413 | a provider refuses the context, and nothing is left that makes it smaller; the message has the figures and the way out |
  */
 import { CodedError, codeOf, type ErrorDetails, type StorageErrorCode } from "../storage/errors.ts"
 
@@ -28,6 +29,7 @@ export type SessionErrorCode =
   | "read_only"
   | "closed"
   | "compaction_failed"
+  | "no_room"
 
 /** Every code that a call of core can reject with. */
 export type ErrorCode = SessionErrorCode | StorageErrorCode
@@ -43,6 +45,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   read_only: 403,
   closed: 409,
   compaction_failed: 502,
+  no_room: 413,
   indeterminate: 503,
   unsupported: 501,
   corrupt: 500,

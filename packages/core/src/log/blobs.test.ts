@@ -147,6 +147,7 @@ test("if blobs are missing, the model gets a text that states this, never a refe
   expect(told.slice(1).map(({ code }) => code)).toContain("missing_blob")
   expect(hashes.some((hash) => (told[0] as Diagnostic).message.includes(hash))).toBe(true)
   const prompts: string[] = []
+  await open.append({ type: "message", message: { role: "assistant", content: "done" } })
   await open.compact({ keepRecentTokens: 0, summarize: async ({ prompt }) => (prompts.push(prompt), "s") })
   expect(prompts.join()).toMatch(/missing/)
   expect(prompts.join()).not.toContain("blob:sha256:")

@@ -8,6 +8,8 @@ import type {
   CompactionResult,
   CompactionStatus,
   CompactOptions,
+  MakeRoomOptions,
+  RoomResult,
 } from "../compaction/types.ts"
 import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
@@ -237,6 +239,12 @@ export class SessionHandle implements Session {
     const { checkAutoCompact, compactIfDue } = await compactionFeature()
     checkAutoCompact(this.id, o)
     return turns.run(() => compactIfDue(this.#open(), this.#compacting(), o), o.signal)
+  }
+
+  async makeRoom(o: MakeRoomOptions = {}): Promise<RoomResult> {
+    this.#open()
+    const { makeRoom } = await compactionFeature()
+    return makeRoom(this.#open(), this.#compacting(), o)
   }
 
   async info(o?: CallOptions): Promise<SessionInfo> {

@@ -18,6 +18,8 @@ import type {
   CompactionResult,
   CompactionStatus,
   CompactOptions,
+  MakeRoomOptions,
+  RoomResult,
 } from "../compaction/types.ts"
 
 export interface ContextOptions extends CallOptions {
@@ -203,6 +205,18 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
    * (also within a turn), `aborted` and `closed`.
    */
   autoCompact(o?: AutoCompactOptions): Promise<CompactionResult | undefined>
+  /**
+   * Makes room in a context that is too large for the model: before a request, without `error`, and after a provider has refused one, with
+   * its error. The context is compacted if it does not fit, further each time: by the settings, then with half of what was kept, then to
+   * what the model has not read and its question. At most three summaries are asked for until the model answers, and one more for each new
+   * message. Also allowed within a turn; the breaker does not matter.
+   *
+   * With `error`: rejects with that very error if it is not a refusal for the length (`isTooLong`). A refusal is stored, and teaches every
+   * process the limit of the model. Rejects with `no_room` if nothing is left to do; the message has the figures, the cause and the way out.
+   * Without `error` it resolves in any case: the provider decides. A summarizer that fails emits `compact_failed`. Other errors: `invalid`,
+   * `aborted`, `closed`, and those of the storage.
+   */
+  makeRoom(o?: MakeRoomOptions): Promise<RoomResult>
   /** Shared by all handles of the repository on this session; not stored in the log. */
   readonly compactionStatus: CompactionStatus
   /** Closes the breaker after failures, so that automatic compaction runs again. */

@@ -18,6 +18,8 @@ export interface PlanOptions {
   readonly aim?: number | undefined
   /** The most tokens to keep, the protected messages aside. Default: any number. */
   readonly most?: number | undefined
+  /** The most tokens of unread messages of users that are protected; the newest always is. Default: half of the room below the aim. */
+  readonly pending?: number | undefined
 }
 
 export interface CutPlan {
@@ -52,7 +54,7 @@ export function planCut(messages: readonly Message[], o: PlanOptions): CutPlan |
   for (let index = 0; index < end; index++)
     system[index + 1] = (system[index] as number) + (messages[index]?.role === "system" ? tokensAt(index) : 0)
   const question = o.aim === undefined ? undefined : openQuestion(messages)
-  const last = o.aim === undefined ? end : protectedFrom(messages, suffix, PENDING_SHARE * (aim - before))
+  const last = o.aim === undefined ? end : protectedFrom(messages, suffix, o.pending ?? PENDING_SHARE * (aim - before))
   const wanted = findCutPoint(messages, keep, { tokensAt, mayBegin })?.first ?? 0
   if (wanted === 0 && before + (suffix[0] as number) <= Math.min(aim, most)) return undefined
   const first = Math.min(wanted, last)

@@ -27,6 +27,8 @@ export interface PrepareOptions {
   readonly aim?: number | undefined
   /** The most tokens to keep, what the model has not read aside. Default: any number. */
   readonly most?: number | undefined
+  /** The most tokens of unread messages of users that always stay; the newest does. Default: half of the room below the aim. */
+  readonly pending?: number | undefined
   /** The most tokens of the summary. Default: any number. */
   readonly maxSummaryTokens?: number
   /** Tokens of one message; default: {@link estimateMessage}. */
@@ -41,6 +43,7 @@ const OPTIONS: OptionNames<PrepareOptions> = {
   keep: 1,
   aim: 1,
   most: 1,
+  pending: 1,
   maxSummaryTokens: 1,
   count: 1,
   sizeOf: 1,
@@ -104,7 +107,7 @@ export function prepareCompaction(
   const mayBegin = (index: number): boolean => log.find((messages[index] as ContextMessage).entryId) === seqs[index]
   const tokensAt = (index: number): number => weights[from + index] as number
   const plain = messages.map(({ message }) => message)
-  const { keep, aim, most, otherTokens = 0, maxSummaryTokens = Number.POSITIVE_INFINITY } = o
+  const { keep, aim, most, pending, otherTokens = 0, maxSummaryTokens = Number.POSITIVE_INFINITY } = o
   const plan = planCut(plain, {
     keep,
     tokensAt,
@@ -113,6 +116,7 @@ export function prepareCompaction(
     summary: Math.min(place < 0 ? FIRST_SUMMARY : (weights[place] as number), maxSummaryTokens),
     aim,
     most,
+    pending,
   })
   if (plan === undefined) return { cut: undefined, keep, tokensBefore }
   const { cut } = plan

@@ -42,7 +42,7 @@ test("closing another handle cancels nothing", async () => {
 test("closing the sessions cancels every summarizer: by hand, automatic, and of an abandoned branch", async () => {
   const { session, sessions, location } = await startCompacting()
   const { ids } = await session.append(TALK)
-  const settings = { keepRecentTokens: 0, thresholdTokens: 1 }
+  const settings = { keepRecentTokens: 0, thresholdTokens: 1_500 }
   const ways: ((summarize: Summarize) => Promise<unknown>)[] = [
     (summarize) => session.compact({ ...settings, summarize }),
     async (summarize) => {
@@ -66,7 +66,7 @@ test("closing the sessions cancels every summarizer: by hand, automatic, and of 
 test("a turn whose handle is closed during its compaction ends", async () => {
   const { summarize, request } = hanging()
   const { session, location } = await startCompacting({
-    compaction: { summarize, thresholdTokens: 1, keepRecentTokens: 0 },
+    compaction: { summarize, thresholdTokens: 1_500, keepRecentTokens: 0 },
   })
   const turn = session.turn(async (inner) => (await inner.append(TALK), "done"))
   await request

@@ -36,6 +36,8 @@ export interface CompactionRun {
   /** Plans in place of the settings' rule, for a summary that is made anew. */
   readonly plan?: (selection: Selection, settings: SettingsInWindow, sent: SentContext) => Promise<AnewPlan>
   readonly instructions: string | undefined
+  /** The most tokens to keep, what the model has not read aside. */
+  readonly most?: number
   /** Fires if the caller aborts, or closes the session. */
   readonly signal: AbortSignal
   /** Throws if the caller's handle is closed. */
@@ -168,21 +170,25 @@ const AIM_SHARE = 0.75
 /** An automatic compaction is not worth its price if the context would be due again. */
 function prepare(
   live: CompactableSession,
-  { reason }: CompactionRun,
+  { reason, most }: CompactionRun,
   { entries, ruler, due }: SentContext,
   { keep, window, maxSummaryTokens }: SettingsInWindow,
 ): PreparedCompaction {
   const { sizeOf, before } = ruler
   const limit = due > before || reason === "threshold" ? due : ruler.limit(window)
   const aim = before + AIM_SHARE * Math.max(0, limit - before)
-  const sizes = { aim, maxSummaryTokens, sizeOf, otherTokens: before }
+  // Who compacts by hand has said what to keep.
+  const pending = reason === "manual" ? 0 : undefined
+  const sizes = { aim, most, pending, maxSummaryTokens, sizeOf, otherTokens: before }
   const work = prepareCompaction(live.state.log, entries, { keep, ...sizes })
   if (work.cut === undefined) {
     const isDue = reason === "threshold" || work.tokensBefore > window
     const why = isDue ? `, which has about ${work.tokensBefore} tokens; ${causeOf(ruler, limit, []).text}` : ""
     throw nothingToCut(live.id, describeRule(keep).text, `keeps the whole context${why}`)
   }
-  if (work.reaches || reason !== "threshold") return work
+  // A provider that has refused the context takes any that is smaller, whatever the sizes say.
+  if (work.reaches || reason === "manual" || (reason === "overflow" && work.tokensExpected < work.tokensBefore))
+    return work
   const { question, kept } = work
   throw outOfReach(live.id, causeOf(ruler, limit, question === undefined ? kept : [question, ...kept]))
 }

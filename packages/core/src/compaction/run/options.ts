@@ -1,12 +1,13 @@
-/** Checks the options of `compact` and `autoCompact`: their names, and the values that need no more than a look. */
+/** Checks the options of `compact`, `autoCompact` and `makeRoom`: their names, and the values that need no more than a look. */
 import { checkCallOptions, type OptionChecks } from "../../format/options.ts"
 import { isAnything } from "../../format/shape.ts"
 import { CALL } from "../../session/arguments.ts"
 import { checkSignal } from "../../storage/signals.ts"
 import { COMPACTION_OPTIONS } from "../settings/layers.ts"
-import type { AutoCompactOptions, CompactOptions } from "../types.ts"
+import type { AutoCompactOptions, CompactOptions, MakeRoomOptions } from "../types.ts"
 
 const AUTO_COMPACT: OptionChecks<AutoCompactOptions> = { ...CALL, ...COMPACTION_OPTIONS, instructions: isAnything }
+const ROOM: OptionChecks<MakeRoomOptions> = { ...AUTO_COMPACT, error: isAnything }
 const COMPACT: OptionChecks<CompactOptions> = { ...AUTO_COMPACT, reason: isAnything, anew: isAnything }
 
 /** Throws `invalid` for a wrong option, and `aborted`. */
@@ -18,5 +19,11 @@ export function checkCompact(session: string, o: CompactOptions): void {
 /** Throws `invalid` for a wrong option, and `aborted`. */
 export function checkAutoCompact(session: string, o: AutoCompactOptions): void {
   checkCallOptions("autoCompact", o, AUTO_COMPACT, { session })
+  checkSignal(o.signal)
+}
+
+/** Throws `invalid` for a wrong option, and `aborted`. */
+export function checkMakeRoom(session: string, o: MakeRoomOptions): void {
+  checkCallOptions("makeRoom", o, ROOM, { session })
   checkSignal(o.signal)
 }

@@ -66,6 +66,17 @@ export async function compactIfDue(
   }
 }
 
+/** Compacts a context that is too large for its model, and keeps at most this number of tokens of what the model has read. */
+export async function compactFurther(
+  live: CompactableSession,
+  by: CompactionCaller,
+  o: AutoCompactOptions,
+  most: number | undefined,
+): Promise<CompactionResult> {
+  const request = toRequest(live, by, o, "overflow")
+  return attempt(live, request, (run) => compactOnce(live, most === undefined ? run : { ...run, most }))
+}
+
 /** A run before its signal is combined with the closing of the session. */
 type CompactionRequest = Omit<CompactionRun, "signal"> & { readonly signal: AbortSignal | undefined }
 

@@ -82,15 +82,55 @@ export function isTooLong(error: unknown): boolean {
   return false
 }
 
-/** Undefined: this layer says nothing of the length. */
-function verdictOf(error: unknown): boolean | undefined {
+/** What a provider has refused. */
+export interface Refusal {
+  readonly kind: "tokens" | "bytes"
+  /** Tokens of the request, if the provider names them. */
+  readonly count?: number
+}
+
+/** Anthropic above 32 MB: request_too_large, status 413. Others: "Request payload size exceeds the limit: 20971520 bytes." (Gemini) */
+const BYTES = /request_too_large|request exceeds the maximum size|payload|\bbytes\b/
+
+/** The tokens of the input, from the sentences above. */
+const COUNTS: readonly RegExp[] = [
+  /prompt is too long: (\d+) tokens/,
+  /token count (?:of )?\(?(\d+)/,
+  /\((\d+) in the messages/,
+  /messages resulted in (\d+) tokens/,
+  /(?:request|prompt) contains (\d+) tokens/,
+  /input length (\d+)/,
+  /current length is (\d+)/,
+]
+
+/** What an error refuses for its length; undefined if it is no such refusal, see {@link isTooLong}. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (!isTooLong(error)) return undefined
+  const said: string[] = []
+  let current = error
+  for (let layer = 0; layer < LAYERS && current !== undefined && current !== null; layer++) {
+    said.push(textOfLayer(current).text)
+    current = (current as Fields)["cause"]
+  }
+  const text = said.join("\n")
+  const count = COUNTS.map((words) => Number(words.exec(text)?.[1])).find((number) => number > 0)
+  if (count !== undefined) return { kind: "tokens", count }
+  return { kind: BYTES.test(text) ? "bytes" : "tokens" }
+}
+
+function textOfLayer(error: unknown): { readonly text: string; readonly status: readonly unknown[] } {
   const fields: Fields = typeof error === "string" ? { message: error } : (error as Fields)
   const { message, code, type, name, status, statusCode } = fields
   const words = [message, code, type, name, nestedOf(fields)].filter((text) => typeof text === "string").join("\n")
-  const text = words.slice(0, LONGEST_TEXT).toLowerCase()
+  return { text: words.slice(0, LONGEST_TEXT).toLowerCase(), status: [status, statusCode] }
+}
+
+/** Undefined: this layer says nothing of the length. */
+function verdictOf(error: unknown): boolean | undefined {
+  const { text, status } = textOfLayer(error)
   if (ALONE_TOO_LARGE.test(text)) return true
-  if (OTHERS.has(status) || OTHERS.has(statusCode) || THROTTLED.test(text)) return false
-  if (status === TOO_LARGE || statusCode === TOO_LARGE) return true
+  if (status.some((one) => OTHERS.has(one)) || THROTTLED.test(text)) return false
+  if (status.includes(TOO_LARGE)) return true
   return REFUSALS.some((words) => words.test(text)) ? true : undefined
 }
 

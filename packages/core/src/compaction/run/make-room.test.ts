@@ -1,0 +1,110 @@
+import { expect, test } from "vitest"
+import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
+import { assistant, storedEntries, user } from "../../../test/writers.ts"
+import type { Session } from "../../session/types.ts"
+
+const TALK = [user(FILLER), assistant(FILLER)]
+const TOO_LONG = new Error("prompt is too long")
+/** As Anthropic says it. */
+const tooLong = (tokens: number): Error => new Error(`prompt is too long: ${tokens} tokens > 200000 maximum`)
+
+/** The loop of the documentation, with a model that counts `overhead` tokens and `scale` for each unit. */
+async function ask(session: Session, model: { window: number; overhead: number; scale?: number }, answer = "ok") {
+  let refused = 0
+  await session.makeRoom()
+  for (;;) {
+    const { messages } = await session.context()
+    const units = messages.reduce((all, { message }) => all + Math.ceil(JSON.stringify(message.content).length / 4), 0)
+    const input = model.overhead + Math.round(units * (model.scale ?? 1))
+    if (input <= model.window) {
+      const usage = { input, output: 1 }
+      await session.append({ type: "message", message: { role: "assistant", content: answer, usage } })
+      return refused
+    }
+    refused++
+    await session.makeRoom({ error: TOO_LONG })
+  }
+}
+
+test("a context that fits is left as it is, and an error that is no refusal is thrown on", async () => {
+  const { session, location } = await startCompacting({ compaction: { summarize: async () => SUMMARY } })
+  await session.append(TALK)
+  expect(await session.makeRoom()).toEqual({ step: "none", tokens: 2_000, limit: 200_000, fits: true })
+  const error = new Error("overloaded")
+  await expect(session.makeRoom({ error })).rejects.toBe(error)
+  expect(await storedEntries(location)).toHaveLength(2)
+})
+
+test("a context that does not fit is compacted before a request", async () => {
+  const { session } = await startCompacting({ compaction: { summarize: async () => SUMMARY, contextWindow: 8_000 } })
+  await session.append([...TALK, ...TALK, ...TALK, ...TALK, user("and now?")])
+  expect(await session.makeRoom()).toMatchObject({ step: "compacted", fits: true, limit: 8_000 })
+  expect((await session.context()).messages.at(-1)?.message.content).toEqual([{ type: "text", text: "and now?" }])
+})
+
+test("a refusal is stored, and teaches every process the limit of the model", async () => {
+  const { session, reopen, location } = await startCompacting({ compaction: { summarize: async () => SUMMARY } })
+  await session.append([{ type: "model_change", provider: "p", model: "m" }, ...TALK, ...TALK, user("and now?")])
+  const { tokens } = await session.context()
+  expect(await session.makeRoom({ error: tooLong(9_000) })).toMatchObject({ step: "compacted", limit: 8_820 })
+  const stored = (await storedEntries(location)).find(({ type }) => type === "context_refusal")
+  expect(stored).toMatchObject({ kind: "tokens", provider: "p", model: "m", units: tokens, count: 9_000 })
+  for (const open of [session, await reopen()]) expect((await open.context({ window: 200_000 })).fits).toBe(true)
+  await session.append(user("x".repeat(36_000)))
+  for (const open of [session, await reopen()]) expect((await open.context({ window: 200_000 })).fits).toBe(false)
+})
+
+test("by the documented loop a session goes on with a window that is smaller than the table's and an unknown overhead", async () => {
+  const summarize = async (): Promise<string> => "short"
+  const { session, told } = await startCompacting({ compaction: { summarize, contextWindow: 50_000 } })
+  const refusals: number[] = []
+  for (let turn = 0; turn < 40; turn++) {
+    await session.append(user(FILLER))
+    await session.autoCompact()
+    refusals.push(await ask(session, { window: 36_000, overhead: 6_000, scale: 1.5 }, FILLER))
+  }
+  // The first one teaches the limit.
+  expect(refusals.reduce((all, one) => all + one, 0)).toBeLessThanOrEqual(3)
+  expect(told.filter(([name]) => name === "compact_start").length).toBeLessThan(12)
+})
+
+test("at most three compactions run until the model answers, then the error names the figures; a new message allows one more", async () => {
+  const summarize = async (): Promise<string> => "short"
+  const { session, told } = await startCompacting({ compaction: { summarize, contextWindow: 20_000 } })
+  await session.append([...TALK, ...TALK, ...TALK, user("and now?")])
+  const never = { window: 10, overhead: 50_000 }
+  const error = await ask(session, never).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: "no_room", cause: TOO_LONG })
+  expect(String(error)).toMatch(/about \d+ tokens/)
+  const started = (): number => told.filter(([name]) => name === "compact_start").length
+  expect(started()).toBeLessThanOrEqual(3)
+  const before = started()
+  await expect(session.makeRoom({ error: TOO_LONG })).rejects.toMatchObject({ code: "no_room" })
+  expect(started()).toBe(before)
+  await session.append(user(FILLER))
+  await ask(session, never).catch(() => undefined)
+  expect(started()).toBeLessThanOrEqual(before + 1)
+})
+
+test("what was done is read from the log: another process asks for no summary that has failed", async () => {
+  let paid = 0
+  const summarize = async (): Promise<string> => {
+    paid++
+    throw new Error("the summarizer is down")
+  }
+  const settings = { summarize, contextWindow: 20_000 }
+  const { session, reopen } = await startCompacting()
+  await session.append([...TALK, ...TALK, user("and now?")])
+  await expect(session.makeRoom({ ...settings, error: TOO_LONG })).rejects.toMatchObject({ code: "no_room" })
+  expect(paid).toBe(3)
+  const other = await reopen()
+  await expect(other.makeRoom({ ...settings, error: TOO_LONG })).rejects.toMatchObject({ code: "no_room" })
+  expect(paid).toBe(3)
+})
+
+test("without a summarizer the end is reached at once", async () => {
+  const { session } = await startCompacting()
+  await session.append([...TALK, user("and now?")])
+  expect(await session.makeRoom({ contextWindow: 1_000 })).toMatchObject({ step: "none", fits: false })
+  await expect(session.makeRoom({ error: TOO_LONG })).rejects.toMatchObject({ code: "no_room" })
+})
