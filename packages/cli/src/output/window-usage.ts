@@ -59,10 +59,12 @@ export function windowUsage(
 }
 
 function partsOf({ messages, tokens }: SessionContext, { window, reserveTokens }: WindowOptions): WindowUsage["parts"] {
-  const sum = (isCounted: (item: Item) => boolean): number => tokensOf(messages.filter(isCounted))
+  // Where a provider has counted less than the estimate, each part has less.
+  const scale = Math.min(1, tokens / Math.max(1, tokensOf(messages)))
+  const sum = (isCounted: (item: Item) => boolean): number => Math.round(scale * tokensOf(messages.filter(isCounted)))
   const summary = sum(({ kind }) => kind === "compaction")
   const toolResults = sum(({ message }) => message.role === "toolResult")
-  const prompt = tokens - tokensOf(messages)
+  const prompt = tokens - sum(() => true)
   const unused = Math.max(0, window - tokens)
   const reserve = Math.min(unused, reserveTokens)
   return {

@@ -28,6 +28,8 @@ export interface CutPlan {
   readonly question: number | undefined
   /** Expected tokens of the compacted context. */
   readonly tokens: number
+  /** Those of them that are not the summary. */
+  readonly rest: number
   /** Whether they are below the aim. */
   readonly reaches: boolean
 }
@@ -62,11 +64,13 @@ export function planCut(messages: readonly Message[], o: PlanOptions): CutPlan |
   const planAt = (index: number): CutPlan => {
     const isCarried = question !== undefined && question < index
     const kept = (suffix[index] as number) + (isCarried ? tokensAt(question) : 0)
-    const tokens = before + summary + (system[index] as number) + kept
+    const rest = before + (system[index] as number) + kept
+    const tokens = rest + summary
     return {
       cut: { first: index, turnStart: turnStartOf(messages, index) },
       question: isCarried ? question : undefined,
       tokens,
+      rest,
       reaches: tokens <= aim,
     }
   }

@@ -59,6 +59,8 @@ export interface PreparedCompaction {
   /** Whether the compacted context is expected to have at most the tokens of the aim, and how many it is expected to have. */
   readonly reaches: boolean
   readonly tokensExpected: number
+  /** Those of them that are not the summary. */
+  readonly tokensBeside: number
   /** The question that the model works on, if the cut is behind it: it follows the summary. */
   readonly question: ContextMessage | undefined
   /** Whole turns that the summary newly covers. Empty: only the beginning of a turn is new. */
@@ -128,6 +130,7 @@ export function prepareCompaction(
     keep,
     reaches: plan.reaches,
     tokensExpected: Math.round(plan.tokens),
+    tokensBeside: Math.round(plan.rest),
     question,
     history: summarized(0, cut.turnStart),
     turnPrefix: summarized(cut.turnStart, cut.first),

@@ -84,7 +84,8 @@ async function planAnew(
   const plain = [...messages, ...kept].map(({ message }) => message)
   const cut = { first: messages.length, turnStart: turnStartOf(plain, messages.length) }
   const summary = textOf((live.state.log.at(compaction) as Entry)["summary"])
-  const tokensBefore = tokensOf(compacted(summary, { system, question, kept }, summaryAs), { sizeOf, otherTokens })
+  const stays = { system, question, kept }
+  const tokensBefore = tokensOf(compacted(summary, stays, summaryAs), { sizeOf, otherTokens })
   return {
     work: {
       cut,
@@ -92,11 +93,10 @@ async function planAnew(
       // The cut is given, whatever size it leads to.
       reaches: true,
       tokensExpected: tokensBefore,
-      question,
+      tokensBeside: tokensOf([...system, ...(question === undefined ? [] : [question]), ...kept], { sizeOf, otherTokens }),
+      ...stays,
       history: messages.slice(0, cut.turnStart),
       turnPrefix: messages.slice(cut.turnStart),
-      kept,
-      system,
       firstKeptEntryId: firstKeptAnew(live, leafId as string, compaction),
       previousSummary: undefined,
       files: collectFiles(messages.map(({ message }) => message)),

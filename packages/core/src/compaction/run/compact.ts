@@ -94,7 +94,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
       hook?.before?.({ session: live.id, prompt: prompts.history ?? prompts.turnPrefix ?? "" }),
     )
   live.events.emit("compact_start", { reason: run.reason })
-  const { summary, usage, kept } = await summarize(live, run, work, settings, ruler)
+  const { summary, usage, kept } = await summarize(live, run, work, inRoom(run, work, settings, ruler), ruler)
   // Pending appends precede the compaction in the log, so they must be written before the session is checked.
   await untilAbort(live, signal, live.drain())
   run.checkOpen()
@@ -204,6 +204,22 @@ async function outdatedIn(
   const outdated = await readOutdated(live, selection, { signal })
   const built = outdated.filter(({ entry }) => entry.type === "compaction" || summarized.has(entry.id))
   return [...new Set(built.flatMap(({ entries }) => entries))]
+}
+
+/** The least that a summary needs for its headings. */
+const SHORTEST_SUMMARY = 80
+
+/** After a refusal a summary takes at most half of the room that is left: a longer one would be the next that does not fit. */
+function inRoom(
+  { reason }: CompactionRun,
+  { tokensBeside }: PreparedCompaction,
+  settings: SettingsInWindow,
+  { limit }: Ruler,
+): SettingsInWindow {
+  if (reason !== "overflow") return settings
+  const most = Math.max(SHORTEST_SUMMARY, Math.floor((limit(settings.window) - tokensBeside) / 2))
+  const maxSummaryTokens = Math.min(settings.maxSummaryTokens, most)
+  return { ...settings, maxSummaryTokens, maxTurnContextTokens: Math.min(settings.maxTurnContextTokens, most) }
 }
 
 /** `usage` is the sum over all requests. */

@@ -108,3 +108,15 @@ test("without a summarizer the end is reached at once", async () => {
   expect(await session.makeRoom({ contextWindow: 1_000 })).toMatchObject({ step: "none", fits: false })
   await expect(session.makeRoom({ error: TOO_LONG })).rejects.toMatchObject({ code: "no_room" })
 })
+
+test("after a refusal a summary is asked to take at most half of the room that is left", async () => {
+  const asked: number[] = []
+  const summarize = async ({ maxTokens }: { readonly maxTokens: number }): Promise<string> => (
+    asked.push(maxTokens), "short"
+  )
+  const { session } = await startCompacting({ compaction: { summarize, contextWindow: 20_000 } })
+  await session.append([...TALK, ...TALK, user("x".repeat(6_000))])
+  await session.makeRoom({ error: tooLong(2_500) })
+  // 2,450 tokens, of which the question has 1,500.
+  expect(Math.max(...asked)).toBeLessThanOrEqual(475)
+})
