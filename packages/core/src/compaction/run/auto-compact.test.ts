@@ -83,7 +83,7 @@ test("a turn that throws is not compacted afterwards; its error is passed on", a
 
 test("below the threshold, without a summarizer, or if disabled, no automatic compaction runs", async () => {
   const { summarize: _, ...without } = SMALL
-  for (const compaction of [{ ...SMALL, thresholdTokens: 9_999 }, without, { ...SMALL, enabled: false }]) {
+  for (const compaction of [{ ...SMALL, contextWindow: 20_000, thresholdTokens: 9_999 }, without, { ...SMALL, enabled: false }]) {
     const { session, told } = await startCompacting({ compaction })
     await session.turn((turn) => turn.append(TALK))
     await session.turn(() => undefined)
@@ -160,15 +160,15 @@ test("autoCompact waits for the running turn, and within a turn it is invalid", 
 })
 
 test("the provider's report decides before any estimate; only later messages are added", async () => {
-  const reported = { role: "assistant" as const, content: FILLER, usage: { input: 99_000, output: 50 } }
+  const reported = { role: "assistant" as const, content: FILLER, usage: { input: 4_000, output: 50 } }
   // The answer is a new message of the next request, whatever it took to think of it.
   for (const [thresholdTokens, due] of [
-    [101_000, true],
-    [101_001, false],
+    [6_000, true],
+    [6_001, false],
   ] as const) {
     const { session } = await startCompacting()
     await session.append([user(FILLER), { type: "message", message: reported }, user(FILLER)])
-    expect((await session.autoCompact({ ...SMALL, thresholdTokens })) !== undefined).toBe(due)
+    expect((await session.autoCompact({ ...SMALL, contextWindow: 20_000, thresholdTokens })) !== undefined).toBe(due)
   }
 })
 
@@ -224,7 +224,7 @@ test("with fewer messages since the last compaction than minMessages, only a com
   expect(await session.autoCompact({ keepMessages: 2 })).toBeDefined()
   // The kept messages are older than the compaction.
   await session.append(TALK)
-  expect((await session.context()).messages).toHaveLength(5)
+  expect((await session.context()).messages).toHaveLength(4)
   expect(await session.autoCompact()).toBe(undefined)
   expect(told).toHaveLength(2)
   expect(await session.compact({ reason: "overflow" })).toMatchObject({ fits: true })
