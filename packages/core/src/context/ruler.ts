@@ -10,9 +10,10 @@ import {
   type Entry,
   type TaughtLimits,
 } from "../format/entry.ts"
+import type { Usage } from "../format/message.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 import { estimateMessage, type TokenCounter } from "../format/tokens.ts"
-import { usageCounts } from "../format/usage.ts"
+import { type UsageCount, usageCount } from "../format/usage.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import type { Seq } from "../storage/contract.ts"
 import { changesOf, isBroken, type MeasuredView, unitsSince } from "./changed-units.ts"
@@ -64,6 +65,8 @@ export interface Stretch {
   readonly units: number
 }
 
+type Taught = { -readonly [K in keyof TaughtLimits]: TaughtLimits[K] }
+
 interface Report {
   readonly seq: Seq
   /** Index of the answer. */
@@ -77,8 +80,13 @@ interface Report {
 /** The tokens of input that a provider has reported with an answer; 0: none. */
 export function reportedInput(message: unknown): number {
   if (!isAnswer(message) || !isObject(message["usage"])) return 0
-  const [input, output, read, written, total] = usageCounts(message["usage"])
-  return Math.max(input + read + written, total - output)
+  const usage = message["usage"] as Usage
+  const input = counted(usage, "input") + counted(usage, "cacheRead") + counted(usage, "cacheWrite")
+  return Math.max(input, counted(usage, "totalTokens") - counted(usage, "output"))
+}
+
+function counted(usage: Usage, name: UsageCount): number {
+  return usageCount(usage, name) ?? 0
 }
 
 export function isAnswer(message: unknown): message is Readonly<Record<string, unknown>> {
@@ -132,7 +140,8 @@ export function measure(
   const prompt = promptUnits(state, count)
   const changes = changesOf(log, entries, start, view, unitsOf)
   const known = calibrationOf(log, start)
-  const limits: { [model: string]: TaughtLimits } = { ...known.limits }
+  const limits: { [model: string]: Taught } = {}
+  for (const [name, taught] of Object.entries(known.limits ?? {})) limits[name] = { ...taught }
   const stretches = known.measured === undefined ? [] : [known.measured]
   const current = state.models["default"]?.model ?? ""
   /** Tokens of a unit of each message; 0: not measured. */
@@ -158,7 +167,7 @@ export function measure(
     while (index < place) sum += units[index++] as number
     const tokens = reportedInput(entry["message"])
     const report: Report = { seq, index, model, tokens, units: sum + unitsSince(changes, seq) }
-    if (isNew) limits[model] = accepting(limits[model], report)
+    if (isNew) accept((limits[model] ??= {}), report)
     const begins = last?.model === model && last.seq > start === isNew && !isBroken(changes, last.seq, seq)
     const earlier = begins ? last : undefined
     if (!isSound(tokens, report.units, earlier?.tokens)) continue
@@ -215,10 +224,9 @@ export function measure(
 
 /** The default model from this entry on; undefined: as before. */
 function modelAt(entry: Entry): string | undefined {
-  const { type, message, role = "default", model } = entry as Readonly<Record<string, unknown>>
   let named: unknown
-  if (type === "message") named = isObject(message) && message["model"]
-  else if (type === "model_change") named = role === "default" && model
+  if (entry.type === "message") named = isObject(entry["message"]) && entry["message"]["model"]
+  else if (entry.type === "model_change") named = (entry["role"] ?? "default") === "default" && entry["model"]
   else named = storedState(entry)?.models["default"]?.model
   return typeof named === "string" ? named : undefined
 }
@@ -228,7 +236,7 @@ function isAnswerOf({ entryId, message }: ContextMessage, { id }: Entry): boolea
 }
 
 /** The least that a model has refused for its tokens. What it had accepted before says nothing any more. */
-function refusing(before: TaughtLimits = {}, { kind, units, count }: Fields): TaughtLimits {
+function refusing(before: Taught = {}, { kind, units, count }: Fields): Taught {
   if (kind !== "tokens") return before
   const { accepted: _, ...taught } = before
   const least = (name: "units" | "count", value: unknown): TaughtLimits =>
@@ -237,10 +245,8 @@ function refusing(before: TaughtLimits = {}, { kind, units, count }: Fields): Ta
 }
 
 /** A model that accepts a request has not refused a smaller one for its length. */
-function accepting({ units = 0, count = 0, accepted = 0 }: TaughtLimits = {}, request: Report): TaughtLimits {
-  return {
-    ...(units > request.units ? { units } : {}),
-    ...(count > request.tokens ? { count } : {}),
-    accepted: Math.max(accepted, request.tokens),
-  }
+function accept(taught: Taught, { tokens, units }: Report): void {
+  if (tokens > (taught.accepted ?? 0)) taught.accepted = tokens
+  if (taught.units !== undefined && taught.units <= units) delete taught.units
+  if (taught.count !== undefined && taught.count <= tokens) delete taught.count
 }
