@@ -16,7 +16,7 @@ const MAIN = `
   ContextOptions ContextMessage ContextMessageKind PrunedResult RepairMode SessionContext PruneOptions
   estimateMessage estimateMessages TokenCounter
 
-  AutoCompactOptions MakeRoomOptions RoomResult BranchSummaryOptions CompactionFailureKind CompactionPreset CompactionResult CompactionSettings CompactionStatus
+  AutoCompactOptions BranchSummaryOptions CompactionFailureKind CompactionPreset CompactionResult CompactionSettings CompactionStatus
   CompactOptions Summarize SummarizeRequest SummaryAnswer WindowTable SummaryStyle
 
   CopyOptions ExportOptions Importer ImportFormat ImportOptions ImportResult ImportSource MergeResult PrunedSessions VerifyReport collectBlobs CollectedBlobs CollectOptions

@@ -58,8 +58,6 @@ export type { TokenCounter } from "./format/tokens.ts"
 // Compaction: its settings, the function that calls the summarizing model, and the results.
 export type {
   AutoCompactOptions,
-  MakeRoomOptions,
-  RoomResult,
   BranchSummaryOptions,
   CompactionFailureKind,
   CompactionPreset,

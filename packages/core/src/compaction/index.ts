@@ -28,6 +28,6 @@ export type { AskSummarizer, RequestOptions, SummaryPart, SummaryParts } from ".
 export { serializeConversation } from "./summary/serialize.ts"
 export { isTooLong } from "./summary/too-long.ts"
 export { shouldCompact } from "./plan/trigger.ts"
-export type { SummaryPrompts } from "./types.ts"
+export type { MakeRoomOptions, RoomResult, SummaryPrompts } from "./types.ts"
 export { DEFAULT_WINDOW, windowOf, WINDOWS } from "./settings/windows.ts"
 export { commonAncestor } from "../log/common-ancestor.ts"

@@ -83,7 +83,11 @@ test("a turn that throws is not compacted afterwards; its error is passed on", a
 
 test("below the threshold, without a summarizer, or if disabled, no automatic compaction runs", async () => {
   const { summarize: _, ...without } = SMALL
-  for (const compaction of [{ ...SMALL, contextWindow: 20_000, thresholdTokens: 9_999 }, without, { ...SMALL, enabled: false }]) {
+  for (const compaction of [
+    { ...SMALL, contextWindow: 20_000, thresholdTokens: 9_999 },
+    without,
+    { ...SMALL, enabled: false },
+  ]) {
     const { session, told } = await startCompacting({ compaction })
     await session.turn((turn) => turn.append(TALK))
     await session.turn(() => undefined)
