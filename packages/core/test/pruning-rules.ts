@@ -1,7 +1,7 @@
 /** Which results may be shortened at all, as the docs say it: an oracle for the laws of pruning. */
 import type { Message } from "../src/format/message.ts"
-import { contentUnits } from "../src/format/tokens.ts"
 import type { PruneSettings } from "../src/context/prune/settings.ts"
+import { contentUnits } from "../src/context/prune/sizes.ts"
 
 /**
  * Indexes, oldest first, of the results after the first user message and before the newest assistant messages, of tools that are not

@@ -256,7 +256,7 @@ describe("damage in the log", () => {
 })
 
 test("`fits` is present if a window was given", () => {
-  const log = chain(user("12345678"))
+  const log = chain(user("abcdefgh"))
   expect(buildSessionContext(log)).toMatchObject({ tokens: 2 })
   expect(buildSessionContext(log)).not.toHaveProperty("fits")
   expect(buildSessionContext(log, undefined, { window: 2 }).fits).toBe(true)

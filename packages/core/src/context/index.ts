@@ -4,6 +4,8 @@
  */
 export { buildSessionContext } from "./build.ts"
 export type { BuildOptions } from "./build.ts"
+export { sizeOf } from "../format/message-size.ts"
+export type { MessageSize } from "../format/message-size.ts"
 export { toModelMessages } from "./model-messages.ts"
 export type { ModelMessages } from "./model-messages.ts"
 export { pruneMessages } from "./prune/prune.ts"

@@ -5,9 +5,12 @@
  */
 import { blobRefs } from "../format/blobs.ts"
 import { cloneJson } from "../format/clone.ts"
+import type { Entry } from "../format/entry.ts"
 import type { ModelMessage } from "../format/message.ts"
 import { type Extensions, isKnownName } from "../format/names.ts"
 import { isObject } from "../format/shape.ts"
+import { estimateMessage } from "../format/tokens.ts"
+import type { Seq } from "../storage/contract.ts"
 import { MODEL_ROLES } from "./content.ts"
 import { compactionMessages } from "./model-messages.ts"
 import { Sendable } from "./sendable.ts"
@@ -18,8 +21,15 @@ const CONVERTED: ReadonlySet<string> = new Set(["custom_message", "branch_summar
 
 const FOREIGN = { foreign: true } as const
 
+export interface PlainMessages {
+  /** Copies. */
+  readonly messages: readonly ContextMessage<ModelMessage>[]
+  /** The tokens of each of them. */
+  readonly tokens: readonly number[]
+}
+
 /**
- * The messages of these entries, as copies; undefined if any of them must be changed first. Each message is checked and copied while it is
+ * The messages of these entries; undefined if any of them must be changed first. Each message is checked and copied while it is
  * in the processor's cache: with a second loop for the copies, `context()` with 114,000 messages takes a fifth longer.
  */
 export function plainMessages(
@@ -27,10 +37,12 @@ export function plainMessages(
   repair: RepairMode,
   summaryAs?: SummaryStyle,
   extensions?: Extensions,
-): readonly ContextMessage<ModelMessage>[] | undefined {
+  tokensOf: (message: ModelMessage, seq: Seq, entry: Entry) => number = estimateMessage,
+): PlainMessages | undefined {
   const messages: ContextMessage<ModelMessage>[] = []
+  const tokens: number[] = []
   const sendable = repair === "none" ? undefined : new Sendable()
-  for (const { entry, edit } of selected) {
+  for (const { seq, entry, edit } of selected) {
     if (edit !== undefined || CONVERTED.has(entry.type)) return undefined
     if (entry.type === "compaction") {
       if (entry.blobs !== undefined) return undefined
@@ -39,12 +51,13 @@ export function plainMessages(
       for (const item of compactionMessages(entry.id, summary, summaryAs ?? entry["summaryAs"])) {
         if (sendable?.takes(item.message) === false) return undefined
         messages.push(item)
+        tokens.push(estimateMessage(item.message))
       }
     }
     if (entry.type !== "message") continue
-    const message = entry["message"]
-    if (!isObject(message) || !MODEL_ROLES.has(message["role"])) return undefined
-    const { content } = message
+    const held = entry["message"]
+    if (!isObject(held) || !MODEL_ROLES.has(held["role"])) return undefined
+    const { content } = held
     if (!Array.isArray(content)) return undefined
     // The data of an image may be a reference although the entry names none.
     let mayRefer = entry.blobs !== undefined
@@ -56,8 +69,10 @@ export function plainMessages(
       mayRefer ||= type === "image"
     }
     if (mayRefer && blobRefs(entry, FOREIGN).length > 0) return undefined
-    if (sendable?.takes(message as unknown as ModelMessage) === false) return undefined
-    messages.push({ entryId: entry.id, kind: "message", message: cloneJson(message as unknown as ModelMessage) })
+    const message = held as unknown as ModelMessage
+    if (sendable?.takes(message) === false) return undefined
+    messages.push({ entryId: entry.id, kind: "message", message: cloneJson(message) })
+    tokens.push(tokensOf(message, seq, entry))
   }
-  return sendable?.isWhole === false ? undefined : messages
+  return sendable?.isWhole === false ? undefined : { messages, tokens }
 }

@@ -39,6 +39,8 @@ export interface RulerOptions {
   readonly count?: TokenCounter | undefined
   /** Tokens of what no entry shows, until a provider has reported. Default 0. */
   readonly overheadTokens?: number | undefined
+  /** The estimate of the message at an index, if it is known. */
+  readonly unitsAt?: (index: number) => number | undefined
 }
 
 export interface Ruler extends Required<Calibration> {
@@ -132,11 +134,13 @@ export function measure(
   log: EntryLog,
   { entries, state, start = -1 }: Pick<Selection, "entries" | "state" | "start">,
   view: MeasuredView,
-  { count, overheadTokens = 0 }: RulerOptions = {},
+  { count, overheadTokens = 0, unitsAt }: RulerOptions = {},
 ): Ruler {
   const { messages } = view
   const unitsOf = count ?? estimateMessage
-  const units = messages.map(({ message }) => unitsOf(message))
+  const units = messages.map(({ message }, at) =>
+    count ? count(message) : (unitsAt?.(at) ?? estimateMessage(message)),
+  )
   const prompt = promptUnits(state, count)
   const changes = changesOf(log, entries, start, view, unitsOf)
   const known = calibrationOf(log, start)

@@ -54,6 +54,9 @@ export {
 export { encodeEntry, encodeHeader, type LogRecord, type ParsedLine, parseLine } from "./line.ts"
 export { identifyLog, type LogIdentity, type OlderFormat, type OlderVersion } from "./identify.ts"
 
+// What a request may have.
+export { REQUEST_LIMITS, type RequestLimits } from "./request-limits.ts"
+
 // New entries, as an append checks and completes them.
 export { ulidAt } from "./computed-ids.ts"
 export { createIds, isUlid } from "./ids.ts"

@@ -1,14 +1,13 @@
 /**
- * Estimates tokens without a tokenizer: four UTF-16 units per token, the providers' rule of thumb for English and code, and a fixed count
- * per image, which is the cost of a large image with current vision models.
+ * Estimates tokens without a tokenizer, by what a message contains. The figures are fitted to the tokenizers o200k_base and cl100k_base of
+ * OpenAI; `tokens.test.ts` has how far each kind of text may be off.
  */
 import { cloneJson } from "./clone.ts"
 import { SessionError } from "./errors.ts"
 import type { ContentBlock, Message } from "./message.ts"
-import { toJson } from "./stored-text.ts"
-
-const UNITS_PER_TOKEN = 4
-const TOKENS_PER_IMAGE = 1_200
+import { withoutMedia } from "./message-size.ts"
+import { isObject } from "./shape.ts"
+import { textOf } from "./stored-text.ts"
 
 /** Returns the tokens of one message, a copy: a finite number from 0. */
 export type TokenCounter = (message: Message) => number
@@ -29,35 +28,120 @@ export function estimateMessages(messages: readonly Message[], count: TokenCount
   return tokens
 }
 
-/** Counts text, thinking, names and arguments of tool calls, executed commands and their output, summaries, and images; nothing else. */
+/**
+ * The tokens of a message, rounded up: texts by their characters, calls with name and arguments, an image as 1,600, blocks of other types
+ * as JSON. A file counts as its path, because that is what is sent of it.
+ */
 export function estimateMessage(message: Message): number {
   // `toModelMessages` makes the text of executions and summaries from these fields.
   const { command, code, output, summaryText } = message as Readonly<Record<string, unknown>>
-  const others = lengthOf(command) + lengthOf(code) + lengthOf(output) + lengthOf(summaryText)
-  return Math.ceil((contentUnits(message.content) + others) / UNITS_PER_TOKEN)
+  let parts = 0
+  for (const text of [command, code, output, summaryText]) if (typeof text === "string") parts += partsOfText(text)
+  for (const block of message.content ?? []) parts += partsOfBlock(block)
+  return Math.ceil(parts / PARTS)
 }
 
-/** The size of a message's content in UTF-16 units. An image counts as the units of its tokens. */
-export function contentUnits(content: readonly ContentBlock[] | undefined): number {
-  let units = 0
-  for (const block of content ?? [])
-    units += block.type === "image" ? TOKENS_PER_IMAGE * UNITS_PER_TOKEN : unitsOf(block)
-  return units
+/** Texts are counted in these parts of a token. */
+const PARTS = 16
+
+function partsOfBlock(block: ContentBlock): number {
+  const { type, native } = block
+  // What the provider wants back beside the block: encrypted thoughts, items of its own.
+  const own = isObject(native) ? partsOfValue(native["fields"]) : 0
+  if (type === "text" && typeof block["text"] === "string") return own + partsOfText(block["text"])
+  // Without a text, a provider has withheld the thoughts and gives them in another field.
+  if (type === "thinking" && typeof block["thinking"] === "string" && block["thinking"] !== "")
+    return own + partsOfText(block["thinking"])
+  if (type === "toolCall") return own + partsOfText(textOf(block["name"])) + partsOfValue(block["arguments"])
+  return partsOfValue(block)
 }
 
-function unitsOf(block: ContentBlock): number {
-  switch (block.type) {
-    case "text":
-      return lengthOf(block["text"])
-    case "thinking":
-      return lengthOf(block["thinking"])
-    case "toolCall":
-      return lengthOf(block["name"]) + toJson(block["arguments"]).length
-    default:
-      return 0
+/** A value as JSON, with the bytes of images and files by what they cost in place of their text. */
+function partsOfValue(value: unknown): number {
+  let tokens = 0
+  const text = withoutMedia(value, ({ mimeType, units }) => (tokens += tokensOfData(mimeType, units)))
+  return partsOfText(text) + tokens * PARTS
+}
+
+/**
+ * What a large image costs with Anthropic, and a screenshot of 1920 x 1080 with Gemini; with OpenAI it is at most 1,445
+ * (platform.claude.com/docs/en/build-with-claude/vision, ai.google.dev/gemini-api/docs/image-understanding,
+ * developers.openai.com/api/docs/guides/images-vision, 2026-11).
+ */
+const TOKENS_PER_IMAGE = 1_600
+
+/** A page has 1,500 to 3,000 tokens (platform.claude.com/docs/en/build-with-claude/pdf-support, 2026-11) and about 50 KB. */
+const PDF_BYTES_PER_TOKEN = 20
+
+/** Sound has 32 tokens a second, a film 300 (ai.google.dev/gemini-api/docs/tokens, 2026-11), at 16 and 250 KB a second. */
+const BYTES_PER_TOKEN: Readonly<Record<string, number>> = { text: 4, audio: 500, video: 800 }
+
+function tokensOfData(mimeType: string, base64Units: number): number {
+  const kind = mimeType.slice(0, mimeType.indexOf("/"))
+  if (kind === "image") return TOKENS_PER_IMAGE
+  const perToken = Object.hasOwn(BYTES_PER_TOKEN, kind) ? (BYTES_PER_TOKEN[kind] as number) : PDF_BYTES_PER_TOKEN
+  return Math.ceil((base64Units * 0.75) / perToken)
+}
+
+/**
+ * The parts of each kind of ASCII character behind each kind: a word has four letters a token, and another kind of letter, a digit or a sign
+ * often begins a token.
+ */
+const COSTS = [
+  // lower, upper, digit, sign, space, line end
+  [4, 18, 15, 8, 4, 5], // behind a lower-case letter
+  [8, 7, 15, 8, 4, 5], // behind an upper-case letter
+  [14, 14, 6, 14, 4, 5], // behind a digit
+  [4, 4, 15, 4, 4, 5], // behind a sign
+  [4, 4, 15, 4, 1, 5], // behind a space
+  [4, 4, 15, 8, 6, 2], // behind a line end
+  [4, 4, 15, 8, 4, 5], // behind any other character
+]
+
+const LOWER = 0
+const UPPER = 1
+const DIGIT = 2
+const SIGN = 3
+const SPACE = 4
+const LINE_END = 5
+const OTHER = 6
+
+/** The kind of each ASCII character, and {@link COSTS} in one array, by `behind * 8 + kind`. Made for the first text. */
+interface Tables {
+  readonly kinds: Uint8Array
+  readonly costs: Uint8Array
+}
+
+let tables: Tables | undefined
+
+function makeTables(): Tables {
+  const kinds = Uint8Array.from({ length: 128 }, (_, code) => kindOf(String.fromCharCode(code)))
+  const costs = Uint8Array.from(COSTS.flatMap((row) => [...row, 0, 0]))
+  return { kinds, costs }
+}
+
+function kindOf(character: string): number {
+  if (/[a-z]/.test(character)) return LOWER
+  if (/[A-Z]/.test(character)) return UPPER
+  if (/\d/.test(character)) return DIGIT
+  if (/[ \t]/.test(character)) return SPACE
+  return /\s/.test(character) ? LINE_END : SIGN
+}
+
+/** Alphabets take about two characters a token; from here on are punctuation, symbols and the scripts of East Asia, with one. */
+const FIRST_SYMBOL = 0x2000
+
+/** One pass without an allocation: a context is estimated each time it is made. */
+function partsOfText(text: string): number {
+  const { kinds, costs } = (tables ??= makeTables())
+  let parts = 0
+  let before = SPACE
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    const kind = code < 128 ? (kinds[code] as number) : OTHER
+    if (kind < OTHER) parts += costs[before * 8 + kind] as number
+    else parts += code < FIRST_SYMBOL ? PARTS / 2 : PARTS
+    before = kind
   }
-}
-
-function lengthOf(value: unknown): number {
-  return typeof value === "string" ? value.length : 0
+  return parts
 }

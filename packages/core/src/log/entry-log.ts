@@ -5,6 +5,8 @@
  */
 import type { Seq } from "../storage/contract.ts"
 import type { Entry } from "../format/entry.ts"
+import type { Message } from "../format/message.ts"
+import { estimateMessage } from "../format/tokens.ts"
 import { IdIndex } from "./id-index.ts"
 
 /** The entry of a line; undefined for a line that is not an entry (the header, a line that cannot be parsed). */
@@ -34,6 +36,8 @@ export class EntryLog {
   #tombstones: Seq[] = []
   /** Their targets that are held; undefined until it is asked for them. */
   #deleted: Set<Seq> | undefined
+  /** By position; 0 until it is asked for them. */
+  #tokens = new Uint32Array()
 
   constructor(from: Seq = 0) {
     this.#from = from
@@ -82,6 +86,19 @@ export class EntryLog {
     return entry
   }
 
+  /** The estimate of the message of an entry, made once for one of this log: a context is made again and again. */
+  tokensOf(message: Message, seq: Seq, entry: Entry): number {
+    const index = seq - this.#from
+    // A compaction carries system messages that are not its own.
+    if (this.#slots[index] !== entry || entry["message"] !== message) return estimateMessage(message)
+    if (index >= this.#tokens.length) {
+      const more = new Uint32Array(this.#slots.length * 2)
+      more.set(this.#tokens)
+      this.#tokens = more
+    }
+    return (this.#tokens[index] ||= estimateMessage(message))
+  }
+
   push(slot: EntrySlot | LazyEntry): void {
     const seq = this.end
     this.#slots.push(slot)
@@ -106,6 +123,7 @@ export class EntryLog {
     }
     this.#tombstones = tombstones.concat(this.#tombstones)
     this.#deleted = undefined
+    this.#tokens = new Uint32Array()
     this.#slots = (slots as (EntrySlot | LazyEntry)[]).concat(this.#slots)
     this.#from = from
   }
@@ -116,6 +134,7 @@ export class EntryLog {
     if (start < this.end) this.#index()
     const cut = this.#slots.splice(start - this.#from)
     this.#ids.truncate(cut, start)
+    this.#tokens.fill(0, start - this.#from)
     // A target precedes its tombstone: if no tombstone is removed, no deleted entry is.
     while ((this.#tombstones.at(-1) ?? -1) >= end) {
       this.#tombstones.pop()

@@ -45,9 +45,11 @@ export async function readContext(
     const given = { read, make: contextMessages, same, request, selection, prune, layers, count, o }
     parts = (await feature?.compareContexts(live, given)) ?? parts
   }
+  const unitsAt = (index: number): number | undefined =>
+    parts.messages[index] === read.messages[index] ? read.tokens?.[index] : undefined
   const from = { ...selection, state }
   const overheadTokens = settingOf(layers, "overheadTokens")
-  const measured = { window, ruler: measure(live.state.log, from, parts, { count, overheadTokens }) }
+  const measured = { window, ruler: measure(live.state.log, from, parts, { count, overheadTokens, unitsAt }) }
   const context = assembleContext(from, parts, measured)
   const { messages, diagnostics, ...rest } =
     context.fits === false ? (await compactionFeature()).explainFit(context, measured) : context
@@ -77,6 +79,8 @@ function loadedFeature(): Promise<Awaited<ReturnType<typeof compactionFeature>> 
 export interface ContextMessages {
   /** Copies. */
   readonly messages: readonly ContextMessage<ModelMessage>[]
+  /** Estimates, if they are known. */
+  readonly tokens?: readonly number[]
   /** Each message of the log is one of these, unchanged. */
   readonly isPlain?: true
   readonly state: ContextState
@@ -91,8 +95,11 @@ async function contextMessages(
   const { repair = "synthesize", summaryAs } = o
   const { extensions } = live.options
   if (selection.stateBlobs === undefined) {
-    const plain = plainMessages(selection.entries, repair, summaryAs, extensions)
-    if (plain !== undefined) return { messages: plain, isPlain: true, state: selection.state, diagnostics: [] }
+    const { log } = live.state
+    const plain = plainMessages(selection.entries, repair, summaryAs, extensions, (message, seq, entry) =>
+      log.tokensOf(message, seq, entry),
+    )
+    if (plain !== undefined) return { ...plain, isPlain: true, state: selection.state, diagnostics: [] }
   }
   const restored = await restoreSelected(live, selection.entries, o)
   const rendered = renderMessages(restored.entries)

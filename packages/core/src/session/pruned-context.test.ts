@@ -28,7 +28,9 @@ async function started(): Promise<{
 
 test("a pruned context fits if the whole one does not; the log and the next context keep everything", async () => {
   const { session, lines, reopen } = await started()
-  const rounds = Array.from({ length: 12 }, (_, index) => round(`c${index}`, `${index} `.repeat(10_000)))
+  const rounds = Array.from({ length: 12 }, (_, index) =>
+    round(`c${index}`, `${"abcdefghijkl"[index]} `.repeat(10_000)),
+  )
   await session.append([user("go"), ...rounds.flat(), assistant("a"), assistant("b"), assistant("c")])
   const before = await lines()
   const whole = await session.context({ window: 32_000 })

@@ -1,6 +1,6 @@
 /** The context of a session as its model gets it, and its size, for the decisions of compaction. */
 import { pruneMessages } from "../../context/prune/prune.ts"
-import { pruneSizes } from "../../context/prune/sizes.ts"
+import { pruneSizes } from "../../context/prune/sent-sizes.ts"
 import { renderMessages } from "../../context/render.ts"
 import { measure, type Ruler } from "../../context/ruler.ts"
 import type { Selection } from "../../context/select.ts"

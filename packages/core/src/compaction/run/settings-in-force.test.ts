@@ -175,7 +175,7 @@ test("a context that fits is reported as such, including the system prompt", asy
   expect({ tokensAfter, fits }).toEqual({ tokensAfter, fits: true })
   expect(rest).not.toHaveProperty("tooLarge")
   await session.append([user(FILLER), assistant("kept ".repeat(40))])
-  const again = await session.compact({ summarize, keepRecentTokens: 1, contextWindow: 1_250 })
+  const again = await session.compact({ summarize, keepRecentTokens: 1, contextWindow: 1_290 })
   expect(again).toMatchObject({ fits: false })
   expect(again.tooLarge).toMatch(/Lower keepRecentTokens/)
 })

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { codeOf } from "../../../test/writers.ts"
 import { shouldCompact } from "../plan/trigger.ts"
-import { windowOf, WINDOWS } from "./windows.ts"
+import { REQUEST_LIMITS } from "../../format/request-limits.ts"
+import { limitsOf, windowOf, WINDOWS } from "./windows.ts"
 
 test("a model's window is that of the longest row that its name begins with", () => {
   expect(windowOf("claude-sonnet-4-20250514")).toBe(200_000)
@@ -51,6 +52,22 @@ test("each row of the table is found by its own name, with and without a prefix"
   for (const [name, tokens] of Object.entries(WINDOWS)) {
     expect(windowOf(name)).toBe(tokens)
     expect(windowOf(`router/${name}`)).toBe(tokens)
+  }
+})
+
+test("the bytes and images of a request are those of the model's provider, and are not known of other models", () => {
+  expect(limitsOf("claude-sonnet-4-5")).toEqual({ bytes: 32_000_000, images: 100 })
+  expect(limitsOf("us.anthropic.claude-opus-4-6-v1:0")).toEqual({ bytes: 32_000_000, images: 600 })
+  expect(limitsOf("openai/gpt-5.4-mini")).toEqual({ bytes: 50_000_000, images: 500 })
+  expect(limitsOf("gemini-3-pro-image")).toEqual({ bytes: 20_000_000, images: 3_000 })
+  for (const model of ["grok-4", "gpt-oss-120b", "llama-3", "", undefined]) expect(limitsOf(model)).toBeUndefined()
+})
+
+test("a model of Anthropic has the images of its window", () => {
+  for (const [name, tokens] of Object.entries(WINDOWS)) {
+    if (!name.startsWith("claude")) continue
+    const { anthropic, anthropicLarge } = REQUEST_LIMITS
+    expect(limitsOf(name)).toBe(tokens > 200_000 ? anthropicLarge : anthropic)
   }
 })
 

@@ -4,7 +4,7 @@ import { holds } from "../../../test/property.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { Message } from "../../format/message.ts"
 import { halveGroup, joinGroups, planGroups, roundsOf } from "./groups.ts"
-import { serializeConversation } from "./serialize.ts"
+import { serializeConversation, tokensOfText } from "./serialize.ts"
 
 test("a round is a user message, the answer, and the results of its calls", () => {
   const messages = conversation(
@@ -109,5 +109,5 @@ function toMessage(kind: string, index: number): Message {
 }
 
 function tokensOf(group: readonly ContextMessage[]): number {
-  return roundsOf(group).reduce((sum, round) => sum + Math.ceil(serializeConversation(round).length / 4), 0)
+  return roundsOf(group).reduce((sum, round) => sum + tokensOfText(serializeConversation(round)), 0)
 }

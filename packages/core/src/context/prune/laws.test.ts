@@ -4,13 +4,14 @@ import { conversation, options } from "../../../test/pruning.ts"
 import { eligibleResults, isExempt } from "../../../test/pruning-rules.ts"
 import { holds } from "../../../test/property.ts"
 import { whyRefused } from "../../../test/sendable.ts"
-import { contentUnits, estimateMessages } from "../../format/tokens.ts"
+import { estimateMessages } from "../../format/tokens.ts"
 import type { ModelMessage, TextBlock } from "../../format/message.ts"
 import { repairMessages } from "../repair.ts"
 import type { ContextMessage } from "../types.ts"
 import { CLEARED_TEXT } from "./cut-result.ts"
 import { pruneMessages } from "./prune.ts"
 import { type PruneOptions, pruneSettings, type PruneSettings } from "./settings.ts"
+import { contentUnits } from "./sizes.ts"
 
 interface Case {
   readonly before: readonly ContextMessage<ModelMessage>[]

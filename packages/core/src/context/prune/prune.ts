@@ -3,12 +3,13 @@
  * the next context is made from the log again. Pure and linear.
  */
 import { checkOptions, type OptionNames } from "../../storage/options.ts"
-import { contentUnits, estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 import type { Calibration } from "../../format/entry.ts"
+import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 import { SessionError } from "../../format/errors.ts"
 import type { Message, ToolResultMessage } from "../../format/message.ts"
 import type { ContextMessage, PrunedResult } from "../types.ts"
 import { type PruneOptions, pruneSettings, type PruneSettings } from "./settings.ts"
+import { contentUnits } from "./sizes.ts"
 import { stepCuts } from "./steps.ts"
 
 export interface PruneSizes {

@@ -3,7 +3,7 @@ import { SessionError } from "../../format/errors.ts"
 import { checkCallOptions, type OptionChecks } from "../../format/options.ts"
 import { arrayOf, type Check, isAnything, isString, numberFrom } from "../../format/shape.ts"
 
-/** Sizes are UTF-16 units; an image counts as 4,800, by its tokens. Shares are of the window, in tokens. */
+/** Sizes are UTF-16 units; an image counts as 4,800. Shares are of the window, in tokens. */
 export interface PruneOptions {
   /** Default 0.3: from this share on, long old results are trimmed, oldest first. 0: at once. `false`: never. */
   readonly softTrimShare?: number | false

@@ -1,31 +1,32 @@
-/** What pruning by shares of the window needs to know of a context. */
-import type { Calibration } from "../../format/entry.ts"
-import type { TokenCounter } from "../../format/tokens.ts"
-import type { EntryLog } from "../../log/entry-log.ts"
-import { calibrationOf, promptUnits } from "../ruler.ts"
-import type { Selection } from "../select.ts"
-import type { ContextMessage } from "../types.ts"
-import type { PruneSizes } from "./prune.ts"
+/** The sizes of tool results in UTF-16 units, in which pruning sets its limits. */
+import type { ContentBlock } from "../../format/message.ts"
+import { toJson } from "../../format/stored-text.ts"
 
-/** The reports behind the compaction or reset that the context begins with count: those before it were made with another context. */
-export function pruneSizes(
-  log: EntryLog,
-  { entries, state, start }: Pick<Selection, "entries" | "state" | "start">,
-  messages: readonly ContextMessage[],
-  {
-    window,
-    count,
-    overheadTokens,
-  }: { window?: number | undefined; count?: TokenCounter | undefined; overheadTokens?: number | undefined },
-): PruneSizes {
-  const older = new Set(start === undefined ? [] : entries.flatMap(({ seq, entry }) => (seq > start ? [] : [entry.id])))
-  const from = messages.findIndex(({ entryId }) => !older.has(entryId))
-  const { overhead = overheadTokens ?? 0, ...known }: Calibration = calibrationOf(log, start)
-  return {
-    window,
-    otherTokens: promptUnits(state, count),
-    count,
-    known: { ...known, overhead },
-    reportsFrom: from < 0 ? messages.length : from,
+/** Four units for a token of an image of a megapixel and less. */
+const UNITS_PER_IMAGE = 4_800
+
+/** The texts of a content, the names and arguments of its calls, and its images. */
+export function contentUnits(content: readonly ContentBlock[] | undefined): number {
+  let units = 0
+  for (const block of content ?? []) units += unitsOf(block)
+  return units
+}
+
+function unitsOf(block: ContentBlock): number {
+  switch (block.type) {
+    case "text":
+      return lengthOf(block["text"])
+    case "thinking":
+      return lengthOf(block["thinking"])
+    case "toolCall":
+      return lengthOf(block["name"]) + toJson(block["arguments"]).length
+    case "image":
+      return UNITS_PER_IMAGE
+    default:
+      return 0
   }
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === "string" ? value.length : 0
 }

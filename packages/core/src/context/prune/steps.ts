@@ -7,7 +7,6 @@
  * messages and the options, and the contexts of all processes agree. One pass; each result is shortened at most twice.
  */
 import type { Calibration } from "../../format/entry.ts"
-import { contentUnits } from "../../format/tokens.ts"
 import type { Message } from "../../format/message.ts"
 import { callsOf } from "../content.ts"
 import { reportedInput } from "../ruler.ts"
@@ -15,6 +14,7 @@ import type { PrunedResult } from "../types.ts"
 import { CLEARED_TEXT, clearResult, trimmableUnits, trimResult } from "./cut-result.ts"
 import { Scale } from "./scale.ts"
 import type { PruneSettings } from "./settings.ts"
+import { contentUnits } from "./sizes.ts"
 
 /**
  * The price of a token that is read from a cache, and of one that is written to it, as parts of the price of a plain token. Anthropic:
