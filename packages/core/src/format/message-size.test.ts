@@ -50,7 +50,7 @@ test("a message has at least the bytes of each of its texts, and never fewer wit
     fc.base64String().map((data) => ({ type: "image", data, mimeType: "image/png" })),
   )
   holds(
-    fc.property(fc.array(block), block, (blocks, more) => {
+    fc.property(fc.array(block, { maxLength: 5 }), block, (blocks, more) => {
       const { bytes, images } = sizeOf(message(...blocks))
       const least = blocks.reduce((sum, one) => sum + Buffer.byteLength(Object.values(one)[1] as string), 0)
       expect(bytes).toBeGreaterThanOrEqual(least)
@@ -62,9 +62,39 @@ test("a message has at least the bytes of each of its texts, and never fewer wit
   )
 })
 
+test("sizes are added block by block, and a message of any shape has one", () => {
+  const block = fc.oneof(
+    fc.jsonValue().map((value) => ({ type: "acme:any", value })),
+    fc.base64String().map((data) => ({ type: "image", data, mimeType: "image/png" })),
+  )
+  const blocks = fc.array(block, { minLength: 1, maxLength: 4 })
+  const empty = sizeOf(message()).bytes
+  holds(
+    fc.property(blocks, blocks, (some, others) => {
+      const [one, other, both] = [
+        sizeOf(message(...some)),
+        sizeOf(message(...others)),
+        sizeOf(message(...some, ...others)),
+      ]
+      // There is a comma between the two.
+      expect(both.bytes - empty).toBe(one.bytes - empty + (other.bytes - empty) + 1)
+      expect(both.images).toBe(one.images + other.images)
+    }),
+  )
+  const deep = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`) as unknown
+  for (const odd of [
+    { role: "acme:note" },
+    message({ type: "image", data: 5 }),
+    message({ type: "acme:deep", deep }),
+  ]) {
+    expect(Number.isSafeInteger(sizeOf(odd as Message).bytes)).toBe(true)
+    expect(sizeOf(odd as Message).images).toBe(0)
+  }
+})
+
 test("commands and summaries count, usage and other fields that are not sent do not", () => {
   const output = "x".repeat(100)
   const run = { role: "bashExecution", command: "ls", output } as unknown as Message
   expect(sizeOf(run).bytes).toBeGreaterThan(100)
-  expect(sizeOf({ ...run, details: "y".repeat(100) } as unknown as Message)).toEqual(sizeOf(run))
+  expect(sizeOf({ ...run, details: "y".repeat(100) })).toEqual(sizeOf(run))
 })

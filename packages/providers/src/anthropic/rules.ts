@@ -1,5 +1,6 @@
 /** What Anthropic's Messages API takes. All sources were read on 2026-11-28. */
-import type { Rules } from "../shared/rules.ts"
+import { REQUEST_LIMITS } from "@sessions/core/format"
+import { BYTES_FOR_TEXTS, type Rules } from "../shared/rules.ts"
 
 export const RULES: Rules = {
   receiver: "Anthropic",
@@ -26,14 +27,13 @@ export const RULES: Rules = {
   // all models since 4.6: https://platform.claude.com/docs/en/about-claude/models/migration-guide,
   // https://github.com/strands-agents/sdk-python/issues/1694
   order: { begins: "user", ends: "user", joined: ["user"] },
-  // https://platform.claude.com/docs/en/build-with-claude/vision: 32 MB a request, of which 4 are left for texts. The 5 MB are those of the base64 text:
-  // https://github.com/lobehub/lobehub/pull/14711. 100 images with models that have a window of 200,000 tokens, 600 with the others: "too many images and
-  // documents: 104 + 1 > 100", https://github.com/anthropics/claude-code/issues/23392
+  // https://platform.claude.com/docs/en/build-with-claude/vision. The 5 MB are those of the base64 text: https://github.com/lobehub/lobehub/pull/14711. More
+  // images are refused: "too many images and documents: 104 + 1 > 100", https://github.com/anthropics/claude-code/issues/23392
   images: {
     types: ["image/jpeg", "image/png", "image/gif", "image/webp"],
     maxLength: 5 * 1024 * 1024,
-    maxTotal: 28 * 1000 * 1000,
-    maxCount: 100,
+    maxTotal: REQUEST_LIMITS.anthropic.bytes - BYTES_FOR_TEXTS,
+    maxCount: REQUEST_LIMITS.anthropic.images,
     maxSide: 8000,
     many: { count: 20, maxSide: 2000 },
   },

@@ -1,5 +1,6 @@
 /** What the Gemini API takes. All sources were read on 2026-11-28. */
-import type { Rules } from "../shared/rules.ts"
+import { REQUEST_LIMITS } from "@sessions/core/format"
+import { BYTES_FOR_TEXTS, type Rules } from "../shared/rules.ts"
 
 /** The role, in `order`, of contents that have responses. */
 export const RESPONSES = "responses"
@@ -30,11 +31,10 @@ export const RULES: Rules = {
   // requests end with a user turn": https://github.com/continuedev/continue/issues/11164. A content with responses has nothing else:
   // https://github.com/sst/opencode/pull/43479
   order: { begins: "user", ends: "user", joined: ["user", "model", RESPONSES] },
-  // https://ai.google.dev/gemini-api/docs/image-understanding, "Supported image formats". 20 MB a request, of which 4 are left for texts:
-  // https://ai.google.dev/gemini-api/docs/file-input-methods
+  // https://ai.google.dev/gemini-api/docs/image-understanding, "Supported image formats"
   images: {
     types: ["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"],
-    maxTotal: 16 * 1000 * 1000,
+    maxTotal: REQUEST_LIMITS.gemini.bytes - BYTES_FOR_TEXTS,
   },
 }
 

@@ -35,7 +35,10 @@ export interface Order {
   readonly answersResults?: boolean
 }
 
-/** Which images are taken, in base64. */
+/** Bytes of a request that its images leave to the rest of it. */
+export const BYTES_FOR_TEXTS = 4_000_000
+
+/** Which images are taken, in base64. What a request may have in all comes from `REQUEST_LIMITS`. */
 export interface Images {
   readonly types: readonly string[]
   /** Characters of base64. */

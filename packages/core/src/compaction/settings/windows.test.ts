@@ -1,8 +1,7 @@
 import { expect, test } from "vitest"
 import { codeOf } from "../../../test/writers.ts"
 import { shouldCompact } from "../plan/trigger.ts"
-import { REQUEST_LIMITS } from "../../format/request-limits.ts"
-import { limitsOf, windowOf, WINDOWS } from "./windows.ts"
+import { LIMITS, limitsOf, windowOf } from "./windows.ts"
 
 test("a model's window is that of the longest row that its name begins with", () => {
   expect(windowOf("claude-sonnet-4-20250514")).toBe(200_000)
@@ -49,26 +48,26 @@ test("case is ignored, and a dot between digits is a hyphen", () => {
 })
 
 test("each row of the table is found by its own name, with and without a prefix", () => {
-  for (const [name, tokens] of Object.entries(WINDOWS)) {
-    expect(windowOf(name)).toBe(tokens)
-    expect(windowOf(`router/${name}`)).toBe(tokens)
+  for (const [name, limits] of Object.entries(LIMITS)) {
+    expect(limitsOf(name)).toMatchObject(limits)
+    expect(limitsOf(`router/${name}`)).toEqual(limitsOf(name))
   }
 })
 
-test("the bytes and images of a request are those of the model's provider, and are not known of other models", () => {
-  expect(limitsOf("claude-sonnet-4-5")).toEqual({ bytes: 32_000_000, images: 100 })
-  expect(limitsOf("us.anthropic.claude-opus-4-6-v1:0")).toEqual({ bytes: 32_000_000, images: 600 })
-  expect(limitsOf("openai/gpt-5.4-mini")).toEqual({ bytes: 50_000_000, images: 500 })
-  expect(limitsOf("gemini-3-pro-image")).toEqual({ bytes: 20_000_000, images: 3_000 })
-  for (const model of ["grok-4", "gpt-oss-120b", "llama-3", "", undefined]) expect(limitsOf(model)).toBeUndefined()
+test("each limit is that of the longest row that has it", () => {
+  expect(limitsOf("claude-sonnet-4-5")).toEqual({ tokens: 200_000, bytes: 32_000_000, images: 100 })
+  expect(limitsOf("claude-opus-4-6")).toEqual({ tokens: 1_000_000, bytes: 32_000_000, images: 600 })
+  expect(limitsOf("us.anthropic.claude-opus-4-6-v1:0")).toEqual({ tokens: 1_000_000, bytes: 20_000_000, images: 600 })
+  expect(limitsOf("gpt-5.4-mini")).toEqual({ tokens: 272_000, bytes: 50_000_000, images: 500 })
+  expect(limitsOf("gemini-3-pro-image")).toEqual({ tokens: 65_536, bytes: 20_000_000, images: 14 })
+  expect(limitsOf("gpt-4o", { "gpt-4o": 1, gpt: 2 })).toEqual({ tokens: 1, bytes: 50_000_000, images: 500 })
 })
 
-test("a model of Anthropic has the images of its window", () => {
-  for (const [name, tokens] of Object.entries(WINDOWS)) {
-    if (!name.startsWith("claude")) continue
-    const { anthropic, anthropicLarge } = REQUEST_LIMITS
-    expect(limitsOf(name)).toBe(tokens > 200_000 ? anthropicLarge : anthropic)
-  }
+test("a limit that is not known is missing", () => {
+  expect(limitsOf("gpt-oss-120b")).toEqual({ tokens: 131_072 })
+  expect(limitsOf("llama-3", { llama: 8_000 })).toEqual({ tokens: 8_000 })
+  expect(limitsOf("llama-3")).toEqual({})
+  expect(limitsOf(undefined)).toEqual({})
 })
 
 test("the caller's rows win: a longer one, one of the same length, one with the prefix, one for every model", () => {
