@@ -19,6 +19,12 @@ function user(id: string, content: string) {
   return { type: "message", id, message: { role: "user", content } } as const
 }
 
+/** What the model has answered may be summarized. */
+function answered(id: string, content: string) {
+  const message = { role: "assistant", content: "ok" } as const
+  return [user(id, content), { type: "message", id: `${id}-answer`, message }] as const
+}
+
 function repository(readWindow = { first: 512, largest: 4096 }) {
   const storage = createMemoryStorage()
   const make = () => createSessions({ storage, readWindow, compaction: { keepRecentTokens: 0, summarize: repeating } })
@@ -44,12 +50,12 @@ test.each(Object.entries(changes))(
   async (_, change) => {
     const { make, sessions } = repository()
     const session = await sessions.create({ id: "s" })
-    await session.append([user("u1", `secret-a ${LONG}`), user("u2", `word-b ${LONG}`)])
+    await session.append([user("u1", `secret-a ${LONG}`), ...answered("u2", `word-b ${LONG}`)])
     const first = await session.compact()
     expect(await outdatedOf(session)).toEqual([])
     await change(session, "u1")
     expect(await outdatedOf(session)).toMatchObject([{ entryId: first.entryId, entries: ["u1"] }])
-    await session.append(user("u3", `word-c ${LONG}`))
+    await session.append(answered("u3", `word-c ${LONG}`))
     const second = await session.compact()
     await session.append(Array.from({ length: 20 }, (__, index) => user(`v${index}`, `word-v${index} ${LONG}`)))
     await session.close()
@@ -89,12 +95,39 @@ test("the summary made anew keeps from the same entry on, and the beginning of a
   expect((await session.context()).messages.map(({ entryId }) => entryId)[1]).toBe("a2")
 })
 
+test("the question that the summary is followed by is not outdated with it, and follows the summary made anew", async () => {
+  const { sessions } = repository()
+  const session = await sessions.create()
+  const call = { type: "toolCall", id: "c", name: "read", arguments: {} } as const
+  const result = {
+    type: "message",
+    message: { role: "toolResult", toolCallId: "c", toolName: "read", content: LONG },
+  } as const
+  await session.append([...answered("u1", `secret-a ${LONG}`), user("u2", `word-b ${LONG}`)])
+  await session.append([{ type: "message", message: { role: "assistant", content: [call] } }, result])
+  await session.append({ type: "message", id: "a2", message: { role: "assistant", content: [{ ...call, id: "d" }] } })
+  const idsOf = async () => (await session.context({ repair: "none" })).messages.map(({ entryId }) => entryId)
+  const { entryId } = await session.compact()
+  expect(await idsOf()).toEqual([entryId, "u2", "a2"])
+  await session.edit("u2", { content: "word-c" })
+  expect(await outdatedOf(session)).toEqual([])
+  await session.tombstone("u1")
+  expect(await outdatedOf(session)).toMatchObject([{ entries: ["u1"] }])
+  const anew = await session.compact({ anew: true })
+  expect(anew.summary).not.toMatch(/secret-a|word-b/)
+  expect(await idsOf()).toEqual([anew.entryId, "u2", "a2"])
+  expect(await textOf(session)).toContain("word-c")
+  await session.tombstone("u2")
+  expect(await outdatedOf(session)).toEqual([])
+})
+
 test("a summary of which nothing is left says so, and no model is asked", async () => {
   const { sessions } = repository()
   const session = await sessions.create()
-  await session.append(user("u1", `secret-a ${LONG}`))
+  await session.append(answered("u1", `secret-a ${LONG}`))
   await session.compact()
   await session.tombstone("u1")
+  await session.tombstone("u1-answer")
   const none = async () => Promise.reject(new Error("asked"))
   const { summary } = await session.compact({ anew: true, summarize: none })
   expect(summary).toBe("Nothing is left of the conversation before this point.")
@@ -143,7 +176,7 @@ test("a compaction that covers the summary of a branch is outdated with it, and 
   await session.append(user("u1", "start"))
   await session.append([user("b1", `secret-a ${LONG}`), user("b2", `word-b ${LONG}`)])
   await session.branchWithSummary("u1", {})
-  await session.append(user("u2", `word-c ${LONG}`))
+  await session.append(answered("u2", `word-c ${LONG}`))
   const { entryId } = await session.compact()
   await session.tombstone("b1")
   expect(await outdatedOf(session)).toMatchObject([{ entryId, entries: ["b1"] }])
@@ -157,7 +190,7 @@ test("a compaction that covers the summary of a branch is outdated with it, and 
 test("a context that is built from entries says the same", async () => {
   const { sessions } = repository()
   const session = await sessions.create()
-  await session.append(user("u1", `secret-a ${LONG}`))
+  await session.append(answered("u1", `secret-a ${LONG}`))
   const { entryId } = await session.compact()
   await session.tombstone("u1")
   const slots = [undefined]
@@ -168,7 +201,7 @@ test("a context that is built from entries says the same", async () => {
 test("`anew` is refused without a summary, with a rule of what is kept, and with another value", async () => {
   const { sessions } = repository()
   const session = await sessions.create()
-  await session.append(user("u1", LONG))
+  await session.append(answered("u1", LONG))
   await expect(session.compact({ anew: true })).rejects.toMatchObject({ code: "compaction_failed" })
   await session.compact()
   await expect(session.compact({ anew: true, keepTurns: 1 })).rejects.toMatchObject({ code: "invalid" })

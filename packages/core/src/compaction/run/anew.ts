@@ -48,7 +48,10 @@ export async function compactAnew(live: CompactableSession, run: CompactionRun):
   const settings = settingsInForce(live, before, run.settings)
   const renewed = await renewBranches(live, run, before, settings)
   if (before.compaction !== undefined)
-    return compactOnce(live, { ...run, plan: (selection, inForce, sent) => planAnew(live, run, selection, inForce, sent) })
+    return compactOnce(live, {
+      ...run,
+      plan: (selection, inForce, sent) => planAnew(live, run, selection, inForce, sent),
+    })
   if (renewed === undefined)
     throw failed(live.id, "its context has no summary to make anew: no compaction, and no outdated branch summary")
   const { tokens: tokensBefore } = (await sentContext(live, before, settings, { signal })).ruler
@@ -93,7 +96,10 @@ async function planAnew(
       // The cut is given, whatever size it leads to.
       reaches: true,
       tokensExpected: tokensBefore,
-      tokensBeside: tokensOf([...system, ...(question === undefined ? [] : [question]), ...kept], { sizeOf, otherTokens }),
+      tokensBeside: tokensOf([...system, ...(question === undefined ? [] : [question]), ...kept], {
+        sizeOf,
+        otherTokens,
+      }),
       ...stays,
       history: messages.slice(0, cut.turnStart),
       turnPrefix: messages.slice(cut.turnStart),

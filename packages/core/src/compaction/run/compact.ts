@@ -255,6 +255,15 @@ async function summarize(
   return { summary: storedSummary(answers, work), usage, kept }
 }
 
+/** What a compaction carries has its seq. */
+function placeOf({ seq, entry, carried }: SelectedEntry): Seq | string {
+  return carried === true ? entry.id : seq
+}
+
+function isSystem({ entry, carried }: SelectedEntry): boolean {
+  return carried === true && (entry["message"] as Message).role === "system"
+}
+
 /**
  * Throws if the session has moved while its summary was made: to another branch, by another compaction, or by an edit or a deletion of
  * a summarized entry, which the summary must not bring back. Entries appended meanwhile are kept; returns the first of them.
@@ -270,10 +279,10 @@ function checkNotMoved(live: CompactableSession, leafId: string | null, made: Se
   if (seq !== from) throw moved(live.id)
   const current = selectContext(log, leaf, header)
   if ("older" in current || current.compaction !== made.compaction) throw moved(live.id)
-  const editBySeq = new Map(current.entries.map(({ seq, edit }) => [seq, edit?.id]))
-  // A carried message is not in the summary, and its copy is made when the compaction is appended.
-  const isUnchanged = ({ seq, edit, carried }: SelectedEntry): boolean =>
-    carried === true || (editBySeq.has(seq) && editBySeq.get(seq) === edit?.id)
+  const edits = new Map(current.entries.map((item) => [placeOf(item), item.edit?.id]))
+  // A carried system message is not in the summary, and its copy is made when the compaction is appended.
+  const isUnchanged = (item: SelectedEntry): boolean =>
+    isSystem(item) || (edits.has(placeOf(item)) && edits.get(placeOf(item)) === item.edit?.id)
   if (!made.entries.every(isUnchanged)) throw moved(live.id)
   return first === undefined ? undefined : log.at(first)
 }

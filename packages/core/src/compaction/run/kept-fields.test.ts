@@ -5,6 +5,9 @@ import type { Session } from "../../session/types.ts"
 import type { Summarize } from "../types.ts"
 
 const user = (content: string) => ({ type: "message", message: { role: "user", content } }) as const
+/** What the model has answered may be summarized. */
+const answered = (content: string) =>
+  [user(content), { type: "message", message: { role: "assistant", content: "ok" } }] as const
 const LONG = "x ".repeat(400)
 
 function repository(summarize: Summarize) {
@@ -20,7 +23,7 @@ test("`shortSummary` and `preserveData` of an answer are in the compaction, in f
   const preserveData = { plan: ["a", null], at: 1 }
   const sessions = repository(async () => ({ content: "said", shortSummary: "Tests fixed", preserveData }))
   const session = await sessions.create({ id: "s" })
-  await session.append(user(LONG))
+  await session.append(answered(LONG))
   await session.compact()
   const expected = { type: "compaction", shortSummary: "Tests fixed", preserveData }
   expect(await compactionOf(session)).toMatchObject(expected)
@@ -59,14 +62,14 @@ test.each([
   ["data with a circle", { preserveData: circle }],
 ])("%s fails the compaction and writes nothing", async (_, fields) => {
   const session = await repository(async () => ({ content: "said", ...fields })).create()
-  await session.append(user(LONG))
+  await session.append(answered(LONG))
   await expect(session.compact()).rejects.toMatchObject({ code: "compaction_failed" })
   expect(await compactionOf(session)).toBeUndefined()
 })
 
 test("null is as good as no short summary", async () => {
   const session = await repository(async () => ({ content: "said", shortSummary: null })).create()
-  await session.append(user(LONG))
+  await session.append(answered(LONG))
   await session.compact()
   expect(await compactionOf(session)).not.toHaveProperty("shortSummary")
 })
@@ -74,7 +77,7 @@ test("null is as good as no short summary", async () => {
 test("a compaction may keep from another compaction on: what follows that one is kept, its summary is not repeated, and forks keep it so", async () => {
   const sessions = repository(async ({ prompt }) => (prompt.includes("<previous-summary>") ? "third" : "first"))
   const session = await sessions.create({ id: "s" })
-  await session.append(user(`one ${LONG}`))
+  await session.append(answered(`one ${LONG}`))
   const first = await session.compact()
   const { ids } = await session.append([user("two"), user("three")])
   const compaction = { summary: "second", tokensBefore: 9, readFiles: [], modifiedFiles: [] }
@@ -88,7 +91,7 @@ test("a compaction may keep from another compaction on: what follows that one is
     expect(diagnostics).toEqual([])
   }
   expect((await sessions.verify("s")).damaged).toBe(false)
-  await session.append(user(`five ${LONG}`))
+  await session.append(answered(`five ${LONG}`))
   const next = await session.compact()
   expect((await session.context()).messages.map(({ entryId }) => entryId)).toEqual([next.entryId])
   expect(next.summary).toBe("third")

@@ -6,6 +6,9 @@ import { FIRST_SUMMARY_PROMPT, SUMMARY_SYSTEM_PROMPT, UPDATE_SUMMARY_PROMPT } fr
 import type { CompactionSettings, SummarizeRequest } from "../types.ts"
 
 const user = (content: string) => ({ type: "message", message: { role: "user", content } }) as const
+/** What the model has answered may be summarized. */
+const answered = (content: string) =>
+  [user(content), { type: "message", message: { role: "assistant", content: "ok" } }] as const
 const LONG = "x ".repeat(400)
 
 async function asking(compaction: CompactionSettings = {}) {
@@ -26,9 +29,9 @@ test("a first summary and an update are asked for with the caller's texts, at th
     keepRecentTokens: 0,
     prompts: { system: "SYSTEM", initial: "INITIAL", update: "UPDATE" },
   })
-  await session.append(user(`one ${LONG}`))
+  await session.append(answered(`one ${LONG}`))
   await session.compact({ instructions: "LAST" })
-  await session.append(user(`two ${LONG}`))
+  await session.append(answered(`two ${LONG}`))
   await session.compact()
   expect(asked.map(({ system }) => system)).toEqual(["SYSTEM", "SYSTEM"])
   expect(asked[0]?.prompt).toMatch(/^<conversation>.*one.*<\/conversation>\n\nINITIAL\n\nLAST$/s)
@@ -40,15 +43,15 @@ test("a first summary and an update are asked for with the caller's texts, at th
 
 test("layers override single texts, and one that is left out has its default", async () => {
   const { session, asked, missing } = await asking({ keepRecentTokens: 0, prompts: { system: "A", initial: "B" } })
-  await session.append(user(`one ${LONG}`))
+  await session.append(answered(`one ${LONG}`))
   await session.compact({ prompts: { system: "C", initial: undefined as never } })
-  await session.append(user(`two ${LONG}`))
+  await session.append(answered(`two ${LONG}`))
   await session.compact()
   expect(asked.map(({ system }) => system)).toEqual(["C", "A"])
   expect(asked[0]?.prompt.endsWith("\n\nB")).toBe(true)
   expect(asked[1]?.prompt.endsWith(`\n\n${UPDATE_SUMMARY_PROMPT}`)).toBe(true)
   const plain = await asking({ keepRecentTokens: 0, prompts: { system: "A" } })
-  await plain.session.append(user(`one ${LONG}`))
+  await plain.session.append(answered(`one ${LONG}`))
   await plain.session.compact({ prompts: {} })
   expect(plain.asked[0]?.prompt.endsWith(`\n\n${FIRST_SUMMARY_PROMPT}`)).toBe(true)
   expect(plain.asked[0]?.system).not.toBe(SUMMARY_SYSTEM_PROMPT)
@@ -58,9 +61,9 @@ test("layers override single texts, and one that is left out has its default", a
 
 test("the system prompt of the caller takes its part of the summarizer's window", async () => {
   const { session } = await asking({ keepRecentTokens: 0, summarizerWindow: 3_000, maxSummaryTokens: 100 })
-  await session.append(user(`one ${LONG}`))
+  await session.append(answered(`one ${LONG}`))
   await session.compact()
-  await session.append(user(`two ${LONG}`))
+  await session.append(answered(`two ${LONG}`))
   await expect(session.compact({ prompts: { system: "s".repeat(12_000) } })).rejects.toThrow(/too small/)
 })
 
@@ -73,7 +76,7 @@ test.each([
   [null, /prompts/],
 ])("%j is refused with what to do, also by `createSessions`", async (prompts, why) => {
   const { session } = await asking()
-  await session.append(user(LONG))
+  await session.append(answered(LONG))
   const refused = session.compact({ prompts: prompts as never })
   expect(await codeOf(refused)).toBe("invalid")
   await expect(refused).rejects.toThrow(why)
