@@ -23,6 +23,7 @@ const PRINTS: Readonly<Record<string, RegExp>> = {
   "A turn of an agent": /^2\nfix the tests 2\n$/,
   "A script on Node, Bun or Deno": /^2 1\n$/,
   "# Compaction": /^1\n$/,
+  "Before and after a refusal": /^$/,
   "What was deleted or edited afterwards": /^1 false\n$/,
   "# Search over sessions": /^\[ true \]\n\[\]\n$/,
   "# @sessions/search": /^\w{26} user \S+Z Where is the \[deploy\] \[key\]\?\n$/,

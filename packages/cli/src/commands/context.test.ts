@@ -55,7 +55,7 @@ test("the text has a summary line and a line for each message; --full prints who
   const cli = createCli()
   const { entries } = await cli.use((sessions) => makeSample(sessions))
   const { stdout } = await cli("context", "@last")
-  expect(stdout).toMatch(/^4 messages · about \d+ tokens · anthropic\/claude-opus-4-5\n/)
+  expect(stdout).toMatch(/^4 messages · about [\d,]+ tokens · anthropic\/claude-opus-4-5\n/)
   expect(stdout).toMatch(/ 1 {2}user {2}fix the tests\n +2 {2}assistant {2}I look\. → bash/)
   expect((await cli("context", "@last", "--full")).stdout).toContain(`toolResult  ${entries[2]}\n  1 failed\n`)
 })
