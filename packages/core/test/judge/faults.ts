@@ -28,13 +28,13 @@ export const FAULTS: readonly Fault[] = [
     name: "the beginning of a split turn is not summarized",
     law: "kept",
     file: PREPARE,
-    edits: [["turnPrefix: messages.slice(cut.turnStart, cut.first)", "turnPrefix: []"]],
+    edits: [["turnPrefix: summarized(cut.turnStart, cut.first)", "turnPrefix: []"]],
   },
   {
     name: "a message that is kept is summarized as well",
     law: "once",
     file: PREPARE,
-    edits: [["history: messages.slice(0, cut.turnStart)", "history: messages.slice(0, cut.turnStart + 1)"]],
+    edits: [["history: summarized(0, cut.turnStart)", "history: summarized(0, cut.turnStart + 1)"]],
   },
   {
     name: "what was appended while the summary was made is lost",

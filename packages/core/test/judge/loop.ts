@@ -7,11 +7,10 @@ import {
   type CompactionSettings,
   createSessions,
   type ModelMessage,
-  type PruneOptions,
   type Session,
   type Summarize,
 } from "@sessions/core"
-import { isTooLong, windowOf } from "@sessions/core/compaction"
+import { isTooLong } from "@sessions/core/compaction"
 import { createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 
 export interface Request {
@@ -39,19 +38,11 @@ export interface Loop {
 export const SESSION = "s"
 export const REBASE = { onConflict: "rebase" } as const
 
-/** What docs/context.md says of a context that does not fit, one step after the other; a compaction is between the last two. */
-const STEPS: readonly { readonly prune?: boolean | PruneOptions; readonly compact?: true }[] = [
-  {},
-  { prune: true },
-  { prune: { aggressive: true } },
-  { compact: true, prune: { aggressive: true } },
-  { prune: { softTrimShare: 0, hardClearShare: false, keepAssistantMessages: 0, exemptTools: [] } },
-]
-
+/** The loop of docs/compaction.md. */
 export async function openLoop({ location, settings, summarize, overhead = 0 }: LoopOptions): Promise<Loop> {
   const sessions = createSessions({
     storage: createMemoryStorage({ location }),
-    compaction: { ...settings, summarize },
+    compaction: { ...settings, summarize, overheadTokens: overhead },
   })
   const session = await sessions.openOrCreate(SESSION)
 
@@ -63,26 +54,15 @@ export async function openLoop({ location, settings, summarize, overhead = 0 }: 
     },
     async ask(send) {
       await session.autoCompact()
-      for (let step = 0; ; ) {
-        const { compact, prune = false } = STEPS[step] as (typeof STEPS)[number]
-        if (compact === true) await session.compact({ reason: "overflow" }).catch(() => {})
-        const { model } = await session.context()
-        const window = (windowOf(model?.model ?? "", settings.windows) ?? 200_000) - overhead
-        const context = await session.context({ window: Math.max(1, window), prune })
-        const isLast = step === STEPS.length - 1
-        if (context.fits === false && !isLast) {
-          step++
-          continue
-        }
+      for (await session.makeRoom(); ; ) {
+        const context = await session.context()
         try {
           const messages = context.messages.map(({ message }) => message)
-          const message = await send({ messages, predicted: context.tokens + overhead })
+          const message = await send({ messages, predicted: context.tokens })
           await session.append({ type: "message", message }, REBASE)
           return
         } catch (error) {
-          if (isBusy(error)) continue
-          if (isLast || !isTooLong(error)) throw error
-          step++
+          if (!isBusy(error)) await session.makeRoom({ error })
         }
       }
     },
