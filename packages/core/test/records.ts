@@ -164,10 +164,13 @@ const payloads: Record<
   file_snapshot: [{ messageId: ulid, files: mapTo(fields({ blob: fc.option(text), version: number })) }],
   leaf: [{}, { targetSeq: count, settles: strings }],
   context_refusal: [
-    { kind: fc.constantFrom("tokens", "bytes"), units: count, bytes: count },
-    { provider: text, model: text, count },
+    { kind: fc.constantFrom("tokens", "bytes", "images"), units: count, bytes: count },
+    { provider: text, model: text, count, limit: count },
   ],
-  context_step: [{ step: fc.constantFrom("failed", "end"), units: count }],
+  context_step: [
+    { step: fc.constantFrom("failed", "end"), units: count },
+    { provider: text, model: text },
+  ],
   custom: [{ customType: text }, { data: json }],
 }
 

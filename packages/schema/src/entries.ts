@@ -181,18 +181,25 @@ export const entries = {
   context_refusal: z.looseObject({
     type: z.literal("context_refusal"),
     ...base,
-    kind: z.enum(["tokens", "bytes"]).meta({ description: "What there was too much of." }),
+    kind: z.enum(["tokens", "bytes", "images"]).meta({ description: "What there was too much of." }),
     provider: z.string().exactOptional(),
     model: z.string().exactOptional(),
     units: tokens.meta({ description: "The estimate of the refused messages." }),
     bytes: tokens.meta({ description: "UTF-8 bytes of the refused messages as JSON." }),
-    count: tokens.meta({ description: "Tokens of the request, as the provider has named them." }).exactOptional(),
+    count: tokens
+      .meta({ description: "Tokens or images of the request, as the provider has named them." })
+      .exactOptional(),
+    limit: tokens.meta({ description: "The most images of a request, as the provider has named it." }).exactOptional(),
   }),
   context_step: z.looseObject({
     type: z.literal("context_step"),
     ...base,
     step: z.enum(["failed", "end"]),
-    units: tokens.meta({ description: "The estimate of the messages that were too many." }),
+    provider: z.string().meta({ description: "At the end: that of the model that has refused." }).exactOptional(),
+    model: z.string().exactOptional(),
+    units: tokens.meta({
+      description: "The estimate of the messages that were too many; at the end without the summary.",
+    }),
   }),
   custom: z.looseObject({ type: z.literal("custom"), ...base, customType: z.string(), data: anything }),
 }

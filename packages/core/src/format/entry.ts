@@ -240,21 +240,26 @@ export interface LeafEntry extends EntryBase {
 export interface ContextRefusalEntry extends EntryBase {
   readonly type: "context_refusal"
   /** What there was too much of. */
-  readonly kind: "tokens" | "bytes"
+  readonly kind: "tokens" | "bytes" | "images"
   readonly provider?: string
   readonly model?: string
   /** The estimate of the refused messages. */
   readonly units: number
   /** UTF-8 bytes of the refused messages as JSON. */
   readonly bytes: number
-  /** Tokens of the request, if the provider has named them. */
+  /** Tokens or images of the request, if the provider has named them. */
   readonly count?: number
+  /** The most images of a request, if the provider has named it. */
+  readonly limit?: number
 }
 /** A step to make room for a refused context that has changed nothing: a summary that failed, or the end of what can be done. */
 export interface ContextStepEntry extends EntryBase {
   readonly type: "context_step"
   readonly step: "failed" | "end"
-  /** The estimate of the messages that were too many. */
+  /** At the end: the model that has refused. */
+  readonly provider?: string
+  readonly model?: string
+  /** The estimate of the messages that were too many; at the end without the summary. */
   readonly units: number
 }
 export interface CustomEntry extends EntryBase {
@@ -431,14 +436,20 @@ export const ENTRY_CHECKS: ReadonlyMap<string, Check> = checksByName<EntryType>(
   file_snapshot: shape({ messageId: isString, files: mapOf(shape({ blob: nullable(isString), version: isNumber })) }),
   leaf: shape({ targetSeq: optional(isCount), settles: optional(arrayOf(isString)) }),
   context_refusal: shape({
-    kind: oneOf("tokens", "bytes"),
+    kind: oneOf("tokens", "bytes", "images"),
     provider: optional(isString),
     model: optional(isString),
     units: tokens,
     bytes: tokens,
     count: optional(tokens),
+    limit: optional(tokens),
   }),
-  context_step: shape({ step: oneOf("failed", "end"), units: tokens }),
+  context_step: shape({
+    step: oneOf("failed", "end"),
+    provider: optional(isString),
+    model: optional(isString),
+    units: tokens,
+  }),
   custom: shape({ customType: isString }),
 })
 

@@ -15,6 +15,7 @@ export interface Fault {
   readonly edits: readonly (readonly [text: string, replacement: string])[]
 }
 
+const PLAN_CUT = "packages/core/src/compaction/plan/plan-cut.ts"
 const PREPARE = "packages/core/src/compaction/plan/prepare.ts"
 
 export const FAULTS: readonly Fault[] = [
@@ -41,6 +42,24 @@ export const FAULTS: readonly Fault[] = [
     law: "kept",
     file: "packages/core/src/compaction/run/compact.ts",
     edits: [["work.firstKeptEntryId ?? appended?.id ?? id", "work.firstKeptEntryId ?? id"]],
+  },
+  {
+    name: "the question of a split turn is summarized away",
+    law: "question",
+    file: PLAN_CUT,
+    edits: [["question: isCarried ? question : undefined", "question: undefined"]],
+  },
+  {
+    name: "results that the model has not read are summarized",
+    law: "unread",
+    file: PLAN_CUT,
+    edits: [["if (hasCalls(messages[answer]?.content)) return answer", ""]],
+  },
+  {
+    name: "summaries are paid for a context of which a smaller form was refused",
+    law: "unpaid",
+    file: "packages/core/src/compaction/run/since-answer.ts",
+    edits: [["return unitsBesideSummary(smallest, count) >= refused", "return false"]],
   },
 ]
 

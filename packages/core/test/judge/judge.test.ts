@@ -4,12 +4,13 @@ import { expect, test } from "vitest"
 import { runs } from "../../../../.config/runs.ts"
 import { drawCase, judge, judgeModels } from "./judge.ts"
 import { isBusy } from "./loop.ts"
-import { BUSY, TOO_LONG, TOO_MANY_BYTES } from "./refusals.ts"
+import { BUSY, TOO_LONG, TOO_MANY_BYTES, TOO_MANY_IMAGES } from "./refusals.ts"
 
 test("the refusals of all simulated providers are known, and a busy provider refuses nothing", () => {
   for (const [provider, words] of Object.entries(TOO_LONG))
     expect([provider, isTooLong(words(9_000, 8_000))]).toEqual([provider, true])
   for (const words of TOO_MANY_BYTES) expect(isTooLong(words())).toBe(true)
+  for (const words of TOO_MANY_IMAGES) expect(isTooLong(words(107, 100))).toBe(true)
   for (const words of BUSY) expect([isTooLong(words()), isBusy(words())]).toEqual([false, true])
 })
 

@@ -105,7 +105,7 @@ function isFinal({ content, stopReason }: AssistantMessage): boolean {
   return !hasCalls(content) && !BROKEN.has(stopReason)
 }
 
-function hasCalls(content: Message["content"]): boolean {
+export function hasCalls(content: Message["content"]): boolean {
   return content?.some(({ type }) => type === "toolCall") ?? false
 }
 

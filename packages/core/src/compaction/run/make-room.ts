@@ -5,13 +5,12 @@
 import type { Selection } from "../../context/select.ts"
 import { SessionError } from "../../format/errors.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
+import type { TokenCounter } from "../../format/tokens.ts"
 import { signalOf } from "../../storage/signals.ts"
 import { utf8Length } from "../../storage/utf8.ts"
-import { isAnswer } from "../../context/ruler.ts"
 import { renderMessages } from "../../context/render.ts"
 import type { CompactableSession, CompactionCaller } from "../../session/live.ts"
 import { selectAt } from "../../session/read-path.ts"
-import { parentOf } from "../../log/path.ts"
 import { resolveSettings } from "../settings/settings.ts"
 import { type Refusal, refusalOf } from "../summary/too-long.ts"
 import type { MakeRoomOptions, RoomResult } from "../types.ts"
@@ -21,6 +20,7 @@ import { causeOf } from "./fitting.ts"
 import { checkMakeRoom } from "./options.ts"
 import { compactFurther } from "./run.ts"
 import { sentContext, type SentContext } from "./sent-context.ts"
+import { isHopeless, sinceAnswer, unitsBesideSummary } from "./since-answer.ts"
 
 /** Summaries until the model answers: by the settings, with half of what was kept, and with what must stay. */
 const SUMMARIES = 3
@@ -49,15 +49,17 @@ export async function makeRoom(
     now = await look()
   }
   let step: RoomResult["step"] = "none"
-  // A refusal for bytes says nothing of the tokens: one compaction is tried for each.
+  // A refusal for bytes or images says nothing of the tokens: one compaction is tried for each.
   while (!isEnough(now, refusal, step)) {
     const { ruler } = now.sent
-    const { summaries, isNew } = sinceAnswer(live, now.selection)
-    const canAsk = resolved.summarize !== undefined && (summaries < SUMMARIES || isNew)
+    const since = sinceAnswer(live, now.selection)
+    const { summaries, isNew } = since
+    const isAllowed = (summaries < SUMMARIES || isNew) && !isHopeless(since, now.sent.messages, resolved.countTokens)
+    const canAsk = resolved.summarize !== undefined && isAllowed
     const most = [undefined, (ruler.tokens - ruler.before) / 2, 0][Math.min(summaries, SUMMARIES - 1)]
     if (!canAsk) {
       if (refusal === undefined) break
-      if (step === "none") throw await end(live, now, error)
+      if (step === "none") throw await end(live, now, resolved.countTokens, error)
       break
     }
     try {
@@ -84,42 +86,28 @@ function isEnough({ sent, limit }: Situation, refusal: Refusal | undefined, step
   return sent.ruler.tokens <= limit && (refusal === undefined || step !== "none")
 }
 
-function refusalEntry({ selection, sent }: Situation, { kind, count }: Refusal): NewEntry {
+function refusalEntry({ selection, sent }: Situation, refusal: Refusal): NewEntry {
   const model = selection.state.models["default"]
   const messages = renderMessages(sent.entries).messages.map(({ message }) => message)
   return {
     type: "context_refusal",
-    kind,
+    ...refusal,
     ...model,
     units: sent.ruler.units,
     bytes: utf8Length(JSON.stringify(messages)),
-    ...(count === undefined ? {} : { count }),
   }
 }
 
-/** The summaries that were asked for since the last answer, and whether a message was added since the last of them. */
-function sinceAnswer(
-  { state: { log } }: CompactableSession,
-  { entries }: Selection,
-): { readonly summaries: number; readonly isNew: boolean } {
-  const first = entries.reduce((least, { seq }) => Math.min(least, seq), log.end)
-  let summaries = 0
-  let isNew = false
-  for (let seq = entries.at(-1)?.seq ?? -1; seq >= first; seq = parentOf(log, seq)) {
-    const entry = log.at(seq)
-    if (entry?.type === "compaction" || (entry?.type === "context_step" && entry["step"] === "failed")) summaries++
-    if (entry?.type !== "message") continue
-    if (isAnswer(entry["message"])) break
-    isNew ||= summaries === 0
-  }
-  return { summaries, isNew }
-}
-
-async function end(live: CompactableSession, { sent, limit }: Situation, cause: unknown): Promise<SessionError> {
-  const { ruler, entries } = sent
-  await live.append([{ type: "context_step", step: "end", units: ruler.units }])
-  const { messages } = renderMessages(entries)
-  const why = causeOf(ruler, limit, messages).text
+async function end(
+  live: CompactableSession,
+  { selection, sent, limit }: Situation,
+  count: TokenCounter | undefined,
+  cause: unknown,
+): Promise<SessionError> {
+  const { ruler, messages } = sent
+  const model = selection.state.models["default"]
+  await live.append([{ type: "context_step", step: "end", ...model, units: unitsBesideSummary(messages, count) }])
+  const why = causeOf(ruler, limit, renderMessages(sent.entries).messages).text
   const message = `The provider refuses the context of session ${live.id}, of about ${ruler.tokens} tokens, and nothing is left to summarize: ${why}. Delete or edit a large message, or change the model.`
   return new SessionError("no_room", message, { session: live.id, cause })
 }

@@ -15,6 +15,7 @@ import { failed, invalid, kindOf, keepRuleOf } from "./failure.ts"
 import { checkCompact } from "./options.ts"
 import { sentContext } from "./sent-context.ts"
 import { causeOf } from "./fitting.ts"
+import { isHopeless, sinceAnswer } from "./since-answer.ts"
 import { summarizeOf } from "./summarizer.ts"
 
 /**
@@ -182,7 +183,7 @@ async function isDue(
     const why = `reserveTokens (${trigger.tokens}) is not below the window (${window}); use a smaller reserve, or a larger contextWindow`
     throw failed(live.id, why)
   }
-  const { ruler, due } = await sentContext(live, selection, inForce, { signal })
+  const { ruler, due, messages } = await sentContext(live, selection, inForce, { signal })
   const { compaction, state } = live
   const { unproved } = compaction
   const isOverLimit = (tokens: number): boolean => isOver({ trigger, limit: due }, tokens)
@@ -193,7 +194,7 @@ async function isDue(
       if (compaction.failures >= settings.maxFailures) return false
     }
   }
-  return isOverLimit(ruler.tokens)
+  return isOverLimit(ruler.tokens) && !isHopeless(sinceAnswer(live, selection), messages, settings.countTokens)
 }
 
 /** The number of messages on the path after the compaction that the context begins with. */

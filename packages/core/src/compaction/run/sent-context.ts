@@ -4,7 +4,7 @@ import { pruneSizes } from "../../context/prune/sent-sizes.ts"
 import { renderMessages } from "../../context/render.ts"
 import { measure, type Ruler } from "../../context/ruler.ts"
 import type { Selection } from "../../context/select.ts"
-import type { SelectedEntry } from "../../context/types.ts"
+import type { ContextMessage, SelectedEntry } from "../../context/types.ts"
 import type { ReadableSession } from "../../session/live.ts"
 import { restoreSelected, restoreState } from "../../session/read-path.ts"
 import type { CallOptions } from "../../storage/contract.ts"
@@ -14,6 +14,8 @@ import type { SettingsInWindow } from "../settings/settings.ts"
 export interface SentContext {
   /** With their blobs. */
   readonly entries: readonly SelectedEntry[]
+  /** As they are sent. */
+  readonly messages: readonly ContextMessage[]
   readonly ruler: Ruler
   /** The size at which the session is due: that of the settings, or the most that the model takes if that is less. */
   readonly due: number
@@ -33,5 +35,5 @@ export async function sentContext(
   const sizes = pruneSizes(log, from, whole, { window, count, overheadTokens })
   const view = prune === false ? { messages: whole } : { whole, ...pruneMessages(whole, prune, sizes) }
   const ruler = measure(log, from, view, { count, overheadTokens })
-  return { entries, ruler, due: Math.min(limit, ruler.limit(window)) }
+  return { entries, messages: view.messages, ruler, due: Math.min(limit, ruler.limit(window)) }
 }

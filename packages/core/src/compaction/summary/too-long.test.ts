@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { isTooLong } from "./too-long.ts"
+import { isTooLong, refusalOf } from "./too-long.ts"
 
 /** What providers say; the sources are with the patterns. */
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -46,6 +46,20 @@ const REFUSALS: Readonly<Record<string, string>> = {
   Ollama: "prompt too long; exceeded max context length by 4 tokens",
 }
 
+/** Too many images: what is said, and the numbers in it. */
+const IMAGES: Readonly<Record<string, { readonly count?: number; readonly limit?: number }>> = {
+  "Too much media: 0 document pages + 107 images > 100": { count: 107, limit: 100 },
+  "too many images and documents: 104 + 1 > 100": { count: 105, limit: 100 },
+  "Too many images in request. Max is 10.": { limit: 10 },
+  "Too many images in request: 11 images provided, but the model supports a maximum of 10 images.": {
+    count: 11,
+    limit: 10,
+  },
+  "too many URL images in request (max 20)": { limit: 20 },
+  "request contains 52 images, exceeding the maximum of 50 allowed per request": { count: 52, limit: 50 },
+  "At most 5 image(s) may be provided in one request.": { limit: 5 },
+}
+
 /** What is said of other things; a shorter request would not help. */
 const OTHERS: Readonly<Record<string, string>> = {
   "Bedrock's throttling": "Too many tokens, please wait before trying again.",
@@ -60,6 +74,7 @@ const OTHERS: Readonly<Record<string, string>> = {
     "max_tokens is too large: 100000. This model supports at most 16384 completion tokens.",
   "a long id":
     "Invalid 'input[3].id': string too long. Expected a string with maximum length 64, but got a string with length 70.",
+  "an image that is too large": "Could not process image: image dimensions exceed max allowed size",
   overloaded: "Overloaded",
   "a wrong key": "invalid token",
 }
@@ -85,6 +100,14 @@ test("the refusal of each provider is recognized, however its client throws it",
 test("throttling and errors of other kinds are not a refusal for the length, though they speak of tokens too", () => {
   for (const form of Object.values(FORMS))
     for (const [what, text] of Object.entries(OTHERS)) expect([what, isTooLong(form(text, 400))]).toEqual([what, false])
+})
+
+test("a refusal of too many images is known, with its numbers; it says nothing of the tokens", () => {
+  for (const form of Object.values(FORMS))
+    for (const [text, numbers] of Object.entries(IMAGES)) {
+      expect([text, isTooLong(form(text, 400))]).toEqual([text, true])
+      expect(refusalOf(form(text, 400))).toEqual({ kind: "images", ...numbers })
+    }
 })
 
 test("the status decides: a payload too large is refused for its length, too many requests and a wrong key are not", () => {

@@ -61,6 +61,18 @@ const ALONE_TOO_LARGE = /request too large for/
 const THROTTLED =
   /throttl|please wait|rate[_ -]?limit|too many (?:requests|tokens per)|quota|try again (?:in|later)|slow down/
 
+/**
+ * Too many images in one request. Anthropic: "Too much media: 0 document pages + 107 images > 100"; "too many images and documents: 120 + 0
+ * > 100". github.com/anthropics/claude-code/issues/24541 (2026-02-09)
+ * Azure: "Too many images in request. Max is 10." github.com/the-open-agent/openagent/issues/874 (2024-06-27)
+ * GitHub Copilot: "Too many images in request: 11 images provided, but the model supports a maximum of 10 images."
+ * github.com/microsoft/vscode/issues/306919 (2026-03-31); "too many URL images in request (max 20)", issues/310937 (2026-04-17)
+ * opencode's provider: "request contains 52 images, exceeding the maximum of 50 allowed per request".
+ * github.com/anomalyco/opencode/issues/47721 (2026-09-07)
+ * vLLM: "At most 5 image(s) may be provided in one request." github.com/vllm-project/vllm/issues/17092 (2025-04-24)
+ */
+const IMAGES = /too much media|too many (?:url )?images|request contains \d+ images|at most \d+ image/
+
 /** "Payload too large". */
 const TOO_LARGE = 413
 /** A wrong key, or too many requests. The length does not matter. */
@@ -69,8 +81,8 @@ const OTHERS: ReadonlySet<unknown> = new Set([401, 403, 429])
 const LAYERS = 8
 
 /**
- * Whether a provider has refused a request because it is too long for the model, by the message, the code and the status of an error and
- * of its causes. False for throttling, which says "too many tokens" as well, unless the request alone is above the limit.
+ * Whether a provider has refused a request because it is too long for the model, or has too many images, by the message, the code and the
+ * status of an error and of its causes. False for throttling, which says "too many tokens" as well, unless the request alone is above the limit.
  */
 export function isTooLong(error: unknown): boolean {
   let current = error
@@ -84,9 +96,11 @@ export function isTooLong(error: unknown): boolean {
 
 /** What a provider has refused. */
 export interface Refusal {
-  readonly kind: "tokens" | "bytes"
-  /** Tokens of the request, if the provider names them. */
+  readonly kind: "tokens" | "bytes" | "images"
+  /** Tokens or images of the request, if the provider names them. */
   readonly count?: number
+  /** The most images of a request, if the provider names it. */
+  readonly limit?: number
 }
 
 /** Anthropic above 32 MB: request_too_large, status 413. Others: "Request payload size exceeds the limit: 20971520 bytes." (Gemini) */
@@ -113,9 +127,21 @@ export function refusalOf(error: unknown): Refusal | undefined {
     current = (current as Fields)["cause"]
   }
   const text = said.join("\n")
+  if (IMAGES.test(text)) return { kind: "images", ...imagesIn(text) }
   const count = COUNTS.map((words) => Number(words.exec(text)?.[1])).find((number) => number > 0)
   if (count !== undefined) return { kind: "tokens", count }
   return { kind: BYTES.test(text) ? "bytes" : "tokens" }
+}
+
+/** Anthropic counts the pages of documents as well. */
+function imagesIn(text: string): Omit<Refusal, "kind"> {
+  const [, pages, images, most] = /(\d+)(?: document pages)? \+ (\d+)(?: images)? > (\d+)/.exec(text) ?? []
+  const count = images === undefined ? /(\d+) images(?: provided)?,/.exec(text)?.[1] : Number(pages) + Number(images)
+  const limit = most ?? /(?:max(?:imum)?(?: is| of)?|at most) (\d+)/.exec(text)?.[1]
+  return {
+    ...(count === undefined ? {} : { count: Number(count) }),
+    ...(limit === undefined ? {} : { limit: Number(limit) }),
+  }
 }
 
 function textOfLayer(error: unknown): { readonly text: string; readonly status: readonly unknown[] } {
@@ -131,7 +157,7 @@ function verdictOf(error: unknown): boolean | undefined {
   if (ALONE_TOO_LARGE.test(text)) return true
   if (status.some((one) => OTHERS.has(one)) || THROTTLED.test(text)) return false
   if (status.includes(TOO_LARGE)) return true
-  return REFUSALS.some((words) => words.test(text)) ? true : undefined
+  return IMAGES.test(text) || REFUSALS.some((words) => words.test(text)) ? true : undefined
 }
 
 /** Clients keep the answer of the provider as `{ error: { message, code } }`, as its text, or as its fields. */

@@ -1,0 +1,104 @@
+import { expect, test } from "vitest"
+import { FILLER, startCompacting } from "../../../test/compacting.ts"
+import { assistant, user } from "../../../test/writers.ts"
+import type { Session } from "../../session/types.ts"
+
+const TALK = [user(FILLER), assistant(FILLER)]
+const TOO_LONG = new Error("prompt is too long")
+const MOST = 3
+
+/** A user message of so many tokens by the estimate. */
+const question = (tokens: number) => user("x".repeat(tokens * 4))
+
+/** A provider that refuses everything. */
+async function refuseAll(session: Session): Promise<unknown> {
+  await session.autoCompact()
+  await session.makeRoom()
+  for (;;) {
+    const error = await session.makeRoom({ error: TOO_LONG }).then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    )
+    if (error !== undefined) return error
+  }
+}
+
+/** A session whose last question, of so many tokens, was refused until nothing was left to do. */
+async function startRefused(tokens: number) {
+  let paid = 0
+  const summarize = async (): Promise<string> => `short ${++paid}`
+  const { session, reopen } = await startCompacting({ compaction: { summarize, contextWindow: 20_000 } })
+  const ask = async (from = session): Promise<number> => {
+    const before = paid
+    expect(await refuseAll(from)).toMatchObject({ code: "no_room" })
+    return paid - before
+  }
+  await session.append([...TALK, ...TALK, ...TALK])
+  let last = (await session.append(question(tokens))).ids[0] as string
+  const replace = async (tokens: number): Promise<void> => {
+    await session.tombstone(last)
+    last = (await session.append(question(tokens))).ids[0] as string
+  }
+  expect(await ask()).toBeGreaterThan(0)
+  return { session, reopen, ask, replace, summarize }
+}
+
+test("after the end nothing is paid for a form that is no smaller than the smallest one that was refused", async () => {
+  const { session, ask, replace } = await startRefused(400)
+  await session.append(question(500))
+  expect(await ask()).toBe(0)
+  await replace(200)
+  expect(await ask()).toBeGreaterThan(0)
+  await replace(300)
+  expect(await ask()).toBe(0)
+  // The last one that was refused has 300.
+  await replace(250)
+  expect(await ask()).toBe(0)
+  await session.append(question(600))
+  await replace(100)
+  expect(await ask()).toBeGreaterThan(0)
+})
+
+test("automatic compaction pays nothing for such a form either, in any process", async () => {
+  const { session, reopen, summarize } = await startRefused(400)
+  await session.append([question(500), ...Array.from({ length: 15 }, () => question(1_000))])
+  const settings = { summarize, contextWindow: 20_000, thresholdTokens: 5_000 }
+  for (const open of [session, await reopen()]) {
+    expect(await open.autoCompact(settings)).toBeUndefined()
+    expect(open.compactionStatus).toEqual({ running: false, failures: 0, breakerOpen: false })
+  }
+})
+
+test("an answer, and another model, have not refused that form", async () => {
+  const { session, ask } = await startRefused(400)
+  await session.append({ type: "model_change", provider: "p", model: "other" })
+  await session.append(TALK)
+  await session.append(question(500))
+  expect(await ask()).toBeGreaterThan(0)
+  const { session: next, ask: askNext } = await startRefused(400)
+  await next.append([assistant("ok"), ...TALK, question(500)])
+  expect(await askNext()).toBeGreaterThan(0)
+})
+
+test("a deletion, an edit and another model begin with all three summaries anew", async () => {
+  const edit = (targetId: string) => ({ type: "context_edit" as const, targetId, replacement: null })
+  const acts: ((session: Session, id: string) => Promise<unknown>)[] = [
+    (session, id) => session.tombstone(id),
+    (session, id) => session.append(edit(id)),
+    (session) => session.append({ type: "model_change", provider: "p", model: "other" }),
+  ]
+  for (const act of acts) {
+    let paid = 0
+    const summarize = async (): Promise<string> => {
+      paid++
+      throw new Error("the summarizer is down")
+    }
+    const { session } = await startCompacting({ compaction: { summarize, contextWindow: 20_000 } })
+    const { ids } = await session.append([...TALK, ...TALK, user("and now?")])
+    expect(await refuseAll(session)).toMatchObject({ code: "no_room" })
+    expect(paid).toBe(MOST)
+    await act(session, ids[0] as string)
+    expect(await refuseAll(session)).toMatchObject({ code: "no_room" })
+    expect(paid).toBe(2 * MOST)
+  }
+})
