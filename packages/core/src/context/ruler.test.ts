@@ -111,6 +111,31 @@ test("a request that was accepted raises the limit of its model", () => {
   expect([ruler.limit(1_000), ruler.limit(9_000)]).toEqual([5_100, 9_000])
 })
 
+test("a model of any name has its own limits, also behind a compaction", () => {
+  for (const name of ["__proto__", "constructor", "m"]) {
+    const change = { type: "model_change", provider: "p", model: name }
+    const refusal = {
+      type: "context_refusal",
+      kind: "tokens",
+      provider: "p",
+      model: name,
+      units: 9,
+      bytes: 9,
+      count: 5_000,
+    }
+    const answer = { ...answered(2_000), model: name, provider: "p" }
+    const { limits, limit } = rulerOf([change, said(), refusal, answer])
+    expect([name, limit(9_000)]).toEqual([name, 4_900])
+    const stored = JSON.parse(JSON.stringify({ overhead: 0, limits }))
+    const summary = { type: "compaction", summary: "", firstKeptEntryId: "e3", tokensBefore: 0, ruler: stored }
+    const ruler = rulerOf([change, said(), summary, said()])
+    expect([name, ruler.limit(9_000)]).toEqual([name, 4_900])
+    expect(JSON.stringify(ruler.limits)).toBe(JSON.stringify(limits))
+    expect(rulerOf([said()]).limit(9_000)).toBe(9_000)
+    expect({}).not.toHaveProperty("accepted")
+  }
+})
+
 test("each beginning of a log has the same sizes, whatever follows", () => {
   const records = [said(), answered(1_000), said(), tomb("e1"), answered(1_600), said(), answered(2_000)]
   for (let end = 1; end <= records.length; end++) {

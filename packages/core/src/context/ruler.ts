@@ -144,7 +144,8 @@ export function measure(
   const prompt = promptUnits(state, count)
   const changes = changesOf(log, entries, start, view, unitsOf)
   const known = calibrationOf(log, start)
-  const limits: { [model: string]: Taught } = {}
+  // Without a prototype: a model may have the name of one of its fields.
+  const limits: { [model: string]: Taught } = Object.create(null)
   for (const [name, taught] of Object.entries(known.limits ?? {})) limits[name] = { ...taught }
   const stretches = known.measured === undefined ? [] : [known.measured]
   const current = state.models["default"]?.model ?? ""

@@ -14,11 +14,12 @@ test("the refusals of all simulated providers are known, and a busy provider ref
   for (const words of BUSY) expect([isTooLong(words()), isBusy(words())]).toEqual([false, true])
 })
 
-test("a seed repeats its history", async () => {
+test("a seed repeats its history, with new ids", async () => {
   const outcomes = await Promise.all(
     [1, 2].map(async () => {
       const { world, ops } = drawCase(12)
-      return judge(world, ops)
+      const { broken, ...outcome } = await judge(world, ops)
+      return { ...outcome, broken: Array.from(broken, ([law, what]) => [law, what.replaceAll(/\b01\w{24}\b/g, "id")]) }
     }),
   )
   expect(outcomes[0]).toEqual(outcomes[1])

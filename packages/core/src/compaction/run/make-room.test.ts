@@ -54,6 +54,19 @@ test("a refusal is stored, and teaches every process the limit of the model", as
   for (const open of [session, await reopen()]) expect((await open.context({ window: 200_000 })).fits).toBe(false)
 })
 
+test("the limit of a model with the name of a field is stored, and read again", async () => {
+  const { session, reopen } = await startCompacting({ compaction: { summarize: async () => SUMMARY } })
+  await session.append([
+    { type: "model_change", provider: "p", model: "__proto__" },
+    ...TALK,
+    ...TALK,
+    user("and now?"),
+  ])
+  await session.makeRoom({ error: tooLong(9_000) })
+  expect((await session.makeRoom()).limit).toBe(8_820)
+  expect((await (await reopen()).makeRoom()).limit).toBe(8_820)
+})
+
 test("by the documented loop a session goes on with a window that is smaller than the table's and an unknown overhead", async () => {
   const summarize = async (): Promise<string> => "short"
   const { session, told } = await startCompacting({ compaction: { summarize, contextWindow: 50_000 } })
