@@ -26,11 +26,7 @@ export async function runTurn({ session, checkpoints, recall, files, model }: Ag
     const id = ids[0] as string
     await checkpoints.begin(id)
     for (;;) {
-      const { messages } = await turn.context()
-      const answer = await model(
-        system,
-        messages.map(({ message }) => message),
-      )
+      const answer = await ask(turn, system, model)
       await turn.append({ type: "message", message: answer })
       const calls = answer.content.filter((block): block is ToolCallBlock => block.type === "toolCall")
       if (calls.length === 0) return id
@@ -42,6 +38,22 @@ export async function runTurn({ session, checkpoints, recall, files, model }: Ag
   })
   recall.afterTurn(session)
   return asked
+}
+
+/** A request that is too long for the model is made shorter, and sent again. */
+async function ask(turn: Session, system: string, model: Model): Promise<AssistantMessage> {
+  for (;;) {
+    try {
+      await turn.makeRoom()
+      const { messages } = await turn.context()
+      return await model(
+        system,
+        messages.map(({ message }) => message),
+      )
+    } catch (error) {
+      await turn.makeRoom({ error })
+    }
+  }
 }
 
 interface Edit {

@@ -17,14 +17,22 @@ const sessions = createSessions({ storage: createFileStorage({ root: "./.session
 const session = await sessions.openOrCreate("with-ai-sdk")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })
-  const { request, diagnostics } = toAiSdk(await turn.context(), { system: "Be brief.", model })
-  for (const { message } of diagnostics) console.warn(message)
-  const { stream } = streamText({ model, tools: { weather }, stopWhen: stepCountIs(10), ...request })
-  await appendAiSdkStream(turn, stream, {
-    model,
-    onEvent: (part) => {
-      if (part.type === "text-delta") console.log(part.text)
-    },
-  })
+  for (;;) {
+    try {
+      await turn.makeRoom()
+      const { request, diagnostics } = toAiSdk(await turn.context(), { system: "Be brief.", model })
+      for (const { message } of diagnostics) console.warn(message)
+      const { stream } = streamText({ model, tools: { weather }, stopWhen: stepCountIs(10), ...request })
+      await appendAiSdkStream(turn, stream, {
+        model,
+        onEvent: (part) => {
+          if (part.type === "text-delta") console.log(part.text)
+        },
+      })
+      break
+    } catch (error) {
+      await turn.makeRoom({ error }) // if it was too long; any other error is thrown on
+    }
+  }
 })
 await sessions.close()

@@ -20,24 +20,29 @@ const session = await sessions.openOrCreate("with-anthropic")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })
   for (;;) {
-    const { request, diagnostics } = toAnthropic(await turn.context(), { system: "Be brief.", cache: true })
-    for (const { message } of diagnostics) console.warn(message)
-    const stream = client.messages.create({
-      model: "claude-sonnet-5-5",
-      max_tokens: 4096,
-      tools,
-      ...request,
-      stream: true,
-    })
-    const answer = await appendAnthropicStream(turn, stream, {
-      onEvent: (event) => {
-        if (event.type === "content_block_delta" && event.delta.type === "text_delta") console.log(event.delta.text)
-      },
-    })
-    if (answer.stopReason === "aborted") throw new Error("The connection was lost; the log has what arrived.")
-    const calls = toolCalls(answer)
-    for (const call of calls) await turn.append(toolResult(call, await run(call.name, call.arguments)))
-    if (calls.length === 0) break
+    try {
+      await turn.makeRoom()
+      const { request, diagnostics } = toAnthropic(await turn.context(), { system: "Be brief.", cache: true })
+      for (const { message } of diagnostics) console.warn(message)
+      const stream = client.messages.create({
+        model: "claude-sonnet-5-5",
+        max_tokens: 4096,
+        tools,
+        ...request,
+        stream: true,
+      })
+      const answer = await appendAnthropicStream(turn, stream, {
+        onEvent: (event) => {
+          if (event.type === "content_block_delta" && event.delta.type === "text_delta") console.log(event.delta.text)
+        },
+      })
+      if (answer.stopReason === "aborted") throw new Error("The connection was lost; the log has what arrived.")
+      const calls = toolCalls(answer)
+      for (const call of calls) await turn.append(toolResult(call, await run(call.name, call.arguments)))
+      if (calls.length === 0) break
+    } catch (error) {
+      await turn.makeRoom({ error }) // if it was too long; any other error is thrown on
+    }
   }
 })
 await sessions.close()

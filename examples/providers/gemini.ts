@@ -25,21 +25,26 @@ const session = await sessions.openOrCreate("with-gemini")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })
   for (;;) {
-    const { request, diagnostics } = toGemini(await turn.context(), { system: "Be brief.", model })
-    for (const { message } of diagnostics) console.warn(message)
-    const stream = client.models.generateContentStream({
-      model,
-      contents: request.contents,
-      config: { ...request.config, tools },
-    })
-    const answer = await appendGeminiStream(turn, stream, {
-      onEvent: ({ candidates }) => {
-        for (const { text, thought } of candidates?.[0]?.content?.parts ?? []) if (text && !thought) console.log(text)
-      },
-    })
-    const calls = toolCalls(answer)
-    for (const call of calls) await turn.append(toolResult(call, await run(call.name, call.arguments)))
-    if (calls.length === 0) break
+    try {
+      await turn.makeRoom()
+      const { request, diagnostics } = toGemini(await turn.context(), { system: "Be brief.", model })
+      for (const { message } of diagnostics) console.warn(message)
+      const stream = client.models.generateContentStream({
+        model,
+        contents: request.contents,
+        config: { ...request.config, tools },
+      })
+      const answer = await appendGeminiStream(turn, stream, {
+        onEvent: ({ candidates }) => {
+          for (const { text, thought } of candidates?.[0]?.content?.parts ?? []) if (text && !thought) console.log(text)
+        },
+      })
+      const calls = toolCalls(answer)
+      for (const call of calls) await turn.append(toolResult(call, await run(call.name, call.arguments)))
+      if (calls.length === 0) break
+    } catch (error) {
+      await turn.makeRoom({ error }) // if it was too long; any other error is thrown on
+    }
   }
 })
 await sessions.close()

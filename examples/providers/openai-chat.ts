@@ -23,24 +23,29 @@ const session = await sessions.openOrCreate("with-openai-chat")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })
   for (;;) {
-    const { request, diagnostics } = toOpenAIChat(await turn.context(), { system: "Be brief." })
-    for (const { message } of diagnostics) console.warn(message)
-    const stream = client.chat.completions.create({
-      model: "gpt-5.1",
-      tools,
-      ...request,
-      stream: true,
-      stream_options: { include_usage: true },
-    })
-    const answer = await appendOpenAIChatStream(turn, stream, {
-      onEvent: (chunk) => {
-        const text = chunk.choices[0]?.delta.content
-        if (text) console.log(text)
-      },
-    })
-    const calls = toolCalls(answer)
-    for (const call of calls) await turn.append(toolResult(call, await run(call.name, call.arguments)))
-    if (calls.length === 0) break
+    try {
+      await turn.makeRoom()
+      const { request, diagnostics } = toOpenAIChat(await turn.context(), { system: "Be brief." })
+      for (const { message } of diagnostics) console.warn(message)
+      const stream = client.chat.completions.create({
+        model: "gpt-5.1",
+        tools,
+        ...request,
+        stream: true,
+        stream_options: { include_usage: true },
+      })
+      const answer = await appendOpenAIChatStream(turn, stream, {
+        onEvent: (chunk) => {
+          const text = chunk.choices[0]?.delta.content
+          if (text) console.log(text)
+        },
+      })
+      const calls = toolCalls(answer)
+      for (const call of calls) await turn.append(toolResult(call, await run(call.name, call.arguments)))
+      if (calls.length === 0) break
+    } catch (error) {
+      await turn.makeRoom({ error }) // if it was too long; any other error is thrown on
+    }
   }
 })
 await sessions.close()

@@ -27,19 +27,24 @@ const session = await sessions.openOrCreate("with-openai-responses")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })
   for (;;) {
-    const { request, diagnostics } = toOpenAIResponses(await turn.context(), { system: "Be brief." })
-    for (const { message } of diagnostics) console.warn(message)
-    // The log has the conversation, so the API need not store it. Its reasoning then comes back encrypted.
-    const kept = { store: false, include: ["reasoning.encrypted_content" as const] }
-    const stream = client.responses.create({ model: "gpt-5.1", tools, ...kept, ...request, stream: true })
-    const answer = await appendOpenAIResponsesStream(turn, stream, {
-      onEvent: (event) => {
-        if (event.type === "response.output_text.delta") console.log(event.delta)
-      },
-    })
-    const calls = toolCalls(answer)
-    for (const call of calls) await turn.append(toolResult(call, await run(call.name, call.arguments)))
-    if (calls.length === 0) break
+    try {
+      await turn.makeRoom()
+      const { request, diagnostics } = toOpenAIResponses(await turn.context(), { system: "Be brief." })
+      for (const { message } of diagnostics) console.warn(message)
+      // The log has the conversation, so the API need not store it. Its reasoning then comes back encrypted.
+      const kept = { store: false, include: ["reasoning.encrypted_content" as const] }
+      const stream = client.responses.create({ model: "gpt-5.1", tools, ...kept, ...request, stream: true })
+      const answer = await appendOpenAIResponsesStream(turn, stream, {
+        onEvent: (event) => {
+          if (event.type === "response.output_text.delta") console.log(event.delta)
+        },
+      })
+      const calls = toolCalls(answer)
+      for (const call of calls) await turn.append(toolResult(call, await run(call.name, call.arguments)))
+      if (calls.length === 0) break
+    } catch (error) {
+      await turn.makeRoom({ error }) // if it was too long; any other error is thrown on
+    }
   }
 })
 await sessions.close()

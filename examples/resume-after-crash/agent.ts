@@ -17,14 +17,26 @@ export async function runTurn(session: Session, agent: Agent, prompt?: string): 
   await session.turn(async (turn) => {
     if (prompt !== undefined) await turn.append({ type: "message", message: { role: "user", content: prompt } })
     for (;;) {
-      const { messages } = await turn.context()
-      const reply = await agent.model(messages.map(({ message }) => message))
+      const reply = await ask(turn, agent)
       await turn.append({ type: "message", message: reply })
       const calls = reply.content.filter(isToolCall)
       if (calls.length === 0) return
       for (const call of calls) await turn.append({ type: "message", message: await callTool(agent, call) })
     }
   })
+}
+
+/** A request that is too long for the model is made shorter, and sent again. */
+async function ask(turn: Session, { model }: Agent): Promise<AssistantMessage> {
+  for (;;) {
+    try {
+      await turn.makeRoom()
+      const { messages } = await turn.context()
+      return await model(messages.map(({ message }) => message))
+    } catch (error) {
+      await turn.makeRoom({ error })
+    }
+  }
 }
 
 function isToolCall(block: ContentBlock): block is ToolCallBlock {

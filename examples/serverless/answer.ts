@@ -27,8 +27,7 @@ export async function answer(
   return session.turn(async (turn) => {
     const known = await storedAnswer(turn, { id, text }, answerId)
     if (known !== undefined) return { message: known, repeated: true }
-    const { messages } = await turn.context()
-    const message = await ask([...messages.map((one) => one.message), question])
+    const message = await askInRoom(turn, question, ask)
     try {
       await turn.append([
         { id, type: "message", message: question },
@@ -43,6 +42,23 @@ export async function answer(
     }
     return { message, repeated: false }
   })
+}
+
+/** A request that is too long for the model is made shorter, and sent again. */
+async function askInRoom(
+  turn: Pick<Session, "context" | "makeRoom">,
+  question: ModelMessage,
+  ask: Ask,
+): Promise<Message> {
+  for (;;) {
+    try {
+      await turn.makeRoom()
+      const { messages } = await turn.context()
+      return await ask([...messages.map((one) => one.message), question])
+    } catch (error) {
+      await turn.makeRoom({ error })
+    }
+  }
 }
 
 async function storedAnswer(

@@ -4,12 +4,22 @@ import { createIndexedDbStorage } from "@sessions/idb"
 export async function openChat({ database, id, ask }) {
   const sessions = createSessions({ storage: createIndexedDbStorage({ database }) })
   const session = await sessions.openOrCreate(id)
+  const askInRoom = async (turn) => {
+    for (;;) {
+      try {
+        await turn.makeRoom()
+        const { messages } = await turn.context()
+        return await ask(messages.map(({ message }) => toRow(message)))
+      } catch (error) {
+        await turn.makeRoom({ error })
+      }
+    }
+  }
   return {
     send: (text) =>
       session.turn(async (turn) => {
         await turn.append({ type: "message", message: { role: "user", content: text } })
-        const { messages } = await turn.context()
-        const answer = await ask(messages.map(({ message }) => toRow(message)))
+        const answer = await askInRoom(turn)
         await turn.append({ type: "message", message: { role: "assistant", content: answer } })
         return answer
       }),

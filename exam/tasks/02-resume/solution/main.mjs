@@ -12,12 +12,23 @@ async function ask(question) {
   const session = await sessions.openOrCreate("conversation")
   const said = await session.turn(async (turn) => {
     await turn.append({ type: "message", message: { role: "user", content: question } })
-    const { messages } = await turn.context()
-    const content = await answer(messages.map(({ message }) => ({ role: message.role, content: textOf(message) })))
+    const content = await answerIn(turn)
     await turn.append({ type: "message", message: { role: "assistant", content } })
     return content
   })
   console.log(said)
+}
+
+async function answerIn(turn) {
+  for (;;) {
+    try {
+      await turn.makeRoom()
+      const { messages } = await turn.context()
+      return await answer(messages.map(({ message }) => ({ role: message.role, content: textOf(message) })))
+    } catch (error) {
+      await turn.makeRoom({ error })
+    }
+  }
 }
 
 async function printLast(limit) {

@@ -11,8 +11,7 @@ const session = await sessions.openOrCreate("agent")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: question } })
   for (;;) {
-    const { request } = toOpenAIChat(await turn.context())
-    const completion = await complete(request)
+    const completion = await ask(turn)
     const entry = fromOpenAIChat(completion)
     await turn.append(entry)
     const calls = toolCalls(entry)
@@ -24,3 +23,15 @@ await session.turn(async (turn) => {
   }
 })
 await sessions.close()
+
+async function ask(turn) {
+  for (;;) {
+    try {
+      await turn.makeRoom()
+      const { request } = toOpenAIChat(await turn.context())
+      return await complete(request)
+    } catch (error) {
+      await turn.makeRoom({ error })
+    }
+  }
+}

@@ -10,8 +10,7 @@ try {
     const question = await questionOf(turn, Number(number))
     const { parentId } = await turn.entry(question)
     await turn.append({ type: "message", message: { role: "user", content: text } }, { at: parentId })
-    const { messages } = await turn.context()
-    const content = await answer(messages.map(({ message: { role, content } }) => ({ role, content: textOf(content) })))
+    const content = await answerIn(turn)
     await turn.append({ type: "message", message: { role: "assistant", content } })
     console.log(content)
   })
@@ -21,6 +20,18 @@ try {
   process.exitCode = 1
 }
 await sessions.close()
+
+async function answerIn(turn) {
+  for (;;) {
+    try {
+      await turn.makeRoom()
+      const { messages } = await turn.context()
+      return await answer(messages.map(({ message: { role, content } }) => ({ role, content: textOf(content) })))
+    } catch (error) {
+      await turn.makeRoom({ error })
+    }
+  }
+}
 
 async function questionOf(session, number) {
   const messages = []

@@ -11,10 +11,17 @@ export async function openChat({ folder, id, window, ask, summarize }) {
     send: (text) =>
       session.turn(async (turn) => {
         await turn.append({ type: "message", message: { role: "user", content: text } })
-        const { messages } = await turn.context({ window })
-        const answer = await ask(messages.map(({ message }) => toRow(message)))
-        await turn.append({ type: "message", message: { role: "assistant", content: answer } })
-        return answer
+        for (;;) {
+          try {
+            await turn.makeRoom()
+            const { messages } = await turn.context()
+            const answer = await ask(messages.map(({ message }) => toRow(message)))
+            await turn.append({ type: "message", message: { role: "assistant", content: answer } })
+            return answer
+          } catch (error) {
+            await turn.makeRoom({ error })
+          }
+        }
       }),
     async history() {
       const rows = []

@@ -14,14 +14,25 @@ export function createHandler({ client, bucket, ask }) {
     }
   }
 
+  async function askInRoom(turn) {
+    for (;;) {
+      try {
+        await turn.makeRoom()
+        const { messages } = await turn.context()
+        return await ask(messages.map(({ message }) => ({ role: message.role, text: textOf(message) })))
+      } catch (error) {
+        await turn.makeRoom({ error })
+      }
+    }
+  }
+
   async function answer(turn, { request: id, text }) {
     const known = await storedAnswer(turn, id)
     if (known !== undefined) return Response.json({ text: known })
     await turn.append({ type: "message", id, message: { role: "user", content: text } })
-    const { messages } = await turn.context()
     let said
     try {
-      said = await ask(messages.map(({ message }) => ({ role: message.role, text: textOf(message) })))
+      said = await askInRoom(turn)
     } catch (error) {
       return Response.json({ error: String(error) }, { status: 502 })
     }

@@ -12,8 +12,7 @@ const session = await sessions.openOrCreate(chat)
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: question } })
   for (;;) {
-    const { request } = toOpenAIChat(await turn.context(), { system: "Be brief." })
-    const completion = await client.chat.completions.create({ model: "gpt-5.1", tools: definitions, ...request })
+    const completion = await ask(turn)
     const answer = fromOpenAIChat(completion)
     await turn.append(answer)
     const calls = toolCalls(answer)
@@ -24,6 +23,18 @@ await session.turn(async (turn) => {
   }
 })
 await sessions.close()
+
+async function ask(turn) {
+  for (;;) {
+    try {
+      await turn.makeRoom()
+      const { request } = toOpenAIChat(await turn.context(), { system: "Be brief." })
+      return await client.chat.completions.create({ model: "gpt-5.1", tools: definitions, ...request })
+    } catch (error) {
+      await turn.makeRoom({ error })
+    }
+  }
+}
 
 async function resultOf(call) {
   try {

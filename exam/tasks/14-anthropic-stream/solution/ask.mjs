@@ -10,20 +10,27 @@ const session = await sessions.openOrCreate(chat)
 try {
   await session.turn(async (turn) => {
     await turn.append({ type: "message", message: { role: "user", content: question } })
-    const { request } = toAnthropic(await turn.context(), { system: "Be brief.", cache: true })
-    const stream = client.messages.create({
-      model: "claude-sonnet-5-5",
-      max_tokens: 4096,
-      thinking: { type: "enabled", budget_tokens: 1024 },
-      ...request,
-      stream: true,
-    })
-    await appendAnthropicStream(turn, stream, {
-      onEvent: (event) => {
-        if (event.type === "content_block_delta" && event.delta.type === "text_delta")
-          process.stdout.write(event.delta.text)
-      },
-    })
+    for (;;) {
+      try {
+        await turn.makeRoom()
+        const { request } = toAnthropic(await turn.context(), { system: "Be brief.", cache: true })
+        const stream = client.messages.create({
+          model: "claude-sonnet-5-5",
+          max_tokens: 4096,
+          thinking: { type: "enabled", budget_tokens: 1024 },
+          ...request,
+          stream: true,
+        })
+        return await appendAnthropicStream(turn, stream, {
+          onEvent: (event) => {
+            if (event.type === "content_block_delta" && event.delta.type === "text_delta")
+              process.stdout.write(event.delta.text)
+          },
+        })
+      } catch (error) {
+        await turn.makeRoom({ error })
+      }
+    }
   })
   process.stdout.write("\n")
 } catch (error) {

@@ -20,16 +20,25 @@ const handler = createSessionHandler({
     return repositories.get(user)
   },
   async run({ session, signal }) {
-    const { messages } = await session.context()
-    const content = await answer(
-      messages.map(({ message }) => ({
-        role: message.role,
-        content: message.content.map(({ text }) => text).join(""),
-      })),
-      signal,
-    )
+    const content = await ask(session, signal)
     await session.append({ type: "message", message: { role: "assistant", content } })
   },
 })
+async function ask(session, signal) {
+  for (;;) {
+    try {
+      await session.makeRoom({ signal })
+      const { messages } = await session.context()
+      const rows = messages.map(({ message: { role, content } }) => ({
+        role,
+        content: content.map(({ text }) => text).join(""),
+      }))
+      return await answer(rows, signal)
+    } catch (error) {
+      await session.makeRoom({ error, signal })
+    }
+  }
+}
+
 const server = createServer(toNodeListener(handler))
 server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`))

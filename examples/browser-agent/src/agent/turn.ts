@@ -46,8 +46,23 @@ export async function runTurn(session: Session, options: TurnOptions): Promise<v
   })
 }
 
-/** Appends the answer of the model. If it fails or is stopped, appends the text so far with the stop reason. */
+/** Appends the answer of the model. A request that is too long for it is made shorter, and sent again. */
 async function answer(
+  turn: Session,
+  o: Pick<TurnOptions, "model" | "signal" | "onActivity">,
+): Promise<AssistantMessage> {
+  for (;;) {
+    try {
+      await turn.makeRoom()
+      return await askOnce(turn, o)
+    } catch (error) {
+      await turn.makeRoom({ error })
+    }
+  }
+}
+
+/** If the model fails or is stopped, appends the text so far with the stop reason. */
+async function askOnce(
   turn: Session,
   { model, signal, onActivity }: Pick<TurnOptions, "model" | "signal" | "onActivity">,
 ): Promise<AssistantMessage> {
