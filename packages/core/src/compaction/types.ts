@@ -122,9 +122,9 @@ export interface SummaryAnswer {
   readonly finishReason?: string | object | null
   /** The same in Anthropic's answers. */
   readonly stop_reason?: string | null
-  /** The same in responses of OpenAI, whose text is in `output` and `output_text`. */
+  /** The same in responses of OpenAI, whose text is in `output` and `output_text`. In the AI SDK `output` is a text. */
   readonly status?: string | null
-  readonly output?: object
+  readonly output?: string | object
   readonly output_text?: string
   /** The first choice of a chat completion has the text and the `finish_reason`. */
   readonly choices?: readonly object[]
