@@ -168,8 +168,8 @@ const payloads: Record<
     { provider: text, model: text, count, limit: count },
   ],
   context_step: [
-    { step: fc.constantFrom("failed", "end"), units: count },
-    { provider: text, model: text },
+    { step: fc.constantFrom("results", "images", "cut", "left_out", "failed", "end") },
+    { provider: text, model: text, units: count, upTo: ulid, except: ulid, ids: strings, window: count },
   ],
   custom: [{ customType: text }, { data: json }],
 }

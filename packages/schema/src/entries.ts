@@ -45,7 +45,14 @@ const ruler = z.looseObject({
     .meta({ description: "Messages that providers have measured: their tokens and their units." })
     .exactOptional(),
   limits: mapOf(
-    z.looseObject({ units: tokens.exactOptional(), count: tokens.exactOptional(), accepted: tokens.exactOptional() }),
+    z.looseObject({
+      units: tokens.exactOptional(),
+      count: tokens.exactOptional(),
+      accepted: tokens.exactOptional(),
+      bytes: tokens.exactOptional(),
+      acceptedBytes: tokens.exactOptional(),
+      images: tokens.exactOptional(),
+    }),
   )
     .meta({ description: "By the name of the model: what it has refused, and the most that it has accepted." })
     .exactOptional(),
@@ -194,12 +201,21 @@ export const entries = {
   context_step: z.looseObject({
     type: z.literal("context_step"),
     ...base,
-    step: z.enum(["failed", "end"]),
+    step: z.enum(["results", "images", "cut", "left_out", "failed", "end"]),
     provider: z.string().meta({ description: "At the end: that of the model that has refused." }).exactOptional(),
     model: z.string().exactOptional(),
-    units: tokens.meta({
-      description: "The estimate of the messages that were too many; at the end without the summary.",
-    }),
+    units: tokens
+      .meta({
+        description:
+          "By the estimate: what a cut message keeps at most; the messages that were too many; at the end the smallest form of them.",
+      })
+      .exactOptional(),
+    upTo: z.string().meta({ description: "The last entry that the step is for." }).exactOptional(),
+    except: z.string().meta({ description: "The entry of a question whose images stay." }).exactOptional(),
+    ids: z.array(z.string()).meta({ description: "The entries that are left out." }).exactOptional(),
+    window: tokens
+      .meta({ description: "The step holds as long as the window in force is not larger." })
+      .exactOptional(),
   }),
   custom: z.looseObject({ type: z.literal("custom"), ...base, customType: z.string(), data: anything }),
 }

@@ -199,12 +199,15 @@ export interface MakeRoomOptions extends AutoCompactOptions {
 }
 
 export interface RoomResult {
-  /** `"none"`: the context fits as it is. `"compacted"`: its older part was summarized. */
-  readonly step: "none" | "compacted"
+  /**
+   * The last step that was taken. `"none"`: the context fits as it is. `"compacted"`: its older part was summarized. The others change what
+   * contexts show: long results were trimmed, images and files gave way to texts, long messages were cut, older ones left out.
+   */
+  readonly step: "none" | "results" | "images" | "compacted" | "cut" | "left_out"
   /** The size of the context now, and the most that the model takes, both in tokens. */
   readonly tokens: number
   readonly limit: number
-  /** Whether the context fits now, as far as its size is known. */
+  /** Whether the context fits now, as far as its size is known, in tokens, bytes and images. */
   readonly fits: boolean
 }
 

@@ -3,10 +3,11 @@ import { SessionError } from "../format/errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/message.ts"
 import { findRepeatedCall, repeatedCallDiagnostic } from "./repeated-call.ts"
+import type { StepChange } from "./changed-units.ts"
 import type { CommonPart } from "./reused.ts"
 import type { Ruler } from "./ruler.ts"
 import type { Selection } from "./select.ts"
-import type { ContextMessage, PrunedResult, SessionContext } from "./types.ts"
+import type { ContextMessage, PrunedResult, SessionContext, ShortenedMessage } from "./types.ts"
 
 /** Throws `invalid` unless the window is a number of tokens above 0, or undefined. */
 export function checkWindow(window: number | undefined): void {
@@ -26,6 +27,9 @@ export interface ContextParts<M extends Message> {
   readonly whole?: readonly ContextMessage[]
   /** Present if the messages were pruned. */
   readonly pruned?: readonly PrunedResult[]
+  readonly shortened?: readonly ShortenedMessage[]
+  /** What recorded steps have changed. */
+  readonly steps?: readonly StepChange[]
   readonly common: CommonPart
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -33,7 +37,7 @@ export interface ContextParts<M extends Message> {
 /** If the context does not fit, `explainFit` adds the reason. */
 export function assembleContext<M extends Message>(
   selection: Selection,
-  { messages, pruned, common: { same, brokenBy }, diagnostics }: ContextParts<M>,
+  { messages, pruned, shortened, common: { same, brokenBy }, diagnostics }: ContextParts<M>,
   { window, ruler }: Measure,
 ): SessionContext<M> {
   const { modelIsExplicit: _, ...state } = selection.state
@@ -52,6 +56,7 @@ export function assembleContext<M extends Message>(
       ? {}
       : { compaction: { entryId: compaction.id, tokensBefore: typeof before === "number" ? before : 0 } }),
     ...(pruned === undefined ? {} : { pruned }),
+    ...(shortened === undefined ? {} : { shortened }),
     tokens,
     reused: { tokens: Math.round(reused), ...(brokenBy === undefined ? {} : { brokenBy }) },
     ...(window === undefined ? {} : { fits: tokens <= ruler.limit(window) }),

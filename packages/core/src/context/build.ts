@@ -8,10 +8,10 @@ import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
 import { defaultLeaf } from "../log/path.ts"
 import type { Seq } from "../storage/contract.ts"
 import { assembleContext, checkWindow } from "./assemble.ts"
-import { commonPart, selectBefore, type View } from "./compare.ts"
+import { commonPart, selectBefore } from "./compare.ts"
 import { outdatedSummaries, summarizedDiagnostic } from "./outdated.ts"
 import { explainFit } from "./fit.ts"
-import { pruneMessages } from "./prune/prune.ts"
+import type { PruneSizes } from "./prune/prune.ts"
 import type { PruneOptions } from "./prune/settings.ts"
 import { pruneSizes } from "./prune/sent-sizes.ts"
 import { renderMessages } from "./render.ts"
@@ -19,11 +19,13 @@ import { type CommonPart, lastRequest } from "./reused.ts"
 import { measure } from "./ruler.ts"
 import { selectContext } from "./select.ts"
 import type { ContextMessage, SessionContext } from "./types.ts"
+import { shortenedDiagnostics } from "./view/recorded-steps.ts"
+import { viewOf } from "./view/view.ts"
 
 export interface BuildOptions {
   /** The header, which may set the initial state. */
   readonly header?: Header
-  /** Tokens that the context should fit. */
+  /** Tokens that the context should fit. Steps that `makeRoom` has recorded for a smaller window are undone. */
   readonly window?: number
   /** Shortens old tool results as `Session.context()` does. Default false. */
   readonly prune?: boolean | PruneOptions
@@ -54,10 +56,8 @@ export function buildSessionContext(
   checkWindow(window)
   const { messages, seqs, diagnostics } = renderMessages(selection.entries)
   const count = countTokens === undefined ? undefined : checkedCounter(countTokens)
-  const view = (whole: readonly ContextMessage[]): View =>
-    prune === false
-      ? { whole, messages: whole }
-      : { whole, ...pruneMessages(whole, prune, pruneSizes(log, selection, whole, { window, count })) }
+  const sizes = (whole: readonly ContextMessage[]): PruneSizes => pruneSizes(log, selection, whole, { window, count })
+  const view = viewOf(selection, { prune, sizes, window })
   const now = view(messages)
   const request = lastRequest(log, selection)
   const { answer, brokenBy } = request
@@ -67,10 +67,14 @@ export function buildSessionContext(
     const place = seqs.findLastIndex((seq) => seq < answer.seq) + 1
     const isSame = log.lastTombstone < answer.seq && selection.entries.every(({ edit }) => edit === undefined)
     const before = isSame ? messages.slice(0, place) : messagesBefore(log, answer.seq, o.header)
-    common = commonPart(log, selection, request, view(before), now)
+    common = commonPart(log, selection, request, view(before, answer.seq), now)
   }
   const outdated = leaf === null ? [] : outdatedSummaries(log, leaf, selection.entries)
-  const found = "older" in outdated ? diagnostics : [...diagnostics, ...outdated.map(summarizedDiagnostic)]
+  const found = [
+    ...diagnostics,
+    ...shortenedDiagnostics(now.steps ?? []),
+    ...("older" in outdated ? [] : outdated.map(summarizedDiagnostic)),
+  ]
   const measured = { window, ruler: measure(log, selection, now, { count }) }
   return explainFit(assembleContext(selection, { ...now, common, diagnostics: found }, measured), measured)
 }

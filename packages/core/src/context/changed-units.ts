@@ -6,13 +6,28 @@ import { parentOf } from "../log/path.ts"
 import { isObject } from "../format/shape.ts"
 import type { Seq } from "../storage/contract.ts"
 import { blocksOf } from "./content.ts"
-import type { ContextMessage, PrunedResult, SelectedEntry } from "./types.ts"
+import type { ContextMessage, PrunedResult, SelectedEntry, ShortenedMessage } from "./types.ts"
+
+/** What a recorded step has made of a message. */
+export interface StepChange {
+  readonly entryId: string
+  readonly before: Message
+  /** Undefined: it was left out. */
+  readonly after: Message | undefined
+  readonly how: ShortenedMessage["how"]
+  /** The step. */
+  readonly since: string
+  readonly at: Seq
+  /** From here on the message is whole again. */
+  readonly until?: Seq | undefined
+}
 
 /** The messages of a context as they are sent, and as they were before any was shortened. */
 export interface MeasuredView {
   readonly messages: readonly ContextMessage[]
   readonly whole?: readonly ContextMessage[]
   readonly pruned?: readonly Pick<PrunedResult, "entryId" | "since">[]
+  readonly steps?: readonly StepChange[]
 }
 
 /** With the entry at the seq `at`, the message at the seq `place` became shorter by `units`. */
@@ -45,17 +60,28 @@ export function changesOf(
   view: MeasuredView,
   count: TokenCounter,
 ): readonly Change[] {
-  const { messages, whole = messages, pruned = [] } = view
+  const { messages, whole = messages, pruned = [], steps = [] } = view
   const deletions = log.deletions(-1)
   const edited = entries.filter(({ edit }) => edit !== undefined)
   const changes: Change[] = []
+  const seqs = new Map(
+    pruned.length + edited.length + steps.length === 0 ? [] : entries.map(({ seq, entry }) => [entry.id, seq]),
+  )
+  /** What steps that hold have taken off each message. */
+  const taken = new Map<string, number>()
+  for (const { entryId: id, before, after, at, until } of steps) {
+    const units = count(before) - (after === undefined ? 0 : count(after))
+    const place = seqs.get(id) ?? 0
+    changes.push({ at, place, units })
+    if (until === undefined) taken.set(id, (taken.get(id) ?? 0) + units)
+    else changes.push({ at: until, place, units: -units })
+  }
   if (pruned.length > 0 || edited.length > 0) {
     const [now, before] = [messages, whole].map((list) => unitsByEntry(list, count)) as [
       Map<string, number>,
       Map<string, number>,
     ]
-    const lost = (id: string, units = 0): number => units - (now.get(id) ?? 0)
-    const seqs = new Map(entries.map(({ seq, entry }) => [entry.id, seq]))
+    const lost = (id: string, units = 0): number => units - (now.get(id) ?? 0) - (taken.get(id) ?? 0)
     for (const { entryId: id, since } of pruned)
       changes.push({ at: seqs.get(since) ?? 0, place: seqs.get(id) ?? 0, units: lost(id, before.get(id)) })
     for (const { seq, entry, edit } of edited)

@@ -4,15 +4,17 @@ import { isSameJson } from "../format/json.ts"
 import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
 import { type NeedsOlder, OLDER, parentOf } from "../log/path.ts"
 import type { Seq } from "../storage/contract.ts"
+import type { StepChange } from "./changed-units.ts"
 import type { CommonPart, LastRequest } from "./reused.ts"
 import { selectContext, type Selection } from "./select.ts"
 import type { BreakReason, ContextMessage, PrunedResult, Reused } from "./types.ts"
 
-/** Messages before and after they were pruned. */
+/** Messages before and after they were pruned and shortened. */
 export interface View {
   readonly whole: readonly ContextMessage[]
   readonly messages: readonly ContextMessage[]
   readonly pruned?: readonly PrunedResult[]
+  readonly steps?: readonly StepChange[]
 }
 
 /** What was selected for the request of an answer: the path before it, in the log as it was then. */
@@ -40,10 +42,19 @@ export function commonPart(
   const { brokenBy } = request
   if (same === before.messages.length) return { same, brokenBy }
   const changed = now.messages[same]
+  const was = before.messages[same]
   const cut = now.pruned?.find(
     ({ entryId, toolCallId }) => entryId === changed?.entryId && toolCallId === changed.message["toolCallId"],
   )
   const wholeSame = commonPrefix(before.whole, now.whole)
+  const recorded = now.steps?.findLast(
+    ({ entryId, at, until }) =>
+      until === undefined &&
+      at > (request.answer?.seq ?? -1) &&
+      (entryId === was?.entryId || entryId === changed?.entryId),
+  )
+  const byStep: Reused["brokenBy"] = recorded && { entryId: recorded.since, reason: "step" }
+  if (byStep !== undefined && wholeSame === before.whole.length) return { same, brokenBy: byStep }
   // An edit may have moved the steps before the answer, too.
   const isLater = (id: string): boolean => request.answer?.tail.some(({ entry }) => entry.id === id) ?? false
   const isStep = cut !== undefined && (wholeSame === before.whole.length || (same < wholeSame && isLater(cut.since)))
@@ -54,7 +65,7 @@ export function commonPart(
   // Results behind the answer are in their place.
   const here = now.whole.slice(wholeSame, place < 0 ? undefined : place)
   const cause = answer && causeOf(log, selection, answer, before.whole[wholeSame], here)
-  return { same, brokenBy: cause ?? brokenBy }
+  return { same, brokenBy: cause ?? byStep ?? brokenBy }
 }
 
 /** The number of messages that both begin with. */

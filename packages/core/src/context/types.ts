@@ -35,9 +35,18 @@ export interface PrunedResult {
   readonly since: string
 }
 
+/** A message that a recorded step shows shorter, or leaves out. The log keeps it whole. */
+export interface ShortenedMessage {
+  readonly entryId: string
+  /** `"results"`: the result of a tool was trimmed; `"images"`: texts are in the place of images; `"cut"`: its middle was cut out; `"left_out"`. */
+  readonly how: "results" | "images" | "cut" | "left_out"
+  /** The `context_step` entry. */
+  readonly since: string
+}
+
 /**
  * Why a request does not begin with all of the one before: a compaction or a reset; a branch; a changed or deleted entry; a result that
- * replaces the one that repair had invented; a step of pruning; another model, thinking level or mode.
+ * replaces the one that repair had invented; a step of pruning; a recorded step to make room; another model, thinking level or mode.
  */
 export type BreakReason =
   | "compaction"
@@ -47,6 +56,7 @@ export type BreakReason =
   | "tombstone"
   | "result"
   | "prune"
+  | "step"
   | "model"
   | "setting"
 
@@ -82,6 +92,8 @@ export interface SessionContext<M extends Message = ModelMessage> {
   readonly compaction?: { readonly entryId: string; readonly tokensBefore: number }
   /** The results that pruning shortened, oldest first; present if pruning was requested. The log keeps them whole. */
   readonly pruned?: readonly PrunedResult[]
+  /** The messages that recorded steps of `makeRoom` show shorter, or leave out; present if there are any. */
+  readonly shortened?: readonly ShortenedMessage[]
   /**
    * The size of the request: the input that the provider has reported last, and what is new. Without a report an estimate of these messages and
    * of `systemPromptOverride`.

@@ -43,6 +43,8 @@ export type DiagnosticCode =
   | "unknown_name"
   /** The context is larger than the given window; the message names the largest parts. */
   | "does_not_fit"
+  /** A message is cut in the context, or several (`entries`) are left out: the model has refused a context with all of them. */
+  | "shortened"
   /** A summary of the context still says what was deleted or edited after it was made: `entries`. `compact({ anew: true })` makes it anew. */
   | "summarized"
   /** The context ends with at least three equal tool calls, with the same arguments. */
@@ -57,7 +59,7 @@ export interface Diagnostic {
   /** The line number in the log, from 0. */
   readonly seq?: number
   readonly entryId?: string
-  /** With `summarized`: the ids of the deleted and edited entries, in the order of the log. */
+  /** With `summarized`: the ids of the deleted and edited entries, in the order of the log. With `shortened`: those that are left out. */
   readonly entries?: readonly string[]
   /** With `torn_tail`: the number of bytes. */
   readonly bytes?: number

@@ -110,6 +110,11 @@ export interface TaughtLimits {
   readonly count?: number
   /** Tokens of the largest request that it has accepted since. */
   readonly accepted?: number
+  /** Bytes of the smallest request that it has refused for them, and of the largest that it has accepted since. */
+  readonly bytes?: number
+  readonly acceptedBytes?: number
+  /** The most images that it takes, as a refusal has named it. */
+  readonly images?: number
 }
 
 export interface CompactionEntry extends EntryBase {
@@ -252,15 +257,30 @@ export interface ContextRefusalEntry extends EntryBase {
   /** The most images of a request, if the provider has named it. */
   readonly limit?: number
 }
-/** A step to make room for a refused context that has changed nothing: a summary that failed, or the end of what can be done. */
+/**
+ * A step to make room for a context that was too large. Most change how later contexts show the messages before it: `"results"` shortens
+ * results of tools, `"images"` puts texts in the place of images and files, `"cut"` cuts long messages, `"left_out"` leaves messages out.
+ * `"failed"` (a summary that was asked for) and `"end"` (of what can be done) have changed nothing.
+ */
 export interface ContextStepEntry extends EntryBase {
   readonly type: "context_step"
-  readonly step: "failed" | "end"
+  readonly step: "results" | "images" | "cut" | "left_out" | "failed" | "end"
   /** At the end: the model that has refused. */
   readonly provider?: string
   readonly model?: string
-  /** The estimate of the messages that were too many; at the end without the summary. */
-  readonly units: number
+  /**
+   * By the estimate. With `"cut"`: what a message keeps at most. With `"failed"`: the messages that were too many. With `"end"`: the smallest form
+   * of what was refused.
+   */
+  readonly units?: number
+  /** The last entry that a step is for, with those before it: of `"results"`, `"images"` and `"cut"`. */
+  readonly upTo?: string
+  /** With `"images"`: the entry of a question whose images stay. */
+  readonly except?: string
+  /** With `"left_out"`: the entries. */
+  readonly ids?: readonly string[]
+  /** The window in tokens. The step holds as long as that in force is not larger. */
+  readonly window?: number
 }
 export interface CustomEntry extends EntryBase {
   readonly type: "custom"
@@ -385,7 +405,18 @@ const tokens = all(isNumber, numberFrom(0))
 export const calibrationShape: Check = shape({
   overhead: optional(tokens),
   measured: optional(shape({ tokens, units: tokens })),
-  limits: optional(mapOf(shape({ units: optional(tokens), count: optional(tokens), accepted: optional(tokens) }))),
+  limits: optional(
+    mapOf(
+      shape({
+        units: optional(tokens),
+        count: optional(tokens),
+        accepted: optional(tokens),
+        bytes: optional(tokens),
+        acceptedBytes: optional(tokens),
+        images: optional(tokens),
+      }),
+    ),
+  ),
 })
 
 /** The checks of the fields of each type. */
@@ -445,10 +476,14 @@ export const ENTRY_CHECKS: ReadonlyMap<string, Check> = checksByName<EntryType>(
     limit: optional(tokens),
   }),
   context_step: shape({
-    step: oneOf("failed", "end"),
+    step: oneOf("results", "images", "cut", "left_out", "failed", "end"),
     provider: optional(isString),
     model: optional(isString),
-    units: tokens,
+    units: optional(tokens),
+    upTo: optional(isString),
+    except: optional(isString),
+    ids: optional(arrayOf(isString)),
+    window: optional(tokens),
   }),
   custom: shape({ customType: isString }),
 })

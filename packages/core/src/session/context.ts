@@ -3,7 +3,7 @@ import { assembleContext, type ContextParts } from "../context/assemble.ts"
 import { counterOf, settingOf, type SettingsLayers } from "../compaction/settings/layers.ts"
 import { plainMessages } from "../context/plain.ts"
 import { lastRequest, placeOfAnswer } from "../context/reused.ts"
-import { measure } from "../context/ruler.ts"
+import { measure, type Ruler } from "../context/ruler.ts"
 import type { Selection } from "../context/select.ts"
 import type { ContextMessage, SessionContext } from "../context/types.ts"
 import { compactionFeature } from "./features.ts"
@@ -18,7 +18,7 @@ import type { EntryLog } from "../log/entry-log.ts"
 import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ModelMessage } from "../format/message.ts"
-import type { ContextState } from "../format/entry.ts"
+import type { ContextState, Entry } from "../format/entry.ts"
 import { restoreSelected, restoreState, selectAt } from "./read-path.ts"
 
 /**
@@ -39,9 +39,10 @@ export async function readContext(
   const prune = o.prune ?? settingOf(layers, "prune") ?? false
   const same = placeOfAnswer(live.state.log, request, selection, read)
   let parts: ContextParts<ModelMessage> = { ...read, common: { ...request, same: same ?? -1 } }
-  if (prune !== false || same === undefined) {
-    // A page that is offline can go on with its sessions: only pruning needs the code.
-    const feature = await (prune === false ? loadedFeature() : compactionFeature())
+  const isShown = prune !== false || selection.entries.some(({ entry }) => isViewStep(entry))
+  if (isShown || same === undefined) {
+    // A page that is offline can go on with its sessions: only a context that is not sent whole needs the code.
+    const feature = await (isShown ? compactionFeature() : loadedFeature())
     const given = { read, make: contextMessages, same, request, selection, prune, layers, count, o }
     parts = (await feature?.compareContexts(live, given)) ?? parts
   }
@@ -51,8 +52,10 @@ export async function readContext(
   const overheadTokens = settingOf(layers, "overheadTokens")
   const measured = { window, ruler: measure(live.state.log, from, parts, { count, overheadTokens, unitsAt }) }
   const context = assembleContext(from, parts, measured)
-  const { messages, diagnostics, ...rest } =
-    context.fits === false ? (await compactionFeature()).explainFit(context, measured) : context
+  const explained = context.fits === false ? (await compactionFeature()).explainFit(context, measured) : context
+  const sizing =
+    window !== undefined && mayBeLarge(selection, parts, measured.ruler) ? await loadedFeature() : undefined
+  const { messages, diagnostics, ...rest } = sizing?.explainSize(explained, live.state.log, from, layers) ?? explained
   const diverged = live.openBranches() ?? []
   // A page that is offline can go on: its next context that finds the code says it.
   const feature = mayBeOutdated(live.state.log, selection) && (await loadedFeature())
@@ -69,6 +72,22 @@ function mayBeOutdated(log: EntryLog, { entries, lastEdit = -1 }: Selection): bo
       (type === "compaction" || type === "branch_summary") &&
       (seq < changed || outdated !== undefined || (isObject(details) && details["outdated"] !== undefined)),
   )
+}
+
+/** Texts reach no limit of bytes before one of tokens, unless a provider has said so. */
+const TEXTS: ReadonlySet<string> = new Set(["text", "thinking", "toolCall"])
+
+function mayBeLarge({ entries }: Selection, { messages }: ContextParts<ModelMessage>, { limits }: Ruler): boolean {
+  return (
+    Object.values(limits).some(({ bytes, images }) => bytes !== undefined || images !== undefined) ||
+    entries.some(({ entry }) => entry.type === "context_refusal") ||
+    messages.some(({ message }) => message.content.some(({ type }) => !TEXTS.has(type)))
+  )
+}
+
+/** Whether an entry changes how contexts show the messages before it. */
+function isViewStep({ type, window }: Entry): boolean {
+  return type === "context_step" && window !== undefined
 }
 
 /** Undefined if the code cannot be loaded. */

@@ -207,9 +207,10 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   autoCompact(o?: AutoCompactOptions): Promise<CompactionResult | undefined>
   /**
    * Makes room in a context that is too large for the model: before a request, without `error`, and after a provider has refused one, with
-   * its error. The context is compacted if it does not fit, further each time: by the settings, then with half of what was kept, then to
-   * what the model has not read and its question. At most three summaries are asked for until the model answers, and one more for each new
-   * message. Also allowed within a turn; the breaker does not matter.
+   * its error. Until the context fits, old results are trimmed, old images give way to texts, and the rest is compacted, further each time. At
+   * most three summaries are asked for until the model answers, and one more for each new message. After a refusal also unread images give way,
+   * messages are cut, and older ones are left out. All but the summaries change only what contexts show, in every process, as long as the
+   * window does not grow. Also allowed within a turn; the breaker does not matter.
    *
    * With `error`: rejects with that very error if it is not a refusal for the length (`isTooLong`). A refusal is stored, and teaches every
    * process the limit of the model. Rejects with `no_room` if nothing is left to do; the message has the figures, the cause and the way out.

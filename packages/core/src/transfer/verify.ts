@@ -61,6 +61,7 @@ const HARMLESS: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   "left_out",
   "unknown_name",
   "does_not_fit",
+  "shortened",
   "summarized",
   "repeated_call",
   "unknown_version",

@@ -49,7 +49,12 @@ export async function openLoop({ location, settings, summarize, overhead = 0 }: 
   return {
     session,
     async whole() {
-      const { messages } = await session.context({ prune: false })
+      await session.flush()
+      // In a larger window no step holds.
+      const larger = createSessions({ storage: createMemoryStorage({ location }), compaction: { contextWindow: 1e9 } })
+      const copy = await larger.open(SESSION)
+      const { messages } = await copy.context()
+      await copy.close()
       return messages.map(({ message }) => message)
     },
     async ask(send) {

@@ -74,16 +74,20 @@ export function planCut(messages: readonly Message[], o: PlanOptions): CutPlan |
       reaches: tokens <= aim,
     }
   }
+  // System messages stay, and the question follows the summary: before the first other message is nothing to summarize.
+  const isNew = ({ role }: Message, index: number): boolean => role !== "system" && index !== question
+  const least = messages.findIndex(isNew) + 1
+  if (least === 0) return undefined
   const valid = validCuts(messages)
   const isValid = (index: number): boolean => valid[index] === true && (index === end || mayBegin(index))
   let plan: CutPlan | undefined
-  for (let index = Math.max(first, 1); index <= last; index++) {
+  for (let index = Math.max(first, least); index <= last; index++) {
     if (!isValid(index) || ((suffix[index] as number) > most && index < last)) continue
     plan = planAt(index)
     if (plan.reaches) return plan
   }
   // No cut is valid between what the rule keeps and the protected messages.
-  for (let index = Math.min(first, last); plan === undefined && index > 0; index--)
+  for (let index = Math.min(first, last); plan === undefined && index >= least; index--)
     if (isValid(index)) plan = planAt(index)
   return plan
 }

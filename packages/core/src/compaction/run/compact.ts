@@ -5,7 +5,7 @@ import type { SelectedEntry } from "../../context/types.ts"
 import { hasCode } from "../../format/errors.ts"
 import type { Message, Usage } from "../../format/message.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
-import type { Entry } from "../../format/entry.ts"
+import type { ContextStepEntry, Entry } from "../../format/entry.ts"
 import { estimateMessage } from "../../format/tokens.ts"
 import { parentOf } from "../../log/path.ts"
 import type { SessionEvents } from "../../session/events.ts"
@@ -23,8 +23,10 @@ import { missingHeadings, NOTHING_LEFT } from "../summary/prompts.ts"
 import { askForSummaries, compactionPrompts, storedSummary, type SummaryPart } from "../summary/requests.ts"
 import type { CompactionResult, Summarize } from "../types.ts"
 import { aborted, failed, moved, nothingToCut, outOfReach } from "./failure.ts"
+import { AIM_SHARE } from "./aim.ts"
 import { causeOf, describeRule, tooLargeFor } from "./fitting.ts"
 import { readOutdated } from "./outdated.ts"
+import { taughtSizes, withSizes } from "./request-size.ts"
 import { sentContext, type SentContext } from "./sent-context.ts"
 import { askSummarizer, type KeptFields } from "./summarizer.ts"
 import { sumOfUsage } from "./usage.ts"
@@ -128,10 +130,15 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     ...kept,
     ...work.files,
     ...(question === undefined ? {} : { question: { id: question.entryId, message: question.message } }),
-    ruler: { overhead: ruler.overhead, measured: ruler.measured, limits: ruler.limits },
+    ruler: {
+      overhead: ruler.overhead,
+      measured: ruler.measured,
+      limits: withSizes(ruler.limits, taughtSizes(live.state.log, selection, sent.messages)),
+    },
   }
+  const again = question === undefined ? [] : stepsAgain(live, sent, question.entryId)
   try {
-    await live.append([entry], { onConflict: "fail", repeats: "end", signal })
+    await live.append([entry, ...again], { onConflict: "fail", repeats: "end", signal })
   } catch (error) {
     if (hasCode(error, "conflict")) throw moved(live.id, error)
     const isUnsent = error instanceof StorageError && error.sent === false
@@ -156,16 +163,30 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
   return { entryId: id, summary, tokensBefore, tokensAfter, window, fits, ...(fits ? {} : { tooLarge }) }
 }
 
+/** The steps that shorten the question. Those before the kept part are not read any more. */
+function stepsAgain({ state: { log } }: CompactableSession, { steps }: SentContext, question: string): NewEntry[] {
+  const held = steps.filter(({ entryId, until }) => entryId === question && until === undefined)
+  return [...new Set(held.map(({ at }) => at))].flatMap((at) => {
+    const { step, units, window } = log.at(at) as ContextStepEntry
+    return [
+      {
+        type: "context_step",
+        step,
+        upTo: question,
+        ...(units === undefined ? {} : { units }),
+        ...(window === undefined ? {} : { window }),
+      },
+    ]
+  })
+}
+
 /** Waits for a hook or for appends, which may hang: the caller's signal ends that. */
 async function untilAbort(live: CompactableSession, signal: AbortSignal, work: unknown): Promise<void> {
   await rejectOnAbort(Promise.resolve(work), signal, () => aborted(live.id, signal))
 }
 
-/**
- * Part of the room between what is sent beside the messages and the limit at which the session is due. A compaction that ended just below
- * the limit would be due again a few messages later: with three quarters a third less is paid in simulated sessions.
- */
-const AIM_SHARE = 0.75
+/** What a summary after a refusal must leave less than. */
+const WORTH = 0.98
 
 /** An automatic compaction is not worth its price if the context would be due again. */
 function prepare(
@@ -186,8 +207,8 @@ function prepare(
     const why = isDue ? `, which has about ${work.tokensBefore} tokens; ${causeOf(ruler, limit, []).text}` : ""
     throw nothingToCut(live.id, describeRule(keep).text, `keeps the whole context${why}`)
   }
-  // A provider that has refused the context takes any that is smaller, whatever the sizes say.
-  if (work.reaches || reason === "manual" || (reason === "overflow" && work.tokensExpected < work.tokensBefore))
+  // A provider that has refused the context takes any that is clearly smaller, whatever the sizes say.
+  if (work.reaches || reason === "manual" || (reason === "overflow" && work.tokensExpected < WORTH * work.tokensBefore))
     return work
   const { question, kept } = work
   throw outOfReach(live.id, causeOf(ruler, limit, question === undefined ? kept : [question, ...kept]))

@@ -1,12 +1,14 @@
-/** Prunes the messages of a context, and compares the context with the request of its last answer. */
+/** Prunes and shortens the messages of a context, and compares the context with the request of its last answer. */
 import type { ContextParts } from "../../context/assemble.ts"
-import { commonPart, selectBefore, type View } from "../../context/compare.ts"
-import { pruneMessages, type PruneSizes } from "../../context/prune/prune.ts"
+import { commonPart, selectBefore } from "../../context/compare.ts"
+import type { PruneSizes } from "../../context/prune/prune.ts"
 import type { PruneOptions } from "../../context/prune/settings.ts"
 import { pruneSizes } from "../../context/prune/sent-sizes.ts"
 import type { LastRequest } from "../../context/reused.ts"
 import type { Selection } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
+import { shortenedDiagnostics } from "../../context/view/recorded-steps.ts"
+import { viewOf } from "../../context/view/view.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { ContextState } from "../../format/entry.ts"
 import type { ModelMessage } from "../../format/message.ts"
@@ -15,7 +17,7 @@ import type { EntryLog } from "../../log/entry-log.ts"
 import type { ReadableSession } from "../../session/live.ts"
 import type { ContextOptions } from "../../session/types.ts"
 import { settingOf, type SettingsLayers } from "../settings/layers.ts"
-import { resolveSettings, settingsAt } from "../settings/settings.ts"
+import { knownWindow, resolveSettings, settingsAt } from "../settings/settings.ts"
 import { unknownWindow } from "../settings/windows.ts"
 
 interface Messages {
@@ -41,18 +43,20 @@ export interface Comparison {
 /** If the context is pruned for the assumed window of an unknown model, a diagnostic says so. */
 export async function compareContexts(live: ReadableSession, given: Comparison): Promise<ContextParts<ModelMessage>> {
   const { read, request, selection, same } = given
-  const { view, unknownModel } = viewOf(live.state.log, given)
+  const { view, unknownModel } = viewWith(live.state.log, given)
   const now = view(read.messages)
   const parts = {
-    messages: now.messages,
-    whole: now.whole,
-    ...(now.pruned === undefined ? {} : { pruned: now.pruned }),
-    diagnostics: unknownModel === undefined ? read.diagnostics : [...read.diagnostics, unknownWindow(unknownModel)],
+    ...now,
+    diagnostics: [
+      ...read.diagnostics,
+      ...shortenedDiagnostics(now.steps ?? []),
+      ...(unknownModel === undefined ? [] : [unknownWindow(unknownModel)]),
+    ],
   }
   const { answer, brokenBy } = request
   if (answer === undefined) return { ...parts, common: { same: same as number, brokenBy } }
   const before = same === undefined ? await messagesBefore(live, answer.seq, given) : read.messages.slice(0, same)
-  return { ...parts, common: commonPart(live.state.log, selection, request, view(before), now) }
+  return { ...parts, common: commonPart(live.state.log, selection, request, view(before, answer.seq), now) }
 }
 
 /** The messages of the request of an answer, read from the log as it was then. */
@@ -66,21 +70,19 @@ async function messagesBefore(
   return (await make(live, await store.untilKnown(() => state.log, ask, o), o)).messages
 }
 
-/** Prunes messages, if the call or the settings say so, in the window of the call or of the settings. */
-function viewOf(
+/** Prunes messages, if the call or the settings say so, in the window of the call or of the settings; recorded steps hold by that of the settings. */
+function viewWith(
   log: EntryLog,
   { read, prune, selection, layers, count, o }: Comparison,
-): {
-  readonly view: (messages: Messages["messages"]) => View & Pick<Messages, "messages">
-  readonly unknownModel?: string | undefined
-} {
-  if (prune === false) return { view: (whole) => ({ whole, messages: whole }) }
+): { readonly view: ReturnType<typeof viewOf<ModelMessage>>; readonly unknownModel?: string | undefined } {
   const { window: given } = o
+  const settings = resolveSettings(...layers)
+  const { window: own, unknownModel } = settingsAt(selection, settings)
   const isGiven = given !== undefined || layers.every((layer) => layer === undefined)
-  const { window, unknownModel } = isGiven ? { window: given } : settingsAt(selection, resolveSettings(...layers))
   const from = { ...selection, state: read.state }
   const overheadTokens = settingOf(layers, "overheadTokens")
-  const sizes = (whole: Messages["messages"]): PruneSizes =>
-    pruneSizes(log, from, whole, { window, count, overheadTokens })
-  return { view: (whole) => ({ whole, ...pruneMessages(whole, prune, sizes(whole)) }), unknownModel }
+  const sizes = (whole: readonly ContextMessage[]): PruneSizes =>
+    pruneSizes(log, from, whole, { window: isGiven ? given : own, count, overheadTokens })
+  const view = viewOf<ModelMessage>(selection, { prune, sizes, window: knownWindow(selection, settings) })
+  return { view, unknownModel: prune === false || isGiven ? undefined : unknownModel }
 }

@@ -15,12 +15,20 @@ class CompactionFailure extends SessionError {
   /** The rule that keeps the whole context, or the cause that no cut helps. */
   readonly rule: string | undefined
 
-  constructor(session: string, kind: CompactionFailureKind, why: string, o: { cause?: unknown; rule?: string } = {}) {
+  readonly isOutOfReach: boolean
+
+  constructor(
+    session: string,
+    kind: CompactionFailureKind,
+    why: string,
+    o: { cause?: unknown; rule?: string; isOutOfReach?: true } = {},
+  ) {
     const { cause, rule } = o
     const message = `The session ${session} was not compacted: ${why}. Nothing was written.`
     super("compaction_failed", message, { session, cause })
     this.kind = kind
     this.rule = rule
+    this.isOutOfReach = o.isOutOfReach ?? false
   }
 }
 
@@ -35,7 +43,13 @@ export function nothingToCut(session: string, rule: string, why: string): Sessio
 /** No cut makes the context small enough, so no summary is paid. */
 export function outOfReach(session: string, { what, text, limit }: Cause): SessionError {
   const rule = `${what} ${limit}`
-  return new CompactionFailure(session, "nothing_to_cut", `it would be due again at once: ${text}`, { rule })
+  const why = `it would be due again at once: ${text}`
+  return new CompactionFailure(session, "nothing_to_cut", why, { rule, isOutOfReach: true })
+}
+
+/** Whether an error says that no cut helps. */
+export function isOutOfReach(error: unknown): boolean {
+  return error instanceof CompactionFailure && error.isOutOfReach
 }
 
 /** The rule or the cause of a `nothing_to_cut` error; undefined for any other error. */

@@ -108,18 +108,29 @@ test("what was done is read from the log: another process asks for no summary th
   const settings = { summarize, contextWindow: 20_000 }
   const { session, reopen } = await startCompacting()
   await session.append([...TALK, ...TALK, user("and now?")])
-  await expect(session.makeRoom({ ...settings, error: TOO_LONG })).rejects.toMatchObject({ code: "no_room" })
+  expect((await session.makeRoom({ ...settings, error: TOO_LONG })).step).toBe("cut")
   expect(paid).toBe(3)
   const other = await reopen()
-  await expect(other.makeRoom({ ...settings, error: TOO_LONG })).rejects.toMatchObject({ code: "no_room" })
+  expect((await other.makeRoom({ ...settings, error: TOO_LONG })).step).toBe("cut")
   expect(paid).toBe(3)
 })
 
-test("without a summarizer the end is reached at once", async () => {
+test("without a summarizer messages are only cut and left out, and the end comes behind the last of these steps", async () => {
   const { session } = await startCompacting()
   await session.append([...TALK, user("and now?")])
   expect(await session.makeRoom({ contextWindow: 1_000 })).toMatchObject({ step: "none", fits: false })
-  await expect(session.makeRoom({ error: TOO_LONG })).rejects.toMatchObject({ code: "no_room" })
+  const steps: unknown[] = []
+  const refuse = (): Promise<unknown> => session.makeRoom({ error: TOO_LONG }).then(({ step }) => steps.push(step))
+  await expect(
+    (async () => {
+      for (;;) await refuse()
+    })(),
+  ).rejects.toMatchObject({ code: "no_room" })
+  expect(steps).toEqual([...new Array<string>(steps.length - 1).fill("cut"), "left_out"])
+  expect((await session.context()).messages.map(({ message }) => message.content)).toEqual([
+    [{ type: "text", text: expect.stringContaining("2 messages were left out") }],
+    [{ type: "text", text: "and now?" }],
+  ])
 })
 
 test("after a refusal a summary is asked to take at most half of the room that is left", async () => {

@@ -7,20 +7,20 @@ import { SessionError } from "../../format/errors.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
 import { signalOf } from "../../storage/signals.ts"
-import { utf8Length } from "../../storage/utf8.ts"
-import { renderMessages } from "../../context/render.ts"
 import type { CompactableSession, CompactionCaller } from "../../session/live.ts"
 import { selectAt } from "../../session/read-path.ts"
-import { resolveSettings } from "../settings/settings.ts"
+import { knownWindow, resolveSettings } from "../settings/settings.ts"
 import { type Refusal, refusalOf } from "../summary/too-long.ts"
 import type { MakeRoomOptions, RoomResult } from "../types.ts"
 import { settingsInForce } from "./compact.ts"
-import { failed, kindOf } from "./failure.ts"
+import { failed, isOutOfReach, kindOf } from "./failure.ts"
 import { causeOf } from "./fitting.ts"
 import { checkMakeRoom } from "./options.ts"
+import { isOverBytes, roomOf } from "./room.ts"
+import { isWithin, planCut, planImages, planLeftOut, planResults, type Room, type StepFields } from "./room-steps.ts"
 import { compactFurther } from "./run.ts"
 import { sentContext, type SentContext } from "./sent-context.ts"
-import { isHopeless, sinceAnswer, unitsBesideSummary } from "./since-answer.ts"
+import { isHopeless, type SinceAnswer, sinceAnswer, smallestUnits } from "./since-answer.ts"
 
 /** Summaries until the model answers: by the settings, with half of what was kept, and with what must stay. */
 const SUMMARIES = 3
@@ -36,12 +36,15 @@ export async function makeRoom(
   const refusal = error === undefined ? undefined : refusalOf(error)
   if (error !== undefined && refusal === undefined) throw error
   const resolved = resolveSettings(...by.layers, layer)
+  const handle = resolveSettings(...by.layers)
   if (live.compaction.running) throw failed(live.id, "another compaction is running; wait for it to end")
   const look = async (): Promise<Situation> => {
     const selection = await selectAt(live, live.state.leafId, reading)
     const settings = settingsInForce(live, selection, resolved)
     const sent = await sentContext(live, selection, settings, reading)
-    return { selection, sent, limit: sent.ruler.limit(settings.window) }
+    // Contexts hold the steps by the settings of their handle.
+    const window = Math.max(settings.window, knownWindow(selection, handle) ?? 0)
+    return { selection, sent, window, room: roomOf(live, selection, sent, settings) }
   }
   let now = await look()
   if (refusal !== undefined) {
@@ -49,65 +52,88 @@ export async function makeRoom(
     now = await look()
   }
   let step: RoomResult["step"] = "none"
-  // A refusal for bytes or images says nothing of the tokens: one compaction is tried for each.
-  while (!isEnough(now, refusal, step)) {
-    const { ruler } = now.sent
-    const since = sinceAnswer(live, now.selection)
-    const { summaries, isNew } = since
-    const isAllowed = (summaries < SUMMARIES || isNew) && !isHopeless(since, now.sent.messages, resolved.countTokens)
-    const canAsk = resolved.summarize !== undefined && isAllowed
-    const most = [undefined, (ruler.tokens - ruler.before) / 2, 0][Math.min(summaries, SUMMARIES - 1)]
-    if (!canAsk) {
-      if (refusal === undefined) break
-      if (step === "none") throw await end(live, now, resolved.countTokens, error)
-      break
-    }
-    try {
-      await compactFurther(live, by, layer, most)
-      step = "compacted"
-    } catch (failure) {
-      if (kindOf(failure) === "stopped") throw failure
-      // The next attempt keeps less.
-      await live.append([{ type: "context_step", step: "failed", units: ruler.units }], reading)
+  let isLeast = false
+  const isEnough = (): boolean => isWithin(now.room.load, now.room.limits) && (refusal === undefined || step !== "none")
+  while (!isEnough()) {
+    const past = sinceAnswer(live, now.selection)
+    const free = planResults(now.room) ?? planImages(now.room, false)
+    const isAllowed =
+      (past.summaries < SUMMARIES || past.isNew) && !isHopeless(past, now.sent.messages, resolved.countTokens)
+    const canAsk = resolved.summarize !== undefined && !isLeast && isAllowed
+    if (free === undefined && canAsk && mayHelp(now.room, refusal)) {
+      try {
+        await compactFurther(live, by, layer, mostKept(now, past))
+        step = "compacted"
+      } catch (failure) {
+        if (kindOf(failure) === "stopped") throw failure
+        // The cut went as far as it can, so no other one helps.
+        if (isOutOfReach(failure)) isLeast = true
+        // The next attempt keeps less.
+        else await live.append([{ type: "context_step", step: "failed", units: now.sent.ruler.units }], reading)
+      }
+    } else {
+      const last = refusal === undefined ? undefined : planLast(now.room, past)
+      const plan = free ?? last
+      if (plan === undefined) {
+        if (refusal !== undefined && step === "none") throw await end(live, now, resolved.countTokens, error)
+        break
+      }
+      await live.append([{ type: "context_step", ...plan, window: now.window }], reading)
+      step = plan.step as RoomResult["step"]
     }
     now = await look()
   }
-  return { step, tokens: now.sent.ruler.tokens, limit: now.limit, fits: now.sent.ruler.tokens <= now.limit }
+  const { load, limits } = now.room
+  return { step, tokens: load.tokens, limit: limits.tokens, fits: isWithin(load, limits) }
 }
 
 interface Situation {
   readonly selection: Selection
   readonly sent: SentContext
-  /** The most tokens that the model takes. */
-  readonly limit: number
+  readonly room: Room
+  /** The largest window in which a step holds. */
+  readonly window: number
 }
 
-function isEnough({ sent, limit }: Situation, refusal: Refusal | undefined, step: RoomResult["step"]): boolean {
-  return sent.ruler.tokens <= limit && (refusal === undefined || step !== "none")
+/** Whether a summary of the older part can be what is missing: it takes the place of no unread image. */
+function mayHelp({ messages, load, limits }: Room, refusal: Refusal | undefined): boolean {
+  if (load.tokens > limits.tokens) return true
+  if (load.bytes > limits.bytes) return isOverBytes({ messages, load, limits })
+  return refusal !== undefined && load.images <= limits.images
 }
 
-function refusalEntry({ selection, sent }: Situation, refusal: Refusal): NewEntry {
-  const model = selection.state.models["default"]
-  const messages = renderMessages(sent.entries).messages.map(({ message }) => message)
+function mostKept({ sent: { ruler } }: Situation, { summaries }: SinceAnswer): number | undefined {
+  return [undefined, (ruler.tokens - ruler.before) / 2, 0][Math.min(summaries, SUMMARIES - 1)]
+}
+
+/** What is shortened only after a refusal, since the model has not read it. */
+function planLast(room: Room, { cut }: SinceAnswer): StepFields | undefined {
+  return planImages(room, true) ?? planCut(room, cut) ?? planLeftOut(room)
+}
+
+function refusalEntry({ selection, sent, room }: Situation, refusal: Refusal): NewEntry {
+  const { bytes, images } = room.load
   return {
     type: "context_refusal",
+    ...(refusal.kind === "images" ? { count: images } : {}),
     ...refusal,
-    ...model,
+    ...selection.state.models["default"],
     units: sent.ruler.units,
-    bytes: utf8Length(JSON.stringify(messages)),
+    bytes,
   }
 }
 
 async function end(
   live: CompactableSession,
-  { selection, sent, limit }: Situation,
+  { selection, sent, room }: Situation,
   count: TokenCounter | undefined,
   cause: unknown,
 ): Promise<SessionError> {
-  const { ruler, messages } = sent
+  const { load, limits, messages } = room
   const model = selection.state.models["default"]
-  await live.append([{ type: "context_step", step: "end", ...model, units: unitsBesideSummary(messages, count) }])
-  const why = causeOf(ruler, limit, renderMessages(sent.entries).messages).text
-  const message = `The provider refuses the context of session ${live.id}, of about ${ruler.tokens} tokens, and nothing is left to summarize: ${why}. Delete or edit a large message, or change the model.`
+  await live.append([{ type: "context_step", step: "end", ...model, units: smallestUnits(messages, count) }])
+  const why = causeOf(sent.ruler, limits.tokens, messages).text
+  const more = load.images > 0 ? `, ${load.bytes} bytes and ${load.images} images` : ` and ${load.bytes} bytes`
+  const message = `The provider refuses the context of session ${live.id}, of about ${load.tokens} tokens${more}, and nothing is left to shorten: ${why}. Delete or edit a large message, or change the model.`
   return new SessionError("no_room", message, { session: live.id, cause })
 }

@@ -13,6 +13,7 @@ import { checkAnew, compactAnew } from "./anew.ts"
 import { compactOnce, type CompactionRun, settingsInForce } from "./compact.ts"
 import { failed, invalid, kindOf, keepRuleOf } from "./failure.ts"
 import { checkCompact } from "./options.ts"
+import { isOverBytes, roomOf } from "./room.ts"
 import { sentContext } from "./sent-context.ts"
 import { causeOf } from "./fitting.ts"
 import { isHopeless, sinceAnswer } from "./since-answer.ts"
@@ -183,7 +184,8 @@ async function isDue(
     const why = `reserveTokens (${trigger.tokens}) is not below the window (${window}); use a smaller reserve, or a larger contextWindow`
     throw failed(live.id, why)
   }
-  const { ruler, due, messages } = await sentContext(live, selection, inForce, { signal })
+  const sent = await sentContext(live, selection, inForce, { signal })
+  const { ruler, due, messages } = sent
   const { compaction, state } = live
   const { unproved } = compaction
   const isOverLimit = (tokens: number): boolean => isOver({ trigger, limit: due }, tokens)
@@ -194,7 +196,8 @@ async function isDue(
       if (compaction.failures >= settings.maxFailures) return false
     }
   }
-  return isOverLimit(ruler.tokens) && !isHopeless(sinceAnswer(live, selection), messages, settings.countTokens)
+  if (isHopeless(sinceAnswer(live, selection), messages, settings.countTokens)) return false
+  return isOverLimit(ruler.tokens) || isOverBytes(roomOf(live, selection, sent, inForce))
 }
 
 /** The number of messages on the path after the compaction that the context begins with. */

@@ -1,39 +1,76 @@
 /** The context of a session as its model gets it, and its size, for the decisions of compaction. */
-import { pruneMessages } from "../../context/prune/prune.ts"
+import type { StepChange } from "../../context/changed-units.ts"
+import type { PruneSizes } from "../../context/prune/prune.ts"
 import { pruneSizes } from "../../context/prune/sent-sizes.ts"
 import { renderMessages } from "../../context/render.ts"
 import { measure, type Ruler } from "../../context/ruler.ts"
 import type { Selection } from "../../context/select.ts"
 import type { ContextMessage, SelectedEntry } from "../../context/types.ts"
+import { viewOf } from "../../context/view/view.ts"
+import type { ModelMessage } from "../../format/message.ts"
 import type { ReadableSession } from "../../session/live.ts"
 import { restoreSelected, restoreState } from "../../session/read-path.ts"
 import type { CallOptions } from "../../storage/contract.ts"
 import { sendable } from "../plan/prepare.ts"
-import type { SettingsInWindow } from "../settings/settings.ts"
+import { knownWindow, type SettingsInWindow } from "../settings/settings.ts"
 
 export interface SentContext {
   /** With their blobs. */
   readonly entries: readonly SelectedEntry[]
   /** As they are sent. */
-  readonly messages: readonly ContextMessage[]
+  readonly messages: readonly ContextMessage<ModelMessage>[]
+  /** What recorded steps have changed of them. */
+  readonly steps: readonly StepChange[]
+  /** Its `sizeOf` knows the messages of `entries` by what is sent of them. */
   readonly ruler: Ruler
+  /** Tokens of any form of a message. */
+  readonly sizeOf: Ruler["sizeOf"]
   /** The size at which the session is due: that of the settings, or the most that the model takes if that is less. */
   readonly due: number
 }
 
-/** Pruned if the settings prune. */
+/** Pruned if the settings prune, and shortened as recorded steps say. */
 export async function sentContext(
   live: ReadableSession,
   selection: Selection,
-  { prune, window, limit, countTokens: count, overheadTokens }: SettingsInWindow,
+  settings: SettingsInWindow,
   o: CallOptions,
 ): Promise<SentContext> {
+  const { prune, window, limit, countTokens: count, overheadTokens } = settings
   const { log } = live.state
   const { entries } = await restoreSelected(live, selection.entries, o)
   const from = { ...selection, state: await restoreState(live, selection, o) }
   const whole = sendable(renderMessages(entries).messages)
-  const sizes = pruneSizes(log, from, whole, { window, count, overheadTokens })
-  const view = prune === false ? { messages: whole } : { whole, ...pruneMessages(whole, prune, sizes) }
+  const sizes = (): PruneSizes => pruneSizes(log, from, whole, { window, count, overheadTokens })
+  const view = viewOf<ModelMessage>(selection, { prune, sizes, window: knownWindow(selection, settings) })(whole)
   const ruler = measure(log, from, view, { count, overheadTokens })
-  return { entries, messages: view.messages, ruler, due: Math.min(limit, ruler.limit(window)) }
+  return {
+    entries,
+    messages: view.messages,
+    steps: view.steps ?? [],
+    ruler: inView(ruler, view.steps),
+    sizeOf: ruler.sizeOf,
+    due: Math.min(limit, ruler.limit(window)),
+  }
+}
+
+/** A message that recorded steps shorten has the size of what is sent of it. */
+function inView(ruler: Ruler, steps: readonly StepChange[] = []): Ruler {
+  if (steps.length === 0) return ruler
+  const sent = new Map<string, StepChange>()
+  for (const change of steps)
+    if (change.until === undefined) sent.set(keyOf({ entryId: change.entryId, message: change.before }), change)
+  return {
+    ...ruler,
+    sizeOf(item) {
+      const change = sent.get(keyOf(item))
+      if (change === undefined) return ruler.sizeOf(item)
+      return change.after === undefined ? 0 : ruler.sizeOf({ ...item, message: change.after })
+    },
+  }
+}
+
+/** A result that was invented for a call has the entry of the call. */
+function keyOf({ entryId, message }: Pick<ContextMessage, "entryId" | "message">): string {
+  return `${message.role === "toolResult" ? "result" : "message"} ${entryId}`
 }

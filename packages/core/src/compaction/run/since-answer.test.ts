@@ -44,23 +44,23 @@ async function startRefused(tokens: number, refusal = TOO_LONG) {
 }
 
 test("after the end nothing is paid for a form that is no smaller than the smallest one that was refused", async () => {
-  const { session, ask, replace } = await startRefused(400)
-  await replace(200)
+  const { session, ask, replace } = await startRefused(40)
+  await replace(20)
   await ask()
   // Something that a summary could take.
-  await session.append(question(600))
-  // Of 200 and 300, which is the last one, the smallest counts.
-  for (const tokens of [300, 250]) {
+  await session.append(question(60))
+  // Of 20 and 30, which is the last one, the smallest counts.
+  for (const tokens of [30, 25]) {
     await replace(tokens)
     expect([tokens, await ask()]).toEqual([tokens, 0])
   }
-  await replace(100)
+  await replace(10)
   expect(await ask()).toBeGreaterThan(0)
 })
 
 test("automatic compaction pays nothing for such a form either, in any process", async () => {
   // With a count, which leaves room for a summary.
-  const { session, reopen, summarize } = await startRefused(400, new Error("prompt is too long: 15000 tokens > 200000"))
+  const { session, reopen, summarize } = await startRefused(40, new Error("prompt is too long: 15000 tokens > 200000"))
   await session.append(Array.from({ length: 9 }, () => question(1_000)))
   const settings = { summarize, contextWindow: 20_000, thresholdTokens: 5_000 }
   for (const open of [session, await reopen()]) {
@@ -72,13 +72,13 @@ test("automatic compaction pays nothing for such a form either, in any process",
 })
 
 test("an answer, and another model, have not refused that form", async () => {
-  const { session, ask } = await startRefused(400)
+  const { session, ask } = await startRefused(40)
   await session.append({ type: "model_change", provider: "p", model: "other" })
   await session.append(TALK)
-  await session.append(question(500))
+  await session.append(question(50))
   expect(await ask()).toBeGreaterThan(0)
-  const { session: next, ask: askNext } = await startRefused(400)
-  await next.append([assistant("ok"), ...TALK, question(500)])
+  const { session: next, ask: askNext } = await startRefused(40)
+  await next.append([assistant("ok"), ...TALK, question(50)])
   expect(await askNext()).toBeGreaterThan(0)
 })
 
@@ -95,12 +95,12 @@ test("a deletion, an edit and another model begin with all three summaries anew"
       paid++
       throw new Error("the summarizer is down")
     }
-    const { session } = await startCompacting({ compaction: { summarize, contextWindow: 20_000 } })
+    const { session } = await startCompacting({ compaction: { summarize, contextWindow: 1_500 } })
     const { ids } = await session.append([...TALK, ...TALK, user("and now?")])
-    expect(await refuseAll(session)).toMatchObject({ code: "no_room" })
+    expect(await session.makeRoom()).toMatchObject({ fits: false })
     expect(paid).toBe(MOST)
     await act(session, ids[0] as string)
-    expect(await refuseAll(session)).toMatchObject({ code: "no_room" })
+    expect(await session.makeRoom()).toMatchObject({ fits: false })
     expect(paid).toBe(2 * MOST)
   }
 })

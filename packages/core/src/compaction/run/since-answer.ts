@@ -2,10 +2,11 @@
 import { isAnswer } from "../../context/ruler.ts"
 import type { Selection } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
+import { cutMessage, withoutImages } from "../../context/view/shorten.ts"
 import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 import { parentOf } from "../../log/path.ts"
 import type { ReadableSession } from "../../session/live.ts"
-import { hasCalls, openQuestion } from "../plan/plan-cut.ts"
+import { protectedOf, SHORTEST_CUT } from "./room-steps.ts"
 
 export interface SinceAnswer {
   /** Summaries that were asked for since the last change of the model, deletion or edit. */
@@ -14,6 +15,8 @@ export interface SinceAnswer {
   readonly isNew: boolean
   /** Units of the smallest form that the current model has refused when nothing was left to do; infinite: of none. */
   readonly refused: number
+  /** The smallest cut since the last message, which begins the cuts anew. */
+  readonly cut: number | undefined
 }
 
 export function sinceAnswer({ state }: ReadableSession, selection: Selection): SinceAnswer {
@@ -24,44 +27,46 @@ export function sinceAnswer({ state }: ReadableSession, selection: Selection): S
   let isNew = false
   let isSame = true
   let refused = Number.POSITIVE_INFINITY
+  let cut: number | undefined
+  let cutUpTo: unknown
+  let hasMessage = false
   for (let seq = log.find(leafId ?? "") ?? -1; seq >= first; seq = parentOf(log, seq)) {
     const entry = log.at(seq)
     const type = entry?.type
     if (type === "message") {
       if (isAnswer(entry?.["message"])) break
       isNew ||= summaries === 0
+      // A compaction repeats the cuts of the question that it carries.
+      if (!hasMessage && cutUpTo !== entry?.id) cut = undefined
+      hasMessage = true
     } else if (type === "model_change" || type === "tombstone" || type === "context_edit") isSame = false
     else if (type === "compaction" || (type === "context_step" && entry?.["step"] === "failed")) {
       if (isSame) summaries++
     } else if (type === "context_step" && entry?.["step"] === "end" && entry["model"] === model) {
       const { units } = entry
       if (typeof units === "number") refused = Math.min(refused, units)
+    } else if (type === "context_step" && entry?.["step"] === "cut" && isSame && !hasMessage) {
+      const { units } = entry
+      if (typeof units === "number") cut = Math.min(units, cut ?? units)
+      cutUpTo ??= entry["upTo"]
     }
   }
-  return { summaries, isNew, refused }
+  return { summaries, isNew, refused, cut }
 }
 
-/** Units of a request without its summary. */
-export function unitsBesideSummary(messages: readonly ContextMessage[], count: TokenCounter = estimateMessage): number {
-  return messages.reduce((all, { kind, message }) => all + (kind === "compaction" ? 0 : count(message)), 0)
+/** Units of the smallest form of a context: the question and what the model has not read, with the shortest cuts and no images. */
+export function smallestUnits(messages: readonly ContextMessage[], count: TokenCounter = estimateMessage): number {
+  return protectedOf(messages).reduce(
+    (all, { message }) => all + count(cutMessage(withoutImages(message), SHORTEST_CUT)),
+    0,
+  )
 }
 
-/**
- * Whether no summary can help: the smallest form of the context, the question and what the model has not read, is no smaller than one that was
- * refused.
- */
+/** Whether no summary can help: the smallest form of the context is no smaller than one that was refused. */
 export function isHopeless(
   { refused }: SinceAnswer,
   messages: readonly ContextMessage[],
   count?: TokenCounter,
 ): boolean {
-  if (refused === Number.POSITIVE_INFINITY) return false
-  const own = messages.filter(({ kind }) => kind === "message")
-  const plain = own.map(({ message }) => message)
-  const question = openQuestion(plain)
-  const answer = plain.findLastIndex(({ role }) => role === "assistant")
-  const isUnread = (index: number): boolean =>
-    index === answer ? hasCalls(plain[index]?.content) : index > answer && plain[index]?.role === "toolResult"
-  const smallest = own.filter((_, index) => index === question || isUnread(index))
-  return unitsBesideSummary(smallest, count) >= refused
+  return refused !== Number.POSITIVE_INFINITY && smallestUnits(messages, count) >= refused
 }

@@ -95,11 +95,18 @@ export function resolveSettings(...layers: SettingsLayers): ResolvedSettings {
   }) as ResolvedSettings
 }
 
+/** The window of the settings, else that of the current model; undefined if neither is known. */
+export function knownWindow(
+  { state }: Selection,
+  { contextWindow, windows }: Pick<ResolvedSettings, "contextWindow" | "windows">,
+): number | undefined {
+  return contextWindow ?? windowOf(state.models["default"]?.model, windows)
+}
+
 /** The settings for a context: in their `contextWindow`, else in the window of its current model, else in an assumed one. */
-export function settingsAt({ state }: Selection, settings: ResolvedSettings): SettingsInWindow {
-  const { contextWindow, windows } = settings
-  const model = state.models["default"]?.model
-  const window = contextWindow ?? windowOf(model, windows)
+export function settingsAt(selection: Selection, settings: ResolvedSettings): SettingsInWindow {
+  const model = selection.state.models["default"]?.model
+  const window = knownWindow(selection, settings)
   if (window !== undefined) return inWindow(settings, window)
   return { ...inWindow(settings, DEFAULT_WINDOW), ...(model === undefined ? {} : { unknownModel: model }) }
 }

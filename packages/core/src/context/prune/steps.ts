@@ -269,7 +269,7 @@ function isSaidByUser({ role }: Message): boolean {
 }
 
 /** For each message, whether it is the result of an exempt tool. A result without a tool name has that of its call. */
-function exemptResults(messages: readonly Message[], tools: readonly string[]): readonly boolean[] {
+export function exemptResults(messages: readonly Message[], tools: readonly string[]): readonly boolean[] {
   const names = new Map<string, string>()
   return messages.map((message) => {
     if (message.role === "assistant") for (const { id, name } of callsOf(message)) names.set(id, name)

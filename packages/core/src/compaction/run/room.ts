@@ -1,0 +1,30 @@
+/** How much a request has, and the most that its model takes: in tokens, bytes and images. */
+import type { Selection } from "../../context/select.ts"
+import type { CompactableSession } from "../../session/live.ts"
+import type { SettingsInWindow } from "../settings/settings.ts"
+import { AIM_SHARE } from "./aim.ts"
+import { requestSize, sizeLimits, taughtSizes } from "./request-size.ts"
+import { type Room, unreadOf } from "./room-steps.ts"
+import type { SentContext } from "./sent-context.ts"
+
+export function roomOf(
+  { state: { log } }: CompactableSession,
+  selection: Selection,
+  { messages, sizeOf, ruler }: SentContext,
+  { window, windows }: SettingsInWindow,
+): Room {
+  const load = { tokens: ruler.tokens, ...requestSize(messages) }
+  const tokens = ruler.limit(window)
+  const limits = { tokens, ...sizeLimits(selection, windows, taughtSizes(log, selection, messages)) }
+  const aims = {
+    tokens: ruler.before + AIM_SHARE * Math.max(0, tokens - ruler.before),
+    bytes: AIM_SHARE * limits.bytes,
+    images: Math.floor(AIM_SHARE * limits.images),
+  }
+  return { messages, sizeOf, load, limits, aims }
+}
+
+/** Whether there are too many bytes, and what the model has read is in the way: a summary takes the place of nothing else. */
+export function isOverBytes({ messages, load, limits }: Pick<Room, "messages" | "load" | "limits">): boolean {
+  return load.bytes > limits.bytes && requestSize(unreadOf(messages)).bytes <= limits.bytes
+}

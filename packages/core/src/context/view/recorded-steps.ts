@@ -1,0 +1,185 @@
+/**
+ * What recorded steps (`context_step`) make of the messages of a context. The log keeps the messages whole. Pure: the view is derived from
+ * the entries of the path, so every process has the same.
+ */
+import type { Diagnostic } from "../../format/diagnostics.ts"
+import type { Message } from "../../format/message.ts"
+import { estimateMessage } from "../../format/tokens.ts"
+import type { Seq } from "../../storage/contract.ts"
+import type { StepChange } from "../changed-units.ts"
+import { exemptResults } from "../prune/steps.ts"
+import { PRUNE_DEFAULTS } from "../prune/settings.ts"
+import type { ContextMessage, SelectedEntry, ShortenedMessage } from "../types.ts"
+import { cutMessage, leftOutText, shortenedResult, withoutImages } from "./shorten.ts"
+
+/** A recorded step, with the places of its entries. */
+export interface ViewStep {
+  readonly id: string
+  readonly seq: Seq
+  readonly step: ShortenedMessage["how"]
+  /** Messages up to this place are meant. */
+  readonly upTo: Seq
+  readonly except?: string | undefined
+  /** With `"cut"`. */
+  readonly units: number
+  /** With `"left_out"`. */
+  readonly ids: ReadonlySet<string>
+  /** Where the window became larger than the step's; Infinity: behind all entries. Undefined: the step holds. */
+  readonly undoneAt?: Seq | undefined
+}
+
+export interface Shortened<M extends Message = Message> {
+  readonly messages: readonly ContextMessage<M>[]
+  readonly changes: readonly StepChange[]
+}
+
+/** The steps of a context. In a window that is larger than a step's own, the step is undone. */
+export function viewSteps(entries: readonly SelectedEntry[], window: number | undefined): ViewStep[] {
+  const places = placesOf(entries)
+  return entries.flatMap(({ seq, entry }): ViewStep[] => {
+    const { id, step, upTo, except, units, ids, window: own } = entry
+    if (entry.type !== "context_step" || typeof own !== "number") return []
+    const isUndone = window !== undefined && window > own
+    const moved = isUndone
+      ? entries.findLast((later) => later.seq > seq && later.entry.type === "model_change")
+      : undefined
+    const named: ViewStep = {
+      id,
+      seq,
+      step: step as ViewStep["step"],
+      // An entry that is summarized now has only such entries before it.
+      upTo: (typeof upTo === "string" ? places.get(upTo)?.place : undefined) ?? NOWHERE,
+      except: typeof except === "string" ? except : undefined,
+      units: typeof units === "number" ? units : Number.POSITIVE_INFINITY,
+      ids: new Set(Array.isArray(ids) ? ids : []),
+      undoneAt: isUndone ? (moved?.seq ?? Number.POSITIVE_INFINITY) : undefined,
+    }
+    return [named]
+  })
+}
+
+/** Where an entry is in the order of the context, and its seq: a step is for nothing behind it. */
+interface Place {
+  readonly place: number
+  readonly seq: Seq
+}
+
+export type Places = ReadonlyMap<string, Place>
+
+/** What a compaction carries is before all others, and then its summary. */
+const NOWHERE = -3
+const CARRIED = -2
+const SUMMARY = -1
+
+export function placesOf(entries: readonly SelectedEntry[]): Places {
+  return new Map(
+    entries.map(({ seq, entry: { id, type }, carried }) => {
+      if (carried === true) return [id, { place: CARRIED, seq: CARRIED }]
+      return [id, { place: type === "compaction" ? SUMMARY : seq, seq }]
+    }),
+  )
+}
+
+/** Applies the steps that hold, in their order. Of the others, what they had changed is known to the ruler. */
+export function applySteps<M extends Message>(
+  whole: readonly ContextMessage<M>[],
+  steps: readonly ViewStep[],
+  places: Places,
+): Shortened<M> {
+  let messages = whole
+  const changes: StepChange[] = []
+  for (const step of steps) {
+    const applied = applyStep(messages, step, places)
+    changes.push(...applied.changes)
+    if (step.undoneAt === undefined) messages = applied.messages
+  }
+  return { messages, changes }
+}
+
+export function applyStep<M extends Message>(
+  messages: readonly ContextMessage<M>[],
+  step: ViewStep,
+  places: Places,
+): Shortened<M> {
+  const changes: StepChange[] = []
+  const changed = ({ entryId, message }: ContextMessage, after?: Message): void => {
+    const { id: since, seq: at, undoneAt: until, step: how } = step
+    changes.push({ entryId, before: message, after, since, at, until, how })
+  }
+  if (step.step === "left_out") {
+    const isOut = ({ entryId, kind }: ContextMessage): boolean => kind !== "compaction" && step.ids.has(entryId)
+    const first = messages.findIndex(isOut)
+    if (first < 0) return { messages, changes }
+    const number = messages.filter(isOut).length
+    const line = { role: "user", content: [{ type: "text", text: leftOutText(number) }] } as unknown as M
+    const left = messages.flatMap((item, index): ContextMessage<M>[] => {
+      if (!isOut(item)) return [item]
+      changed(item, index === first ? line : undefined)
+      return index === first ? [{ ...item, kind: "repair", message: line }] : []
+    })
+    return { messages: left, changes }
+  }
+  const shorten = shortenerOf(messages, step)
+  const left = messages.map((item, index) => {
+    const { place = NOWHERE, seq = NOWHERE } = places.get(item.entryId) ?? {}
+    if (place > step.upTo || seq > step.seq) return item
+    const message = shorten(item, index)
+    if (message === item.message) return item
+    changed(item, message)
+    return { ...item, message }
+  })
+  return { messages: left, changes }
+}
+
+function shortenerOf<M extends Message>(
+  messages: readonly ContextMessage<M>[],
+  { step, except, units }: ViewStep,
+): (item: ContextMessage<M>, index: number) => M {
+  if (step === "results") {
+    const exempt = exemptResults(
+      messages.map(({ message }) => message),
+      PRUNE_DEFAULTS.exemptTools,
+    )
+    return ({ message }, index) =>
+      message.role !== "toolResult" || exempt[index] === true ? message : shortenedResult(message)
+  }
+  if (step === "images") return ({ entryId, message }) => (entryId === except ? message : withoutImages(message))
+  return ({ message }) => cutMessage(message, units)
+}
+
+/** The last change of each message, in the order of the context. */
+export function shortenedMessages(
+  whole: readonly ContextMessage[],
+  changes: readonly StepChange[],
+): readonly ShortenedMessage[] {
+  const last = new Map<string, ShortenedMessage>()
+  for (const { entryId, how, since, until } of changes)
+    if (until === undefined) last.set(entryId, { entryId, how, since })
+  return [...new Set(whole.map(({ entryId }) => entryId))].flatMap((id) => last.get(id) ?? [])
+}
+
+/** Says what a model does not get of messages that it has not been shown whole, or of any that were left out. */
+export function shortenedDiagnostics(changes: readonly StepChange[]): readonly Diagnostic[] {
+  const code = "shortened"
+  const cuts = new Map<string, { readonly whole: number; readonly left: number; readonly since: string }>()
+  const out = new Map<string, string[]>()
+  for (const { entryId, how, since, until, before, after } of changes) {
+    if (until !== undefined) continue
+    if (how === "left_out") {
+      cuts.delete(entryId)
+      out.set(since, [...(out.get(since) ?? []), entryId])
+    }
+    if (how !== "cut" || after === undefined) continue
+    const whole = cuts.get(entryId)?.whole ?? estimateMessage(before)
+    cuts.set(entryId, { whole, left: estimateMessage(after), since })
+  }
+  const of = Array.from(cuts, ([entryId, { whole, left, since }]): Diagnostic => {
+    const message = `The message of entry ${entryId} is sent cut, with about ${left} of ${whole} tokens: the model has refused it whole (step ${since}). The log has all of it.`
+    return { code, entryId, message }
+  })
+  const lost = Array.from(out, ([since, entries]): Diagnostic => {
+    const message = `The model has refused a context with these messages, so they are left out (step ${since}): ${entries.join(", ")}. The log has them.`
+    return { code, entries, message }
+  })
+  return [...of, ...lost]
+}
