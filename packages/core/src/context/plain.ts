@@ -5,7 +5,6 @@
  */
 import { blobRefs } from "../format/blobs.ts"
 import { cloneJson } from "../format/clone.ts"
-import type { Entry } from "../format/entry.ts"
 import type { ModelMessage } from "../format/message.ts"
 import { type Extensions, isKnownName } from "../format/names.ts"
 import { isObject } from "../format/shape.ts"
@@ -37,7 +36,7 @@ export function plainMessages(
   repair: RepairMode,
   summaryAs?: SummaryStyle,
   extensions?: Extensions,
-  tokensOf: (message: ModelMessage, seq: Seq, entry: Entry) => number = estimateMessage,
+  tokensOf: (message: ModelMessage, seq: Seq) => number = estimateMessage,
 ): PlainMessages | undefined {
   const messages: ContextMessage<ModelMessage>[] = []
   const tokens: number[] = []
@@ -72,7 +71,7 @@ export function plainMessages(
     const message = held as unknown as ModelMessage
     if (sendable?.takes(message) === false) return undefined
     messages.push({ entryId: entry.id, kind: "message", message: cloneJson(message) })
-    tokens.push(tokensOf(message, seq, entry))
+    tokens.push(tokensOf(message, seq))
   }
   return sendable?.isWhole === false ? undefined : { messages, tokens }
 }

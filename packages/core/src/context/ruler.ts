@@ -10,13 +10,14 @@ import {
   type Entry,
   type TaughtLimits,
 } from "../format/entry.ts"
-import type { Usage } from "../format/message.ts"
+import type { Message, Usage } from "../format/message.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 import { estimateMessage, type TokenCounter } from "../format/tokens.ts"
 import { type UsageCount, usageCount } from "../format/usage.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import type { Seq } from "../storage/contract.ts"
 import { changesOf, isBroken, type MeasuredView, unitsSince } from "./changed-units.ts"
+import type { Rendered } from "./render.ts"
 import type { Selection } from "./select.ts"
 import { storedState } from "./state.ts"
 import type { ContextMessage } from "./types.ts"
@@ -121,6 +122,12 @@ export function promptUnits(
   count: TokenCounter = estimateMessage,
 ): number {
   return text === "" ? 0 : count({ role: "system", content: [{ type: "text", text }] })
+}
+
+/** Estimates of messages. One that nothing has changed since it was rendered is that of the log, which is estimated once. */
+export function estimatesOf(log: EntryLog, { messages, seqs }: Rendered): (message: Message) => number {
+  const places = new Map(messages.map(({ message }, index) => [message, seqs[index]]))
+  return (message) => log.tokensOf(message, places.get(message) ?? -1)
 }
 
 /** What the compaction that a context begins with has stored. */

@@ -86,11 +86,11 @@ export class EntryLog {
     return entry
   }
 
-  /** The estimate of the message of an entry, made once for one of this log: a context is made again and again. */
-  tokensOf(message: Message, seq: Seq, entry: Entry): number {
+  /** The estimate of a message, made once for that of the entry at `seq`: a context is made again and again. */
+  tokensOf(message: Message, seq: Seq): number {
     const index = seq - this.#from
     // A compaction carries system messages that are not its own.
-    if (this.#slots[index] !== entry || entry["message"] !== message) return estimateMessage(message)
+    if ((this.#slots[index] as Entry | undefined)?.["message"] !== message) return estimateMessage(message)
     if (index >= this.#tokens.length) {
       const more = new Uint32Array(this.#slots.length * 2)
       more.set(this.#tokens)

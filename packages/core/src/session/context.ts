@@ -3,7 +3,7 @@ import { assembleContext, type ContextParts } from "../context/assemble.ts"
 import { counterOf, settingOf, type SettingsLayers } from "../compaction/settings/layers.ts"
 import { plainMessages } from "../context/plain.ts"
 import { lastRequest, placeOfAnswer } from "../context/reused.ts"
-import { measure, type Ruler } from "../context/ruler.ts"
+import { estimatesOf, measure, type Ruler } from "../context/ruler.ts"
 import type { Selection } from "../context/select.ts"
 import type { ContextMessage, SessionContext } from "../context/types.ts"
 import { compactionFeature } from "./features.ts"
@@ -113,10 +113,10 @@ async function contextMessages(
 ): Promise<ContextMessages> {
   const { repair = "synthesize", summaryAs } = o
   const { extensions } = live.options
+  const { log } = live.state
   if (selection.stateBlobs === undefined) {
-    const { log } = live.state
-    const plain = plainMessages(selection.entries, repair, summaryAs, extensions, (message, seq, entry) =>
-      log.tokensOf(message, seq, entry),
+    const plain = plainMessages(selection.entries, repair, summaryAs, extensions, (message, seq) =>
+      log.tokensOf(message, seq),
     )
     if (plain !== undefined) return { ...plain, isPlain: true, state: selection.state, diagnostics: [] }
   }
@@ -127,7 +127,9 @@ async function contextMessages(
     repair === "none" || isSendable(model.messages)
       ? { messages: model.messages, diagnostics: [] }
       : (await compactionFeature()).repairMessages(model.messages, repair)
+  const estimate = estimatesOf(log, rendered)
   return {
+    tokens: messages.map(({ message }) => estimate(message)),
     messages: messages.map(({ message, ...item }) => ({ ...item, message: cloneJson(message) })),
     state: await restoreState(live, selection, o),
     // The diagnostics of restoring are left out: rendering reports each missing blob, and replaces it.

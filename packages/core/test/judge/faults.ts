@@ -49,18 +49,6 @@ export const FAULTS: readonly Fault[] = [
     file: PLAN_CUT,
     edits: [["question: isCarried ? question : undefined", "question: undefined"]],
   },
-  {
-    name: "results that the model has not read are summarized",
-    law: "unread",
-    file: PLAN_CUT,
-    edits: [["if (hasCalls(messages[answer]?.content)) return answer", ""]],
-  },
-  {
-    name: "summaries are paid for a context of which a smaller form was refused",
-    law: "unpaid",
-    file: "packages/core/src/compaction/run/since-answer.ts",
-    edits: [["return unitsBesideSummary(smallest, count) >= refused", "return false"]],
-  },
 ]
 
 /** By the rule that is left out: the law, or the sum, that it breaks. */

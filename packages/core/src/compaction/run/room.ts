@@ -24,6 +24,19 @@ export function roomOf(
   return { messages, sizeOf, load, limits, aims }
 }
 
+/** No text has more bytes for each unit of the estimate, as JSON. */
+const BYTES_PER_UNIT = 24
+
+/** Whether a request may have too many bytes: measuring all messages at each turn would take longer than the rest of the check. */
+export function mayHaveManyBytes({ messages, ruler }: SentContext): boolean {
+  const isText = ({ type }: { readonly type: string }): boolean =>
+    type === "text" || type === "thinking" || type === "toolCall"
+  return BYTES_PER_UNIT * ruler.units > FEWEST_BYTES || !messages.every(({ message }) => message.content.every(isText))
+}
+
+/** The smallest limit of the table, and of what a refusal is likely to teach. */
+const FEWEST_BYTES = 1_000_000
+
 /** Whether there are too many bytes, and what the model has read is in the way: a summary takes the place of nothing else. */
 export function isOverBytes({ messages, load, limits }: Pick<Room, "messages" | "load" | "limits">): boolean {
   return load.bytes > limits.bytes && requestSize(unreadOf(messages)).bytes <= limits.bytes

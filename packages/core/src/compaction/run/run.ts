@@ -13,7 +13,7 @@ import { checkAnew, compactAnew } from "./anew.ts"
 import { compactOnce, type CompactionRun, settingsInForce } from "./compact.ts"
 import { failed, invalid, kindOf, keepRuleOf } from "./failure.ts"
 import { checkCompact } from "./options.ts"
-import { isOverBytes, roomOf } from "./room.ts"
+import { isOverBytes, mayHaveManyBytes, roomOf } from "./room.ts"
 import { sentContext } from "./sent-context.ts"
 import { causeOf } from "./fitting.ts"
 import { isHopeless, sinceAnswer } from "./since-answer.ts"
@@ -197,7 +197,8 @@ async function isDue(
     }
   }
   if (isHopeless(sinceAnswer(live, selection), messages, settings.countTokens)) return false
-  return isOverLimit(ruler.tokens) || isOverBytes(roomOf(live, selection, sent, inForce))
+  if (isOverLimit(ruler.tokens)) return true
+  return mayHaveManyBytes(sent) && isOverBytes(roomOf(live, selection, sent, inForce))
 }
 
 /** The number of messages on the path after the compaction that the context begins with. */

@@ -3,7 +3,7 @@ import type { StepChange } from "../../context/changed-units.ts"
 import type { PruneSizes } from "../../context/prune/prune.ts"
 import { pruneSizes } from "../../context/prune/sent-sizes.ts"
 import { renderMessages } from "../../context/render.ts"
-import { measure, type Ruler } from "../../context/ruler.ts"
+import { estimatesOf, measure, type Ruler } from "../../context/ruler.ts"
 import type { Selection } from "../../context/select.ts"
 import type { ContextMessage, SelectedEntry } from "../../context/types.ts"
 import { viewOf } from "../../context/view/view.ts"
@@ -40,10 +40,13 @@ export async function sentContext(
   const { log } = live.state
   const { entries } = await restoreSelected(live, selection.entries, o)
   const from = { ...selection, state: await restoreState(live, selection, o) }
-  const whole = sendable(renderMessages(entries).messages)
+  const rendered = renderMessages(entries)
+  const whole = sendable(rendered.messages)
   const sizes = (): PruneSizes => pruneSizes(log, from, whole, { window, count, overheadTokens })
   const view = viewOf<ModelMessage>(selection, { prune, sizes, window: knownWindow(selection, settings) })(whole)
-  const ruler = measure(log, from, view, { count, overheadTokens })
+  const estimate = estimatesOf(log, rendered)
+  const unitsAt = (index: number): number => estimate((view.messages[index] as ContextMessage).message)
+  const ruler = measure(log, from, view, { count, overheadTokens, unitsAt })
   return {
     entries,
     messages: view.messages,
