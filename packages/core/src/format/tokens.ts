@@ -5,7 +5,7 @@
 import { cloneJson } from "./clone.ts"
 import { SessionError } from "./errors.ts"
 import type { ContentBlock, Message } from "./message.ts"
-import { withoutMedia } from "./message-size.ts"
+import { withoutMedia } from "./media.ts"
 import { isObject } from "./shape.ts"
 import { textOf } from "./stored-text.ts"
 

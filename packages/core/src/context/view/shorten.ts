@@ -1,7 +1,7 @@
 /** Shortens one message of a context for a recorded step. Its other fields stay; a message that is short enough is returned as it is. Pure. */
 import { isOpaque } from "../../format/text.ts"
 import type { ContentBlock, Message } from "../../format/message.ts"
-import { withoutMedia } from "../../format/message-size.ts"
+import { withoutMedia } from "../../format/media.ts"
 import { estimateMessage } from "../../format/tokens.ts"
 import { trimmableUnits, trimResult } from "../prune/cut-result.ts"
 
