@@ -1,10 +1,9 @@
 /** Compaction, pruning, fitting, the repair and the comparison of contexts, and branch summaries, loaded on first use by `session/features.ts`. */
 export { checkAutoCompact } from "../compaction/run/options.ts"
 export { compactByHand, compactIfDue } from "../compaction/run/run.ts"
-export { readOutdated, summarizedDiagnostics } from "../compaction/run/outdated.ts"
+export { explainContext } from "../compaction/run/explain.ts"
 export { makeRoom } from "../compaction/run/make-room.ts"
 export { summarizeBranch } from "../compaction/run/branch.ts"
-export { explainFit } from "../context/fit.ts"
 export { repairMessages } from "../context/repair.ts"
-export { explainSize } from "../compaction/run/request-size.ts"
+export { unknownNames } from "../context/unknown-names.ts"
 export { compareContexts } from "../compaction/run/compare-contexts.ts"

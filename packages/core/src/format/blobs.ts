@@ -106,11 +106,6 @@ export function blobRefs(entry: object, o: RefOptions = {}): readonly BlobRef[] 
   return [...refs, ...images.filter(({ pointer }) => !Object.hasOwn(named, pointer))]
 }
 
-/** The hash that a file snapshot or the backup of a migration refers to, with or without `sha256:`; undefined for anything else. */
-export function parseHash(ref: unknown): string | undefined {
-  return typeof ref === "string" ? /^(?:sha256:)?([0-9a-f]{64})$/.exec(ref)?.[1] : undefined
-}
-
 /** The references in the image blocks of an entry's content. */
 function imageRefs(entry: object): readonly BlobRef[] {
   const { message, replacement } = entry as { message?: unknown; replacement?: unknown }

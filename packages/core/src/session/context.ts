@@ -11,8 +11,8 @@ import type { ReadableSession } from "./live.ts"
 import type { ContextOptions } from "./types.ts"
 import { toModelMessages } from "../context/model-messages.ts"
 import { renderMessages } from "../context/render.ts"
-import { unknownNames } from "../context/unknown-names.ts"
 import { isSendable } from "../context/sendable.ts"
+import { type Extensions, isKnownName } from "../format/names.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { cloneJson } from "../format/clone.ts"
@@ -52,16 +52,16 @@ export async function readContext(
   const overheadTokens = settingOf(layers, "overheadTokens")
   const measured = { window, ruler: measure(live.state.log, from, parts, { count, overheadTokens, unitsAt }) }
   const context = assembleContext(from, parts, measured)
-  const explained = context.fits === false ? (await compactionFeature()).explainFit(context, measured) : context
-  const sizing =
-    window !== undefined && mayBeLarge(selection, parts, measured.ruler) ? await loadedFeature() : undefined
-  const { messages, diagnostics, ...rest } = sizing?.explainSize(explained, live.state.log, from, layers) ?? explained
-  const diverged = live.openBranches() ?? []
+  const isLarge = window !== undefined && mayBeLarge(selection, parts, measured.ruler)
+  const isOutdated = mayBeOutdated(live.state.log, selection)
   // A page that is offline can go on: its next context that finds the code says it.
-  const feature = mayBeOutdated(live.state.log, selection) && (await loadedFeature())
-  const outdated = feature ? await feature.summarizedDiagnostics(live, selection, o) : []
+  const feature =
+    context.fits === false ? await compactionFeature() : isLarge || isOutdated ? await loadedFeature() : undefined
+  const explained = { selection: from, measured, layers, o, isLarge, isOutdated }
+  const { messages, diagnostics, ...rest } = (await feature?.explainContext(live, context, explained)) ?? context
+  const diverged = live.openBranches() ?? []
   // The messages are copies already.
-  return { messages, ...cloneJson({ ...rest, diagnostics: diagnostics.concat(outdated, diverged) }) }
+  return { messages, ...cloneJson({ ...rest, diagnostics: diagnostics.concat(diverged) }) }
 }
 
 /** Whether a summary says that it is outdated, or anything was deleted or edited since it was made. */
@@ -88,6 +88,16 @@ function mayBeLarge({ entries }: Selection, { messages }: ContextParts<ModelMess
 /** Whether an entry changes how contexts show the messages before it. */
 function isViewStep({ type, window }: Entry): boolean {
   return type === "context_step" && window !== undefined
+}
+
+/** Whether a message of the log has a role or a block that appends of this version would refuse. */
+function hasUnknownName(messages: readonly ContextMessage[], extensions: Extensions | undefined): boolean {
+  return messages.some(
+    ({ kind, message: { role, content } }) =>
+      content !== undefined &&
+      ((kind === "message" && !isKnownName("roles", role, extensions)) ||
+        content.some(({ type }) => !isKnownName("blocks", type, extensions))),
+  )
 }
 
 /** Undefined if the code cannot be loaded. */
@@ -123,10 +133,13 @@ async function contextMessages(
   const restored = await restoreSelected(live, selection.entries, o)
   const rendered = renderMessages(restored.entries)
   const model = toModelMessages(rendered.messages, summaryAs)
+  const isRefused = repair !== "none" && !isSendable(model.messages)
+  // Without the code the names are said by the next context that finds it.
+  const feature = isRefused
+    ? await compactionFeature()
+    : hasUnknownName(rendered.messages, extensions) && (await loadedFeature())
   const { messages, diagnostics } =
-    repair === "none" || isSendable(model.messages)
-      ? { messages: model.messages, diagnostics: [] }
-      : (await compactionFeature()).repairMessages(model.messages, repair)
+    feature && isRefused ? feature.repairMessages(model.messages, repair) : { ...model, diagnostics: [] }
   const estimate = estimatesOf(log, rendered)
   return {
     tokens: messages.map(({ message }) => estimate(message)),
@@ -135,7 +148,7 @@ async function contextMessages(
     // The diagnostics of restoring are left out: rendering reports each missing blob, and replaces it.
     diagnostics: [
       ...rendered.diagnostics,
-      ...unknownNames(rendered.messages, extensions),
+      ...(feature ? feature.unknownNames(rendered.messages, extensions) : []),
       ...model.diagnostics,
       ...diagnostics,
     ],

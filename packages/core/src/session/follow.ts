@@ -3,7 +3,6 @@
  * its head, which is asked for at an interval. All calls for one session share this.
  */
 import { hasCode } from "../format/errors.ts"
-import { wait } from "../storage/clock.ts"
 import { onAbort } from "../storage/signals.ts"
 import type { Head } from "../storage/contract.ts"
 import type { CompactableSession } from "./live.ts"
@@ -133,4 +132,18 @@ function creation({ events }: FollowableSession, signal: AbortSignal): Promise<v
 function messageOf({ id }: FollowableSession, error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return `What other writers append to ${id} does not arrive until the storage answers again, which is tried: ${message}`
+}
+
+/** Resolves after this many milliseconds, or when the signal fires; no timer is left then. */
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer)
+      off()
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    const off = onAbort(signal, done)
+    if (signal.aborted) done()
+  })
 }

@@ -1,5 +1,4 @@
-/** Ticks, waiting, backoff and timestamps, in all runtimes. */
-import { onAbort } from "./signals.ts"
+/** Ticks, backoff and timestamps, in all runtimes. */
 
 /** Resolves after one tick of the event loop, so that appends of the same tick join one batch. A timer would take a millisecond. */
 export function tick(): Promise<void> {
@@ -21,20 +20,6 @@ const FIRST_BACKOFF_MS = 25
 export function backoff(attempt: number): Promise<void> {
   const most = FIRST_BACKOFF_MS * 2 ** attempt
   return new Promise((resolve) => setTimeout(resolve, most / 2 + (Math.random() * most) / 2))
-}
-
-/** Resolves after this many milliseconds, or when the signal fires; no timer is left then. */
-export function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer)
-      off()
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    const off = onAbort(signal, done)
-    if (signal.aborted) done()
-  })
 }
 
 let lastTime = 0

@@ -1,11 +1,11 @@
 /** The backup of a log before its migration: its bytes, stored as blobs. */
 import { SessionError } from "../format/errors.ts"
-import { parseHash } from "../format/blobs.ts"
 import { joinBytes } from "../format/jsonl.ts"
 import type { Origin } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
+import { parseHash } from "./named-hash.ts"
 
 export type Backup = NonNullable<Origin["backup"]>
 

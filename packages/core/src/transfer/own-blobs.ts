@@ -3,7 +3,7 @@
  * names the hash of another session's blob would show that session's content.
  */
 import { substitute } from "../context/missing-blobs.ts"
-import { type BlobRef, blobRefs, parseHash } from "../format/blobs.ts"
+import { type BlobRef, blobRefs } from "../format/blobs.ts"
 import type { Report } from "../format/diagnostics.ts"
 import { withChanges } from "../format/json-edit.ts"
 import { parseLine } from "../format/line.ts"
@@ -11,6 +11,7 @@ import { setAt } from "../format/pointer.ts"
 import { isObject } from "../format/shape.ts"
 import type { ImportOptions } from "../session/transfer-types.ts"
 import type { Seq } from "../storage/contract.ts"
+import { parseHash } from "./named-hash.ts"
 
 /** The blobs that came with the file: see {@link ImportOptions.blobs}. */
 export type OwnBlobs = ReadonlySet<string> | "any"

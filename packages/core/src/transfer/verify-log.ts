@@ -1,7 +1,7 @@
 /** Checks the entries of a log, their references, and the states of its compactions and resets. Pure. */
 import { storedStateBlobs } from "../context/state-blobs.ts"
 import { initialState, storedState } from "../context/state.ts"
-import { type RefOptions, blobRefs, parseHash } from "../format/blobs.ts"
+import { type RefOptions, blobRefs } from "../format/blobs.ts"
 import type { Report } from "../format/diagnostics.ts"
 import type { Header } from "../format/header.ts"
 import { type Entry, entryProblem, type ContextState, storesState } from "../format/entry.ts"
@@ -13,6 +13,7 @@ import { defaultLeaf } from "../log/path.ts"
 import { parentDiagnostic } from "../log/whole-path.ts"
 import { linkEntries, missingFirstKept } from "./older/links.ts"
 import { statesToStore } from "./older/states.ts"
+import { parseHash } from "./named-hash.ts"
 
 /** Checks one complete entry; `log` holds at least the entries before it. */
 export function checkEntry(log: EntryLog, entry: Entry, report: Report): void {

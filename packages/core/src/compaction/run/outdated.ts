@@ -1,10 +1,9 @@
 /** Reads which summaries of a context are outdated. The log is read back as far as the deleted and edited entries are. */
 import type { Selection } from "../../context/select.ts"
-import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { NeedsOlder } from "../../log/path.ts"
 import type { ReadableSession } from "../../session/live.ts"
 import type { CallOptions, Seq } from "../../storage/contract.ts"
-import { type OutdatedSummary, outdatedSummaries, summarizedDiagnostic } from "../../context/outdated.ts"
+import { type OutdatedSummary, outdatedSummaries } from "../../context/outdated.ts"
 
 export function readOutdated(
   live: ReadableSession,
@@ -18,12 +17,4 @@ export function readOutdated(
     return outdatedSummaries(log, log.find(leafId) as Seq, entries)
   }
   return live.store.untilKnown(() => live.state.log, ask, signal === undefined ? {} : { signal })
-}
-
-export async function summarizedDiagnostics(
-  live: ReadableSession,
-  selection: Selection,
-  o: CallOptions,
-): Promise<readonly Diagnostic[]> {
-  return (await readOutdated(live, selection, o)).map(summarizedDiagnostic)
 }
