@@ -224,6 +224,9 @@ function firstOnPath(entries: readonly SelectedEntry[], seqs: readonly Seq[], af
   return first
 }
 
+/** Types of entries that have a message. */
+const MESSAGES: ReadonlySet<string> = new Set(["message", "custom_message", "branch_summary"])
+
 /** The first kept entry: that of the first kept message, or an entry without a message directly before it, such as a change of model. */
 function firstKept(log: EntryLog, seqs: readonly Seq[], first: number): string | undefined {
   let seq = seqs[first]
@@ -231,7 +234,8 @@ function firstKept(log: EntryLog, seqs: readonly Seq[], first: number): string |
   const stop = seqs[first - 1]
   for (let parent = parentOf(log, seq); parent >= 0 && parent !== stop; parent = parentOf(log, parent)) {
     const entry = log.at(parent) as Entry
-    if (entry.type === "message" || storesState(entry.type) || log.find(entry.id) !== parent) break
+    // A question that was carried is before entries that are summarized already.
+    if (MESSAGES.has(entry.type) || storesState(entry.type) || log.find(entry.id) !== parent) break
     seq = parent
   }
   return log.at(seq)?.id

@@ -191,3 +191,27 @@ test("a compaction reports its start and its result, and the headings that the s
 function markers(text: string, names: readonly string[]): string[] {
   return names.filter((name) => text.includes(`${name} -`) || text.includes(`: ${name}\n`))
 }
+
+test("a question that was carried and is summarized now does not bring back what was summarized after it", async () => {
+  const { session, reopen } = await startCompacting()
+  const note = (text: string): NewEntry => ({ type: "custom_message", customType: "n", content: text, display: true })
+  const call = { type: "toolCall", id: "c", name: "bash", arguments: {} } as const
+  await session.append([
+    user(`question ${FILLER}`),
+    note(`summarized ${FILLER}`),
+    { type: "message", message: { role: "bashExecution", command: "kept" } },
+    { type: "message", message: { role: "assistant", content: [call] } },
+  ])
+  await session.compact({ summarize: async () => "first", keepMessages: 2 })
+  expect((await contextTexts(session)).join()).toMatch(/first.*question.*kept/s)
+  await session.append([
+    { type: "message", message: { role: "toolResult", toolCallId: "c", isError: false, content: FILLER } },
+    assistant("answer"),
+  ])
+  await session.compact({ summarize: async () => "second", keepMessages: 4 })
+  for (const one of [session, await reopen()]) {
+    const texts = (await contextTexts(one)).join()
+    expect(texts).toMatch(/second.*kept.*answer/s)
+    expect(texts).not.toContain("summarized")
+  }
+})
