@@ -37,6 +37,8 @@ export interface Change {
   readonly units: number
 }
 
+const NONE: readonly Change[] = []
+
 /** The units that the messages before an answer had more in its request. */
 export function unitsSince(changes: readonly Change[], answer: Seq): number {
   let units = 0
@@ -63,6 +65,7 @@ export function changesOf(
   const { messages, whole = messages, pruned = [], steps = [] } = view
   const deletions = log.deletions(-1)
   const edited = entries.filter(({ edit }) => edit !== undefined)
+  if (deletions.length + edited.length + pruned.length + steps.length === 0) return NONE
   const changes: Change[] = []
   const seqs = new Map(
     pruned.length + edited.length + steps.length === 0 ? [] : entries.map(({ seq, entry }) => [entry.id, seq]),

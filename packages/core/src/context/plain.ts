@@ -9,7 +9,7 @@ import type { ModelMessage } from "../format/message.ts"
 import { type Extensions, isKnownName } from "../format/names.ts"
 import { isObject } from "../format/shape.ts"
 import { estimateMessage } from "../format/tokens.ts"
-import type { Seq } from "../storage/contract.ts"
+import type { EntryLog } from "../log/entry-log.ts"
 import { MODEL_ROLES } from "./content.ts"
 import { compactionMessages } from "./model-messages.ts"
 import { Sendable } from "./sendable.ts"
@@ -36,7 +36,7 @@ export function plainMessages(
   repair: RepairMode,
   summaryAs?: SummaryStyle,
   extensions?: Extensions,
-  tokensOf: (message: ModelMessage, seq: Seq) => number = estimateMessage,
+  log?: EntryLog,
 ): PlainMessages | undefined {
   const messages: ContextMessage<ModelMessage>[] = []
   const tokens: number[] = []
@@ -71,7 +71,7 @@ export function plainMessages(
     const message = held as unknown as ModelMessage
     if (sendable?.takes(message) === false) return undefined
     messages.push({ entryId: entry.id, kind: "message", message: cloneJson(message) })
-    tokens.push(tokensOf(message, seq))
+    tokens.push(log === undefined ? estimateMessage(message) : log.tokensOf(message, seq))
   }
   return sendable?.isWhole === false ? undefined : { messages, tokens }
 }

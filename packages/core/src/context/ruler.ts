@@ -40,8 +40,14 @@ export interface RulerOptions {
   readonly count?: TokenCounter | undefined
   /** Tokens of what no entry shows, until a provider has reported. Default 0. */
   readonly overheadTokens?: number | undefined
-  /** The estimate of the message at an index, if it is known. */
-  readonly unitsAt?: (index: number) => number | undefined
+  /** Messages whose estimates are known; those of the context that are the same objects at the same places are not estimated. */
+  readonly known?: KnownUnits | undefined
+}
+
+export interface KnownUnits {
+  readonly messages: readonly ContextMessage[]
+  /** By index of the message; none: not known. */
+  readonly tokens?: readonly number[]
 }
 
 export interface Ruler extends Required<Calibration> {
@@ -82,8 +88,12 @@ interface Report {
 
 /** The tokens of input that a provider has reported with an answer; 0: none. */
 export function reportedInput(message: unknown): number {
-  if (!isAnswer(message) || !isObject(message["usage"])) return 0
-  const usage = message["usage"] as Usage
+  return isAnswer(message) ? inputOf(message) : 0
+}
+
+function inputOf(answer: Readonly<Record<string, unknown>>): number {
+  const usage = answer["usage"] as Usage | undefined
+  if (!isObject(usage)) return 0
   const input = counted(usage, "input") + counted(usage, "cacheRead") + counted(usage, "cacheWrite")
   return Math.max(input, counted(usage, "totalTokens") - counted(usage, "output"))
 }
@@ -141,13 +151,16 @@ export function measure(
   log: EntryLog,
   { entries, state, start = -1 }: Pick<Selection, "entries" | "state" | "start">,
   view: MeasuredView,
-  { count, overheadTokens = 0, unitsAt }: RulerOptions = {},
+  { count, overheadTokens = 0, known: estimated }: RulerOptions = {},
 ): Ruler {
   const { messages } = view
   const unitsOf = count ?? estimateMessage
-  const units = messages.map(({ message }, at) =>
-    count ? count(message) : (unitsAt?.(at) ?? estimateMessage(message)),
-  )
+  const units: number[] = []
+  for (let at = 0; at < messages.length; at++) {
+    const item = messages[at] as ContextMessage
+    const own = estimated?.messages[at] === item ? estimated.tokens?.[at] : undefined
+    units.push(count ? count(item.message) : (own ?? estimateMessage(item.message)))
+  }
   const prompt = promptUnits(state, count)
   const changes = changesOf(log, entries, start, view, unitsOf)
   const known = calibrationOf(log, start)
@@ -171,13 +184,14 @@ export function measure(
       const by = typeof entry["model"] === "string" ? entry["model"] : model
       limits[by] = refusing(limits[by], entry)
     }
-    if (entry.type !== "message" || !isAnswer(entry["message"])) continue
+    const answer = entry.type === "message" ? entry["message"] : undefined
+    if (!isAnswer(answer)) continue
     let place = index
     while (place < units.length && !isAnswerOf(messages[place] as ContextMessage, entry)) place++
     // It may be left out.
     if (place === units.length) continue
     while (index < place) sum += units[index++] as number
-    const tokens = reportedInput(entry["message"])
+    const tokens = inputOf(answer)
     const report: Report = { seq, index, model, tokens, units: sum + unitsSince(changes, seq) }
     if (isNew) accept((limits[model] ??= {}), report)
     const begins = last?.model === model && last.seq > start === isNew && !isBroken(changes, last.seq, seq)
@@ -186,7 +200,7 @@ export function measure(
     const more = report.units - (earlier?.units ?? report.units)
     if (earlier !== undefined && more > 0) {
       const own = kBetween(tokens - earlier.tokens, more)
-      factors.fill(own, earlier.index, index)
+      for (let at = earlier.index; at < index; at++) factors[at] = own
       // The compaction has stored those before it.
       if (isNew) stretches.push({ tokens: own * more, units: more })
     }
@@ -198,7 +212,12 @@ export function measure(
   const measured = isScaled ? newest(stretches) : NONE
   const k = measured.units > 0 ? measured.tokens / measured.units : 1
   const factorAt = (at: number | undefined): number => (isScaled && factors[at ?? -1]) || k
-  const sizes = units.map((own, at) => own * factorAt(at))
+  const sizes = units.slice()
+  let all = prompt
+  for (let at = 0; at < units.length; at++) {
+    all += units[at] as number
+    sizes[at] = (units[at] as number) * factorAt(at)
+  }
   let overhead = known.overhead ?? overheadTokens
   let scale = 1
   if (anchor !== undefined) {
@@ -207,8 +226,9 @@ export function measure(
     overhead = Math.max(0, anchor.tokens - then)
     if (isScaled && then > anchor.tokens) scale = anchor.tokens / then
   }
-  for (let at = 0; at < sizes.length; at++) sizes[at] = (sizes[at] as number) * scale
   const before = overhead + prompt * k * scale
+  let tokens = before
+  for (let at = 0; at < sizes.length; at++) tokens += sizes[at] = (sizes[at] as number) * scale
   let places: Map<string, number> | undefined
   return {
     overhead: Math.round(overhead),
@@ -216,8 +236,8 @@ export function measure(
     limits,
     sizes,
     before,
-    tokens: Math.round(sizes.reduce((all, own) => all + own, before)),
-    units: units.reduce((all, own) => all + own, prompt),
+    tokens: Math.round(tokens),
+    units: all,
     k: k * scale,
     firstReport,
     sizeOf({ entryId, message }) {

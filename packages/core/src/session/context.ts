@@ -46,11 +46,9 @@ export async function readContext(
     const given = { read, make: contextMessages, same, request, selection, prune, layers, count, o }
     parts = (await feature?.compareContexts(live, given)) ?? parts
   }
-  const unitsAt = (index: number): number | undefined =>
-    parts.messages[index] === read.messages[index] ? read.tokens?.[index] : undefined
   const from = { ...selection, state }
   const overheadTokens = settingOf(layers, "overheadTokens")
-  const measured = { window, ruler: measure(live.state.log, from, parts, { count, overheadTokens, unitsAt }) }
+  const measured = { window, ruler: measure(live.state.log, from, parts, { count, overheadTokens, known: read }) }
   const context = assembleContext(from, parts, measured)
   const isLarge = window !== undefined && mayBeLarge(selection, parts, measured.ruler)
   const isOutdated = mayBeOutdated(live.state.log, selection)
@@ -125,9 +123,7 @@ async function contextMessages(
   const { extensions } = live.options
   const { log } = live.state
   if (selection.stateBlobs === undefined) {
-    const plain = plainMessages(selection.entries, repair, summaryAs, extensions, (message, seq) =>
-      log.tokensOf(message, seq),
-    )
+    const plain = plainMessages(selection.entries, repair, summaryAs, extensions, log)
     if (plain !== undefined) return { ...plain, isPlain: true, state: selection.state, diagnostics: [] }
   }
   const restored = await restoreSelected(live, selection.entries, o)

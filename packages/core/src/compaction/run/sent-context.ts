@@ -45,8 +45,8 @@ export async function sentContext(
   const sizes = (): PruneSizes => pruneSizes(log, from, whole, { window, count, overheadTokens })
   const view = viewOf<ModelMessage>(selection, { prune, sizes, window: knownWindow(selection, settings) })(whole)
   const estimate = estimatesOf(log, rendered)
-  const unitsAt = (index: number): number => estimate((view.messages[index] as ContextMessage).message)
-  const ruler = measure(log, from, view, { count, overheadTokens, unitsAt })
+  const known = { messages: view.messages, tokens: view.messages.map(({ message }) => estimate(message)) }
+  const ruler = measure(log, from, view, { count, overheadTokens, known })
   return {
     entries,
     messages: view.messages,

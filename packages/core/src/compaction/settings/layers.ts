@@ -92,7 +92,13 @@ export function settingOf<K extends keyof CompactionSettings>(
   layers: SettingsLayers,
   key: K,
 ): CompactionSettings[K] | undefined {
-  return withPresets(layers).findLast((layer) => layer[key] !== undefined)?.[key]
+  // Without a list of all layers: each context asks for several settings.
+  for (let at = layers.length - 1; at >= 0; at--) {
+    const layer = layers[at]
+    const value = layer?.[key] ?? (layer?.preset && PRESETS[layer.preset][key])
+    if (value !== undefined) return value
+  }
+  return undefined
 }
 
 /** The caller's `countTokens`, wrapped so that a wrong result throws. */
