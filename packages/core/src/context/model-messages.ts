@@ -8,6 +8,7 @@ import type { Fields } from "../format/shape.ts"
 import { textOf } from "../format/stored-text.ts"
 import { MODEL_ROLES } from "./content.ts"
 import { BRANCH_SUMMARY_ROLE, EXECUTION_ROLES } from "./render.ts"
+import { compactionMessages, framed, text } from "./summary-messages.ts"
 import type { ContextMessage, SummaryStyle } from "./types.ts"
 
 export interface ModelMessages {
@@ -16,9 +17,6 @@ export interface ModelMessages {
 }
 
 const BRANCH_SUMMARY_INTRO = "The following is a summary of a branch that this conversation came back from:"
-
-const COMPACTION_INTRO = "The conversation history before this point was compacted into the following summary:"
-const PAIR_INTRO = "The conversation so far was long and has been summarized. Go on from the summary."
 
 /** `summaryAs` overrides the style that the compaction was stored with. */
 export function toModelMessages(messages: readonly ContextMessage[], summaryAs?: SummaryStyle): ModelMessages {
@@ -39,23 +37,6 @@ export function toModelMessages(messages: readonly ContextMessage[], summaryAs?:
   return { messages: out, diagnostics }
 }
 
-/** The summary of a compaction for a model. Any other style than `"pair"` is `"user"`. */
-export function compactionMessages(
-  entryId: string,
-  summary: string,
-  style: unknown,
-): readonly ContextMessage<ModelMessage>[] {
-  const flags = { synthetic: true, summary: true } as const
-  const messages: readonly ModelMessage[] =
-    style === "pair"
-      ? [
-          { role: "user", content: text(PAIR_INTRO), ...flags },
-          { role: "assistant", content: text(summary), ...flags },
-        ]
-      : [{ role: "user", content: text(`${COMPACTION_INTRO}\n\n${framed(summary)}`) }]
-  return messages.map((message) => ({ entryId, kind: "compaction", message }))
-}
-
 function isModelMessage(message: Message): message is ModelMessage {
   return MODEL_ROLES.has(message.role)
 }
@@ -73,15 +54,6 @@ function contentOf({ kind, message }: ContextMessage): readonly ContentBlock[] |
     return summary.trim() === "" ? [] : text(`${BRANCH_SUMMARY_INTRO}\n\n${framed(summary)}`)
   }
   return message.content
-}
-
-/** Escapes a closing tag in the summary: text after it, which a model wrote, would read as the user's words. */
-function framed(summary: string): string {
-  return `<summary>\n${summary.replace(/<(?=\s*\/\s*summary\b)/gi, "&lt;")}\n</summary>`
-}
-
-function text(content: string): readonly ContentBlock[] {
-  return [{ type: "text", text: content }]
 }
 
 /** A command or code that the user ran outside the conversation, as text. */

@@ -11,7 +11,7 @@ import { isObject } from "../format/shape.ts"
 import { estimateMessage } from "../format/tokens.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { MODEL_ROLES } from "./content.ts"
-import { compactionMessages } from "./model-messages.ts"
+import { compactionMessages } from "./summary-messages.ts"
 import { Sendable } from "./sendable.ts"
 import type { ContextMessage, RepairMode, SelectedEntry, SummaryStyle } from "./types.ts"
 

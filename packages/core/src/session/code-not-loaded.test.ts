@@ -11,39 +11,47 @@ vi.mock("./features.ts", () => {
   return { compactionFeature: missing, transferFeature: missing }
 })
 
-test("creating, opening, appending, reading, listing, and contexts that need no repair, load no code", async () => {
-  const sessions = createSessions({ storage: createMemoryStorage() })
+test("creating, opening, appending, reading, listing, and contexts of messages as they are stored, load no code", async () => {
+  const storage = createMemoryStorage()
+  const sessions = createSessions({ storage, blobs: { imageChars: 4 } })
   const session = await sessions.create({ id: "s" })
   const image = { type: "image", data: "AAAA", mimeType: "image/png" } as const
-  const bash = { role: "bashExecution", command: "ls", output: "a", exitCode: 0 } as const
   await session.turn(async () => {
     await session.append([
       user("hello"),
       { type: "message", message: { role: "user", content: [image] } },
       assistant("an image"),
-      { type: "message", message: bash },
-      { type: "custom_message", customType: "note", display: true, content: [{ type: "text", text: "noted" }] },
     ])
   })
-  expect((await session.messages()).messages).toHaveLength(4)
-  expect((await session.path()).entries).toHaveLength(5)
-  expect((await session.context()).messages.map(({ message }) => message.role)).toEqual([
-    "user",
-    "user",
-    "assistant",
-    "user",
-    "user",
+  expect((await session.path()).entries).toHaveLength(3)
+  const { messages } = await session.context()
+  expect(messages.map(({ message }) => message.content)).toMatchObject([
+    [{ text: "hello" }],
+    [image],
+    [{ type: "text" }],
   ])
   await session.close()
   const again = await sessions.open("s")
-  expect((await again.context()).messages).toHaveLength(5)
+  expect((await again.messages()).messages).toHaveLength(3)
+  expect((await again.context()).messages).toEqual(messages)
   expect((await sessions.list()).sessions).toHaveLength(1)
 })
 
-test("a context that providers would refuse is unavailable without the code for its repair; unrepaired it is there", async () => {
-  const session = await createSessions({ storage: createMemoryStorage() }).create({ id: "s" })
-  const call = { type: "toolCall", id: "c", name: "read", arguments: {} } as const
-  await session.append([user("go"), { type: "message", message: { role: "assistant", content: [call] } }])
-  expect(await codeOf(session.context())).toBe("unavailable")
-  expect((await session.context({ repair: "none" })).messages).toHaveLength(2)
-})
+test.each([
+  ["converted", { type: "message", message: { role: "bashExecution", command: "ls", output: "a", exitCode: 0 } }],
+  [
+    "repaired",
+    {
+      type: "message",
+      message: { role: "assistant", content: [{ type: "toolCall", id: "c", name: "x", arguments: {} }] },
+    },
+  ],
+] as const)(
+  "a context whose messages must be %s is unavailable without the code for it, and the log is as it was",
+  async (_, entry) => {
+    const session = await createSessions({ storage: createMemoryStorage() }).create({ id: "s" })
+    await session.append([user("go"), entry])
+    expect(await codeOf(session.context())).toBe("unavailable")
+    expect((await session.messages()).messages).toHaveLength(2)
+  },
+)

@@ -3,16 +3,12 @@ import { assembleContext, type ContextParts } from "../context/assemble.ts"
 import { counterOf, settingOf, type SettingsLayers } from "../compaction/settings/layers.ts"
 import { plainMessages } from "../context/plain.ts"
 import { lastRequest, placeOfAnswer } from "../context/reused.ts"
-import { estimatesOf, measure, type Ruler } from "../context/ruler.ts"
+import { measure, type Ruler } from "../context/ruler.ts"
 import type { Selection } from "../context/select.ts"
 import type { ContextMessage, SessionContext } from "../context/types.ts"
 import { compactionFeature } from "./features.ts"
 import type { ReadableSession } from "./live.ts"
 import type { ContextOptions } from "./types.ts"
-import { toModelMessages } from "../context/model-messages.ts"
-import { renderMessages } from "../context/render.ts"
-import { isSendable } from "../context/sendable.ts"
-import { type Extensions, isKnownName } from "../format/names.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { cloneJson } from "../format/clone.ts"
@@ -88,16 +84,6 @@ function isViewStep({ type, window }: Entry): boolean {
   return type === "context_step" && window !== undefined
 }
 
-/** Whether a message of the log has a role or a block that appends of this version would refuse. */
-function hasUnknownName(messages: readonly ContextMessage[], extensions: Extensions | undefined): boolean {
-  return messages.some(
-    ({ kind, message: { role, content } }) =>
-      content !== undefined &&
-      ((kind === "message" && !isKnownName("roles", role, extensions)) ||
-        content.some(({ type }) => !isKnownName("blocks", type, extensions))),
-  )
-}
-
 /** Undefined if the code cannot be loaded. */
 function loadedFeature(): Promise<Awaited<ReturnType<typeof compactionFeature>> | undefined> {
   return compactionFeature().catch(() => undefined)
@@ -126,27 +112,11 @@ async function contextMessages(
     const plain = plainMessages(selection.entries, repair, summaryAs, extensions, log)
     if (plain !== undefined) return { ...plain, isPlain: true, state: selection.state, diagnostics: [] }
   }
-  const restored = await restoreSelected(live, selection.entries, o)
-  const rendered = renderMessages(restored.entries)
-  const model = toModelMessages(rendered.messages, summaryAs)
-  const isRefused = repair !== "none" && !isSendable(model.messages)
-  // Without the code the names are said by the next context that finds it.
-  const feature = isRefused
-    ? await compactionFeature()
-    : hasUnknownName(rendered.messages, extensions) && (await loadedFeature())
-  const { messages, diagnostics } =
-    feature && isRefused ? feature.repairMessages(model.messages, repair) : { ...model, diagnostics: [] }
-  const estimate = estimatesOf(log, rendered)
-  return {
-    tokens: messages.map(({ message }) => estimate(message)),
-    messages: messages.map(({ message, ...item }) => ({ ...item, message: cloneJson(message) })),
-    state: await restoreState(live, selection, o),
-    // The diagnostics of restoring are left out: rendering reports each missing blob, and replaces it.
-    diagnostics: [
-      ...rendered.diagnostics,
-      ...(feature ? feature.unknownNames(rendered.messages, extensions) : []),
-      ...model.diagnostics,
-      ...diagnostics,
-    ],
-  }
+  const { entries } = await restoreSelected(live, selection.entries, o)
+  const state = await restoreState(live, selection, o)
+  // The diagnostics of restoring are left out: converting reports each missing blob, and replaces it.
+  const plain = plainMessages(entries, repair, summaryAs, extensions, log)
+  if (plain !== undefined) return { ...plain, isPlain: true, state, diagnostics: [] }
+  const { convertedMessages } = await compactionFeature()
+  return { ...convertedMessages(log, entries, { repair, summaryAs, extensions }), state }
 }

@@ -1,9 +1,8 @@
 /**
- * Loads the code of a feature when one of its methods is first called: compaction (with pruning, fitting, the repair and the comparison of
- * contexts, and branch summaries) and transfer (import, export, fork, copy, merge, migrate, verify, the tree, the branches and the parts, following, logs
- * of older versions; the cache of sessions, pointers, `continueRecent`). The only `import()`s of this package; creating, opening, appending,
- * reading and listing sessions of this version load nothing; a context in which an edit, a deletion or a late result may have changed what
- * the last request had does if it can, and one that providers would refuse without repair does.
+ * Loads the code of a feature when one of its methods is first called: compaction (with pruning, fitting, the conversion, repair and
+ * comparison of contexts, and branch summaries) and transfer (import, export, fork, copy, merge, migrate, verify, the tree, the branches and
+ * the parts, following, logs of older versions; the cache of sessions, pointers, `continueRecent`). The only `import()`s of this package;
+ * creating, opening, appending, reading and listing sessions of this version load nothing. `docs/architecture.md` says which contexts do.
  */
 import type * as Compaction from "../features/compaction.ts"
 import type * as Transfer from "../features/transfer.ts"
