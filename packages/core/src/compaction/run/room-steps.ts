@@ -21,6 +21,8 @@ export interface Load extends MessageSize {
 export interface Room {
   /** As they are sent. */
   readonly messages: readonly Item[]
+  /** The entry that a step for all messages names. A late result is not the last of them, and a carried question is before the summary. */
+  readonly upTo: string | undefined
   /** Tokens of any form of a message. */
   readonly sizeOf: (item: ContextMessage) => number
   readonly load: Load
@@ -95,10 +97,12 @@ function firstThatSuffices(
  * Cuts all messages to the largest size that fits, at most half of the last cut, and at least {@link SHORTEST_CUT}. Undefined: nothing is
  * longer than that.
  */
-export function planCut({ messages, sizeOf, load, limits }: Room, lastCut: number | undefined): StepFields | undefined {
+export function planCut(
+  { messages, sizeOf, load, limits, upTo }: Room,
+  lastCut: number | undefined,
+): StepFields | undefined {
   const estimates = messages.map(({ message }) => unitsOfTexts(message))
   const largest = estimates.reduce((most, own) => Math.max(most, own), 0)
-  const upTo = messages.at(-1)?.entryId
   if (upTo === undefined || (lastCut !== undefined && lastCut <= SHORTEST_CUT)) return undefined
   const fitsWhenCut = (units: number): boolean => {
     let { tokens, bytes } = load

@@ -1,5 +1,6 @@
 /** How much a request has, and the most that its model takes: in tokens, bytes and images. */
 import type { Selection } from "../../context/select.ts"
+import { placesOf } from "../../context/view/recorded-steps.ts"
 import type { CompactableSession } from "../../session/live.ts"
 import type { SettingsInWindow } from "../settings/settings.ts"
 import { AIM_SHARE } from "./aim.ts"
@@ -21,7 +22,15 @@ export function roomOf(
     bytes: AIM_SHARE * limits.bytes,
     images: Math.floor(AIM_SHARE * limits.images),
   }
-  return { messages, sizeOf, load, limits, aims }
+  return { messages, upTo: lastPlaced(selection, messages), sizeOf, load, limits, aims }
+}
+
+function lastPlaced({ entries }: Selection, messages: SentContext["messages"]): string | undefined {
+  const places = placesOf(entries)
+  const placeOf = (id: string | undefined): number => places.get(id ?? "")?.place ?? Number.NEGATIVE_INFINITY
+  let last: string | undefined
+  for (const { entryId } of messages) if (last === undefined || placeOf(entryId) > placeOf(last)) last = entryId
+  return last
 }
 
 /** No text has more bytes for each unit of the estimate, as JSON. */

@@ -29,6 +29,7 @@ export function sinceAnswer({ state }: ReadableSession, selection: Selection): S
   let refused = Number.POSITIVE_INFINITY
   let cut: number | undefined
   let cutUpTo: unknown
+  const compactions = new Set<unknown>()
   let hasMessage = false
   for (let seq = log.find(leafId ?? "") ?? -1; seq >= first; seq = parentOf(log, seq)) {
     const entry = log.at(seq)
@@ -36,11 +37,12 @@ export function sinceAnswer({ state }: ReadableSession, selection: Selection): S
     if (type === "message") {
       if (isAnswer(entry?.["message"])) break
       isNew ||= summaries === 0
-      // A compaction repeats the cuts of the question that it carries.
-      if (!hasMessage && cutUpTo !== entry?.id) cut = undefined
+      // A compaction repeats the cuts of the question that it carries. Without kept messages, cuts are up to its summary.
+      if (!hasMessage && cutUpTo !== entry?.id && !compactions.has(cutUpTo)) cut = undefined
       hasMessage = true
     } else if (type === "model_change" || type === "tombstone" || type === "context_edit") isSame = false
     else if (type === "compaction" || (type === "context_step" && entry?.["step"] === "failed")) {
+      if (type === "compaction") compactions.add(entry?.id)
       if (isSame) summaries++
     } else if (type === "context_step" && entry?.["step"] === "end" && entry["model"] === model) {
       const { units } = entry
