@@ -17,9 +17,9 @@ import { type UsageCount, usageCount } from "../format/usage.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import type { Seq } from "../storage/contract.ts"
 import { changesOf, isBroken, type MeasuredView, unitsSince } from "./changed-units.ts"
+import { modelsOf } from "./models.ts"
 import type { Rendered } from "./render.ts"
 import type { Selection } from "./select.ts"
-import { storedState } from "./state.ts"
 import type { ContextMessage } from "./types.ts"
 
 /** Tokens of a unit of the estimate, by language and kind of content. What is beyond counts as a part of the overhead. */
@@ -174,11 +174,11 @@ export function measure(
   let last: Report | undefined
   let anchor: Report | undefined
   let firstReport = 0
-  let model = ""
+  const models = modelsOf({ entries, state })
   let index = 0
   let sum = prompt
-  for (const { seq, entry } of entries) {
-    model = modelAt(entry) ?? model
+  for (const [at, { seq, entry }] of entries.entries()) {
+    const model = models[at] as string
     const isNew = seq > start
     if (isNew && entry.type === "context_refusal") {
       const by = typeof entry["model"] === "string" ? entry["model"] : model
@@ -252,15 +252,6 @@ export function measure(
       )
     },
   }
-}
-
-/** The default model from this entry on; undefined: as before. */
-function modelAt(entry: Entry): string | undefined {
-  let named: unknown
-  if (entry.type === "message") named = isObject(entry["message"]) && entry["message"]["model"]
-  else if (entry.type === "model_change") named = (entry["role"] ?? "default") === "default" && entry["model"]
-  else named = storedState(entry)?.models["default"]?.model
-  return typeof named === "string" ? named : undefined
 }
 
 function isAnswerOf({ entryId, message }: ContextMessage, { id }: Entry): boolean {

@@ -2,13 +2,13 @@
  * The bytes and images of a request, and the most that its model takes: by the table of models, and by what it has refused and accepted.
  * Pure: what was learned is derived from the path and from what the last compaction has stored.
  */
-import { calibrationOf } from "../../context/ruler.ts"
+import { modelsOf } from "../../context/models.ts"
+import { calibrationOf, isAnswer } from "../../context/ruler.ts"
 import type { Selection } from "../../context/select.ts"
 import type { ContextMessage, SessionContext } from "../../context/types.ts"
 import type { Calibration, Entry, TaughtLimits } from "../../format/entry.ts"
 import type { ModelMessage } from "../../format/message.ts"
 import { type MessageSize, sizeOf } from "../../format/message-size.ts"
-import { isObject } from "../../format/shape.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
 import type { SettingsLayers } from "../settings/layers.ts"
 import { resolveSettings } from "../settings/settings.ts"
@@ -40,7 +40,7 @@ export function requestSize(messages: readonly ContextMessage<ModelMessage>[]): 
 /** What the refusals of a path have taught. Measures messages only if one of them was for bytes. */
 export function taughtSizes(
   log: EntryLog,
-  { entries, start = -1 }: Pick<Selection, "entries" | "start">,
+  { entries, state, start = -1 }: Pick<Selection, "entries" | "state" | "start">,
   messages: readonly ContextMessage<ModelMessage>[],
 ): SizesByModel {
   const taught = new Map<string, TaughtSizes>()
@@ -51,10 +51,12 @@ export function taughtSizes(
         ...(acceptedBytes === undefined ? {} : { acceptedBytes }),
         ...(images === undefined ? {} : { images }),
       })
-  for (const { seq, entry } of entries) {
+  const models = modelsOf({ entries, state })
+  for (const [at, { seq, entry }] of entries.entries()) {
     if (seq <= start) continue
     if (entry.type === "context_refusal") refuse(taught, entry)
-    const model = answeredBy(entry) ?? ""
+    if (entry.type !== "message" || !isAnswer(entry["message"])) continue
+    const model = models[at] as string
     const known = taught.get(model)
     if (known?.bytes === undefined) continue
     const place = messages.findLastIndex(({ entryId, message }) => entryId === entry.id && message.role === "assistant")
@@ -76,13 +78,6 @@ function refuse(taught: Map<string, TaughtSizes>, { kind, model, bytes, count, l
     const most = typeof limit === "number" ? limit : typeof count === "number" ? BELOW_REFUSED * count : undefined
     if (most !== undefined) taught.set(name, { ...known, images: Math.floor(most) })
   }
-}
-
-/** The model of an answer; undefined if it names none, or the entry is no answer. */
-function answeredBy({ type, message }: Entry): string | undefined {
-  if (type !== "message" || !isObject(message) || message["role"] !== "assistant") return undefined
-  const { model } = message
-  return typeof model === "string" ? model : undefined
 }
 
 /** The most bytes and images of a request to the current model; Infinity: not known. */
