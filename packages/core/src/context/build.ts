@@ -57,7 +57,7 @@ export function buildSessionContext(
   const { messages, seqs, diagnostics } = renderMessages(selection.entries)
   const count = countTokens === undefined ? undefined : checkedCounter(countTokens)
   const sizes = (whole: readonly ContextMessage[]): PruneSizes => pruneSizes(log, selection, whole, { window, count })
-  const view = viewOf(selection, { prune, sizes, window })
+  const view = viewOf(log, selection, { prune, sizes, window })
   const now = view(messages)
   const request = lastRequest(log, selection)
   const { answer, brokenBy } = request

@@ -83,6 +83,6 @@ function viewWith(
   const overheadTokens = settingOf(layers, "overheadTokens")
   const sizes = (whole: readonly ContextMessage[]): PruneSizes =>
     pruneSizes(log, from, whole, { window: isGiven ? given : own, count, overheadTokens })
-  const view = viewOf<ModelMessage>(selection, { prune, sizes, window: knownWindow(selection, settings) })
+  const view = viewOf<ModelMessage>(log, selection, { prune, sizes, window: knownWindow(selection, settings) })
   return { view, unknownModel: prune === false || isGiven ? undefined : unknownModel }
 }

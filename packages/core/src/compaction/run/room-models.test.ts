@@ -60,3 +60,27 @@ test("what a model accepts raises the bytes that it has refused, if its answers 
   await session.append([answered(2_000), ...talk, ...talk, user("q")])
   expect((await session.context({ window: 100_000 })).fits).toBe(true)
 })
+
+test("a step that the model of an answer undoes is not in the reports behind it", async () => {
+  const { session } = await startCompacting({ compaction: { windows: { small: 4_000, large: 100_000 } } })
+  const by = (model: string): object => ({ provider: "p", model })
+  const tool = (n: number, text: string): readonly NewEntry[] =>
+    [
+      {
+        type: "message",
+        message: {
+          role: "assistant",
+          content: [{ type: "toolCall", id: `c${n}`, name: "read", arguments: {} }],
+          ...by("small"),
+        },
+      },
+      { type: "message", message: { role: "toolResult", toolCallId: `c${n}`, isError: false, content: text } },
+    ] as unknown as readonly NewEntry[]
+  await session.append([user("go"), ...tool(1, words(4_000)), ...[2, 3, 4].flatMap((n) => tool(n, "ok"))])
+  expect(await session.makeRoom()).toMatchObject({ step: "results", fits: true })
+  await session.append([answered(700, by("large")), user("more")])
+  const whole = await session.context()
+  expect(whole.shortened ?? []).toEqual([])
+  await session.append([answered(whole.tokens, by("large")), user("more")])
+  expect(Math.abs((await session.context()).tokens - whole.tokens)).toBeLessThan(100)
+})

@@ -43,7 +43,7 @@ export async function sentContext(
   const rendered = renderMessages(entries)
   const whole = sendable(rendered.messages)
   const sizes = (): PruneSizes => pruneSizes(log, from, whole, { window, count, overheadTokens })
-  const view = viewOf<ModelMessage>(selection, { prune, sizes, window: knownWindow(selection, settings) })(whole)
+  const view = viewOf<ModelMessage>(log, selection, { prune, sizes, window: knownWindow(selection, settings) })(whole)
   const estimate = estimatesOf(log, rendered)
   const known = { messages: view.messages, tokens: view.messages.map(({ message }) => estimate(message)) }
   const ruler = measure(log, from, view, { count, overheadTokens, known })

@@ -5,10 +5,13 @@
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { Message } from "../../format/message.ts"
 import { estimateMessage } from "../../format/tokens.ts"
+import type { EntryLog } from "../../log/entry-log.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { StepChange } from "../changed-units.ts"
+import { modelsOf } from "../models.ts"
 import { exemptResults } from "../prune/steps.ts"
 import { PRUNE_DEFAULTS } from "../prune/settings.ts"
+import type { Selection } from "../select.ts"
 import type { ContextMessage, SelectedEntry, ShortenedMessage } from "../types.ts"
 import { cutMessage, leftOutText, shortenedResult, withoutImages } from "./shorten.ts"
 
@@ -33,29 +36,47 @@ export interface Shortened<M extends Message = Message> {
   readonly changes: readonly StepChange[]
 }
 
-/** The steps of a context. In a window that is larger than a step's own, the step is undone. */
-export function viewSteps(entries: readonly SelectedEntry[], window: number | undefined): ViewStep[] {
+/** The steps of a context. In a window that is larger than a step's own, the step is undone. A step of an unknown name changes nothing. */
+export function viewSteps(
+  log: EntryLog,
+  selection: Pick<Selection, "entries" | "state">,
+  window: number | undefined,
+): ViewStep[] {
+  const { entries } = selection
   const places = placesOf(entries)
+  let moved: Seq | undefined
   return entries.flatMap(({ seq, entry }): ViewStep[] => {
     const { id, step, upTo, except, units, ids, window: own } = entry
-    if (entry.type !== "context_step" || typeof own !== "number") return []
+    if (entry.type !== "context_step" || typeof own !== "number" || !STEPS.has(step)) return []
     const isUndone = window !== undefined && window > own
-    const moved = isUndone
-      ? entries.findLast((later) => later.seq > seq && later.entry.type === "model_change")
-      : undefined
+    if (isUndone) moved ??= lastMove(entries, modelsOf(selection))
     const named: ViewStep = {
       id,
       seq,
       step: step as ViewStep["step"],
-      // An entry that is summarized now has only such entries before it.
-      upTo: (typeof upTo === "string" ? places.get(upTo)?.place : undefined) ?? NOWHERE,
+      upTo: typeof upTo === "string" ? (places.get(upTo)?.place ?? placeOfDeleted(log, upTo, seq)) : NOWHERE,
       except: typeof except === "string" ? except : undefined,
       units: typeof units === "number" ? units : Number.POSITIVE_INFINITY,
       ids: new Set(Array.isArray(ids) ? ids : []),
-      undoneAt: isUndone ? (moved?.seq ?? Number.POSITIVE_INFINITY) : undefined,
+      undoneAt: isUndone ? (moved !== undefined && moved > seq ? moved : Number.POSITIVE_INFINITY) : undefined,
     }
     return [named]
   })
+}
+
+const STEPS: ReadonlySet<unknown> = new Set<ViewStep["step"]>(["results", "images", "cut", "left_out"])
+
+/** Where the current model was chosen. One that an answer names is in force behind it. */
+function lastMove(entries: readonly SelectedEntry[], models: readonly string[]): Seq {
+  const last = models.at(-1)
+  const { seq, entry } = entries[models.findLastIndex((model) => model !== last) + 1] as SelectedEntry
+  return entry.type === "message" ? seq + 1 : seq
+}
+
+/** The last entry of a step may be deleted later. One that is summarized now has only such entries before it. */
+function placeOfDeleted(log: EntryLog, id: string, step: Seq): Seq {
+  const seq = log.find(id, step)
+  return seq !== undefined && log.deleted.has(seq) ? seq : NOWHERE
 }
 
 /** Where an entry is in the order of the context, and its seq: a step is for nothing behind it. */
@@ -107,13 +128,13 @@ export function applyStep<M extends Message>(
     changes.push({ entryId, before: message, after, since, at, until, how })
   }
   if (step.step === "left_out") {
-    const isOut = ({ entryId, kind }: ContextMessage): boolean => kind !== "compaction" && step.ids.has(entryId)
-    const first = messages.findIndex(isOut)
+    const out = leftOut(messages, step.ids)
+    const first = messages.findIndex((item) => out.has(item))
     if (first < 0) return { messages, changes }
-    const number = messages.filter(isOut).length
+    const number = out.size
     const line = { role: "user", content: [{ type: "text", text: leftOutText(number) }] } as unknown as M
     const left = messages.flatMap((item, index): ContextMessage<M>[] => {
-      if (!isOut(item)) return [item]
+      if (!out.has(item)) return [item]
       changed(item, index === first ? line : undefined)
       return index === first ? [{ ...item, kind: "repair", message: line }] : []
     })
@@ -129,6 +150,21 @@ export function applyStep<M extends Message>(
     return { ...item, message }
   })
   return { messages: left, changes }
+}
+
+/** A result shares the fate of its call, which providers want in front of it: it may have come after the step. */
+function leftOut(messages: readonly ContextMessage[], ids: ReadonlySet<string>): ReadonlySet<ContextMessage> {
+  const out = new Set<ContextMessage>()
+  const calls = new Map<unknown, boolean>()
+  for (const item of messages) {
+    const { entryId, kind, message } = item
+    const isNamed = kind !== "compaction" && ids.has(entryId)
+    if (message.role === "assistant")
+      for (const block of message.content) if (block.type === "toolCall") calls.set(block["id"], isNamed)
+    const isOut = message.role === "toolResult" ? (calls.get(message.toolCallId) ?? isNamed) : isNamed
+    if (isOut) out.add(item)
+  }
+  return out
 }
 
 function shortenerOf<M extends Message>(

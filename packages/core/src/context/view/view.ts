@@ -1,5 +1,6 @@
 /** How the messages of a context are shown: pruned if that is asked for, then shortened as recorded steps say. Pure. */
 import type { Message } from "../../format/message.ts"
+import type { EntryLog } from "../../log/entry-log.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { View } from "../compare.ts"
 import { pruneMessages, type PruneSizes } from "../prune/prune.ts"
@@ -23,11 +24,12 @@ export interface ShownView<M extends Message = Message> extends View {
 
 /** The view of messages of a selection; with `end` as it was before that entry. Steps of pruning do not depend on recorded ones. */
 export function viewOf<M extends Message = Message>(
-  { entries }: Pick<Selection, "entries">,
+  log: EntryLog,
+  selection: Pick<Selection, "entries" | "state">,
   { prune, sizes, window }: ViewOptions,
 ): (whole: readonly ContextMessage<M>[], end?: Seq) => ShownView<M> {
-  const steps = viewSteps(entries, window)
-  const places = steps.length === 0 ? undefined : placesOf(entries)
+  const steps = viewSteps(log, selection, window)
+  const places = steps.length === 0 ? undefined : placesOf(selection.entries)
   return (whole, end = Number.POSITIVE_INFINITY) => {
     const pruned = prune === false ? { messages: whole } : pruneMessages(whole, prune, sizes(whole))
     if (places === undefined) return { whole, ...pruned }
