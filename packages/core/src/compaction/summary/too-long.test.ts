@@ -130,3 +130,10 @@ test("values without a message, and cyclic ones, are not recognized", () => {
   inside["error"] = inside
   for (const error of [undefined, null, 5, circle, inside, {}, { status: 429 }]) expect(isTooLong(error)).toBe(false)
 })
+
+test("a proxy that names only the status 413 has refused the bytes; one that counts tokens has not", () => {
+  const page = "413 <html><head><title>413 Request Entity Too Large</title></head></html>"
+  expect(refusalOf(Object.assign(new Error(page), { status: 413 }))).toEqual({ kind: "bytes" })
+  const minute = "Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 7000"
+  expect(refusalOf(Object.assign(new Error(minute), { status: 413 }))).toEqual({ kind: "tokens" })
+})

@@ -106,6 +106,8 @@ export interface Refusal {
 /** Anthropic above 32 MB: request_too_large, status 413. Others: "Request payload size exceeds the limit: 20971520 bytes." (Gemini) */
 const BYTES = /request_too_large|request exceeds the maximum size|payload|\bbytes\b/
 
+const TOKENS = /token|context|prompt/
+
 /** The tokens of the input, from the sentences above. */
 const COUNTS: readonly RegExp[] = [
   /prompt is too long: (\d+) tokens/,
@@ -121,16 +123,21 @@ const COUNTS: readonly RegExp[] = [
 export function refusalOf(error: unknown): Refusal | undefined {
   if (!isTooLong(error)) return undefined
   const said: string[] = []
+  const statuses: unknown[] = []
   let current = error
   for (let layer = 0; layer < LAYERS && current !== undefined && current !== null; layer++) {
-    said.push(textOfLayer(current).text)
+    const { text: words, status } = textOfLayer(current)
+    said.push(words)
+    statuses.push(...status)
     current = (current as Fields)["cause"]
   }
   const text = said.join("\n")
   if (IMAGES.test(text)) return { kind: "images", ...imagesIn(text) }
   const count = COUNTS.map((words) => Number(words.exec(text)?.[1])).find((number) => number > 0)
   if (count !== undefined) return { kind: "tokens", count }
-  return { kind: BYTES.test(text) ? "bytes" : "tokens" }
+  // A proxy says no more than the status, and counts no tokens.
+  const isBody = BYTES.test(text) || (statuses.includes(TOO_LARGE) && !TOKENS.test(text))
+  return { kind: isBody ? "bytes" : "tokens" }
 }
 
 /** Anthropic counts the pages of documents as well. */
