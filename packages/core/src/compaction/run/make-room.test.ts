@@ -144,3 +144,22 @@ test("after a refusal a summary is asked to take at most half of the room that i
   // 2,450 tokens, of which the question has 1,500.
   expect(Math.max(...asked)).toBeLessThanOrEqual(475)
 })
+
+test("calls at once pay for one summary: a session runs one compaction at a time", async () => {
+  let running = 0
+  let most = 0
+  const summarize = async (): Promise<string> => {
+    most = Math.max(most, ++running)
+    await Promise.resolve()
+    running--
+    return SUMMARY
+  }
+  const { session, told } = await startCompacting({
+    compaction: { summarize, contextWindow: 4_000, keepRecentTokens: 100 },
+  })
+  await session.append([...TALK, ...TALK, ...TALK, user("q")])
+  const calls = await Promise.allSettled([1, 2, 3].map(async () => session.makeRoom()))
+  const refused = calls.flatMap((call) => (call.status === "rejected" ? [call.reason as { code: string }] : []))
+  expect(refused.map(({ code }) => code)).toEqual(["compaction_failed", "compaction_failed"])
+  expect([most, told.filter(([name]) => name === "compact_start").length]).toEqual([1, 1])
+})

@@ -37,7 +37,7 @@ export async function makeRoom(
   if (error !== undefined && refusal === undefined) throw error
   const resolved = resolveSettings(...by.layers, layer)
   const handle = resolveSettings(...by.layers)
-  if (live.compaction.running) throw failed(live.id, "another compaction is running; wait for it to end")
+  checkIdle(live)
   const look = async (): Promise<Situation> => {
     const selection = await selectAt(live, live.state.leafId, reading)
     const settings = settingsInForce(live, selection, resolved)
@@ -61,6 +61,8 @@ export async function makeRoom(
       (past.summaries < SUMMARIES || past.isNew) && !isHopeless(past, now.sent.messages, resolved.countTokens)
     const canAsk = resolved.summarize !== undefined && !isLeast && isAllowed
     if (free === undefined && canAsk && mayHelp(now.room, refusal)) {
+      // Another call may have begun one meanwhile.
+      checkIdle(live)
       try {
         await compactFurther(live, by, layer, mostKept(now, past))
         step = "compacted"
@@ -85,6 +87,10 @@ export async function makeRoom(
   }
   const { load, limits } = now.room
   return { step, tokens: load.tokens, limit: limits.tokens, fits: isWithin(load, limits) }
+}
+
+function checkIdle({ id, compaction }: CompactableSession): void {
+  if (compaction.running) throw failed(id, "another compaction is running; wait for it to end")
 }
 
 interface Situation {
