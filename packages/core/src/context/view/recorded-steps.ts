@@ -108,11 +108,15 @@ export function applySteps<M extends Message>(
   places: Places,
 ): Shortened<M> {
   let messages = whole
+  /** As they were before any step was undone: each step has shortened what the steps before it had left. */
+  let then = whole
   const changes: StepChange[] = []
   for (const step of steps) {
-    const applied = applyStep(messages, step, places)
-    changes.push(...applied.changes)
-    if (step.undoneAt === undefined) messages = applied.messages
+    const isHeld = step.undoneAt === undefined
+    const applied = applyStep(isHeld ? messages : then, step, places)
+    for (const change of applied.changes) changes.push(change)
+    then = isHeld && then !== messages ? applyStep(then, step, places).messages : applied.messages
+    if (isHeld) messages = applied.messages
   }
   return { messages, changes }
 }

@@ -48,3 +48,14 @@ test("a result that comes later shares the fate of its call, which is left out",
   expect(messages.map(({ message }) => message.role)).toEqual(["user", "user", "user"])
   expect(shortened?.map(({ entryId }) => entryId)).toEqual(["e0", "e1", "e4"])
 })
+
+test("of several steps that a larger window undoes each has shortened what the one before it had left", () => {
+  const answer = { role: "assistant", content: [{ type: "text", text: "ok" }], usage: { input: 90, output: 1 } }
+  const cuts = [400, 200, 64].map((units) => step({ step: "cut", units, upTo: "e0" }))
+  const talk = [said(LONG), ...cuts, { type: "message", message: answer }]
+  const moved = { type: "model_change", provider: "p", model: "large" }
+  const once = [said(LONG), ...cuts.slice(2), { type: "message", message: answer }]
+  const tokens = (log: readonly object[]): number =>
+    buildSessionContext(logOf(...log, moved), undefined, { window: 9_000 }).tokens
+  expect(tokens(talk)).toBe(tokens(once))
+})
