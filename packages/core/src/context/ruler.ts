@@ -210,7 +210,8 @@ export function measure(
   }
   const isScaled = count === undefined
   const measured = isScaled ? newest(stretches) : NONE
-  const k = measured.units > 0 ? measured.tokens / measured.units : 1
+  // What was stored may be of any size, if another program wrote it.
+  const k = Math.min(MOST, measured.tokens / measured.units || 1)
   const factorAt = (at: number | undefined): number => (isScaled && factors[at ?? -1]) || k
   const sizes = units.slice()
   let all = prompt
@@ -258,13 +259,14 @@ function isAnswerOf({ entryId, message }: ContextMessage, { id }: Entry): boolea
   return entryId === id && message.role === "assistant"
 }
 
-/** The least that a model has refused for its tokens. What it had accepted before says nothing any more. */
+/** The least that a model has refused for its tokens; a count that is far too little was misread. What it had accepted says nothing any more. */
 function refusing(before: Taught = {}, { kind, units, count }: Fields): Taught {
   if (kind !== "tokens") return before
   const { accepted: _, ...taught } = before
   const least = (name: "units" | "count", value: unknown): TaughtLimits =>
     typeof value === "number" && value > 0 ? { [name]: Math.min(value, taught[name] ?? value) } : {}
-  return { ...taught, ...(typeof count === "number" ? least("count", count) : least("units", units)) }
+  const isCounted = typeof count === "number" && isSound(count, typeof units === "number" ? units : 0)
+  return { ...taught, ...(isCounted ? least("count", count) : least("units", units)) }
 }
 
 /** A model that accepts a request has not refused a smaller one for its length. */
