@@ -155,14 +155,27 @@ test("a stored measure of any size makes no more tokens of a unit than a provide
     [{ tokens: 0, units: 0 }, 1],
     [{ tokens: 10, units: 100 }, 0.1],
   ] as const) {
-    const compaction = { type: "compaction", summary: TEXT, firstKeptEntryId: "e1", tokensBefore: 1, ruler: { measured } }
+    const compaction = {
+      type: "compaction",
+      summary: TEXT,
+      firstKeptEntryId: "e1",
+      tokensBefore: 1,
+      ruler: { measured },
+    }
     const found = rulerOf([said(), compaction])
     expect([found.k, Number.isFinite(found.tokens)], JSON.stringify(measured)).toEqual([k, true])
   }
 })
 
 test("a count in a refusal that is far below the request was misread: the estimate of the request counts", () => {
-  const refusal = (count: number) => ({ type: "context_refusal", kind: "tokens", model: "", units: 4_000, bytes: 9, count })
+  const refusal = (count: number) => ({
+    type: "context_refusal",
+    kind: "tokens",
+    model: "",
+    units: 4_000,
+    bytes: 9,
+    count,
+  })
   expect(rulerOf([said(), refusal(1)]).limits).toMatchObject({ "": { units: 4_000 } })
   expect(rulerOf([said(), refusal(3_000)]).limits).toMatchObject({ "": { count: 3_000 } })
 })
