@@ -10,19 +10,24 @@ import { modelOf, storedState } from "./state.ts"
 export function modelsOf({ entries, state }: Pick<Selection, "entries" | "state">): readonly string[] {
   let model: string | undefined
   let isChosen = false
-  const models = entries.map(({ entry }) => {
-    const stored = storedState(entry)
-    if (stored !== undefined) {
-      model = stored.models["default"]?.model
-      isChosen = stored.modelIsExplicit
+  const models: string[] = []
+  for (const { entry } of entries) {
+    if (entry.type === "message") {
+      if (!isChosen) model = modelOf(entry)?.model ?? model
     } else if (isChoice(entry)) {
       model = entry["model"]
       isChosen = true
-    } else if (entry.type === "message" && !isChosen) model = modelOf(entry)?.model ?? model
-    return model ?? ""
-  })
+    } else {
+      const stored = storedState(entry)
+      if (stored !== undefined) {
+        model = stored.models["default"]?.model
+        isChosen = stored.modelIsExplicit
+      }
+    }
+    models.push(model ?? "")
+  }
   // It is that of the header.
-  return model === undefined ? models.map(() => state.models["default"]?.model ?? "") : models
+  return model === undefined ? models.fill(state.models["default"]?.model ?? "") : models
 }
 
 function isChoice(entry: Entry): entry is Entry & { readonly model: string } {
