@@ -1,5 +1,5 @@
 import * as fc from "fast-check"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { holds } from "../../../test/property.ts"
 import type { ContentBlock, Message } from "../../format/message.ts"
 import { estimateMessage } from "../../format/tokens.ts"
@@ -75,4 +75,12 @@ test("a cut has at most its size, shortens no text that is short enough, and cut
     }),
     100,
   )
+})
+
+test("the texts of a message are estimated once, however many steps ask for them", () => {
+  const content = [{ type: "text" as const, text: "word ".repeat(100) }]
+  const estimated = vi.spyOn(content, "filter")
+  const message: Message = { role: "user", content }
+  for (let step = 0; step < 100; step++) expect(cutMessage(message, 1_000)).toBe(message)
+  expect(estimated).toHaveBeenCalledTimes(1)
 })

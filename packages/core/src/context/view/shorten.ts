@@ -67,10 +67,18 @@ export function cutMessage<M extends Message>(message: M, most: number): M {
   return unitsOfTexts(cut) < unitsOfTexts(message) ? cut : message
 }
 
-/** The estimate of what {@link cutMessage} may shorten. */
-export function unitsOfTexts({ role, content = [] }: Message): number {
-  return role === "system" ? 0 : estimateMessage({ role: "user", content: content.filter(isCuttable) })
+/** The estimate of what {@link cutMessage} may shorten. Kept, since a log may have many steps, each of which asks for every message. */
+export function unitsOfTexts(message: Message): number {
+  let units = UNITS.get(message)
+  if (units === undefined) {
+    const { role, content = [] } = message
+    units = role === "system" ? 0 : estimateMessage({ role: "user", content: content.filter(isCuttable) })
+    UNITS.set(message, units)
+  }
+  return units
 }
+
+const UNITS = new WeakMap<Message, number>()
 
 /** Blocks of unknown types are what another program or a provider has put in, such as the finds of its own search. */
 function isCuttable(block: ContentBlock): boolean {
