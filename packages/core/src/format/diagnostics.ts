@@ -27,6 +27,8 @@ export type DiagnosticCode =
   | "missing_blob"
   /** The log has fewer lines than its header says (`origin.lines`): an import, fork or copy was interrupted. */
   | "incomplete"
+  /** The metadata have more keys or bytes than a session takes. They are read all the same. */
+  | "much_metadata"
   /** The state stored in an entry differs from the state computed from its path. */
   | "state_mismatch"
   /** Calls and results did not match, or a provider would refuse a block or a message. Repaired in the context, not in the log. */

@@ -11,6 +11,10 @@ export const FULL_SESSION_SLACK_BYTES = 1_000_000
 
 export const MAX_ATTACHMENTS = 10
 
+/** A session takes no metadata with which it would have more keys, or more UTF-8 bytes of JSON. Logs may have more, and are read. */
+export const MAX_METADATA_KEYS = 500
+export const MAX_METADATA_BYTES = 1_000_000
+
 /** `SessionInfo.firstPrompt` is cut at this many UTF-16 units. */
 export const FIRST_PROMPT_UNITS = 200
 

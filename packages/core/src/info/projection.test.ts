@@ -15,6 +15,7 @@ import {
   type InfoProjection,
   projectEntry,
   projectFurther,
+  ownCopy,
   projectInPlace,
   projectWhole,
   type SessionInfo,
@@ -72,9 +73,9 @@ test("a projection that is continued in place equals one that is copied for each
     fc.property(fc.oneof(infoLog, anyLog), (lines) => {
       const slots = slotsOf(lines)
       let copied = startProjection(headerOf(lines), "l")
-      const inPlace = { ...copied }
+      const inPlace = ownCopy(copied)
       for (const [index, slot] of slots.slice(1).entries()) {
-        const before = { ...inPlace }
+        const before = ownCopy(inPlace)
         projectInPlace(inPlace, slot, index + 1)
         expect(before).toEqual(copied)
         copied = projectEntry(copied, slot, index + 1)
@@ -285,7 +286,7 @@ test("metadata keys may have any name, and cwd wins over the header's only if it
     ["__proto__", 1],
     ["cwd", 5],
   ])
-  expect(Object.getPrototypeOf(projection.metadata)).toBe(Object.prototype)
+  expect(Object.getPrototypeOf(shown(projection).metadata)).toBe(Object.prototype)
   expect(projection.cwd).toBe("/there")
 })
 

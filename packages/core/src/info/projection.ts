@@ -158,8 +158,8 @@ export function startProjection(header: object, log: string): InfoProjection {
     }),
     tips: NO_TIPS,
     modelIsExplicit: false,
-    metadata: {},
-    stamps: {},
+    metadata: ownMap(),
+    stamps: { keys: ownMap() },
     metrics: NO_METRICS,
   }
 }
@@ -171,20 +171,20 @@ export function projectEntry(
   seq: Seq,
   held?: HeldLines,
 ): InfoProjection {
-  const next = { ...projection }
+  const next = entry?.type === "metadata" ? ownCopy(projection) : { ...projection }
   const hasMoved = projectLine(next, entry, seq)
   if (hasMoved) settlePath(next, held)
   return next
 }
 
-/** As {@link projectEntry}, but changes the projection: a copy for each line costs more than the line. */
+/** As {@link projectEntry}, but changes the projection, which must be the caller's ({@link ownCopy}): a copy for each line costs more than the line. */
 export function projectInPlace(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: Seq): void {
   if (projectLine(next, entry, seq)) settlePath(next)
 }
 
 /** Continues a projection with the held lines of its log up to `end`. */
 export function projectFurther(start: InfoProjection, held: HeldLines, end: Seq = held.log.end): InfoProjection {
-  const next = { ...start }
+  const next = ownCopy(start)
   projectHeld(next, held, end, projectLine)
   return next
 }
@@ -348,7 +348,7 @@ export function toSessionInfo(
       model: projection.model,
     }),
     source: projection.source ?? "interactive",
-    metadata: projection.metadata,
+    metadata: { ...projection.metadata },
     metrics: projection.metrics,
     ...(projection.inheritedMetrics?.calls && { inheritedMetrics: projection.inheritedMetrics }),
     bytes: head.bytes,
@@ -443,20 +443,29 @@ function projectMetadata(next: Mutable<InfoProjection>, stamps: Stamps, { key, v
     next.cwd = value
     next.stamps = { ...stamps, cwd: stamp }
   }
-  const { keys = {} } = stamps
-  if (!replaces(stamp, Object.hasOwn(keys, key) ? keys[key] : undefined)) return
-  next.metadata = withKey(next.metadata, key, value)
-  next.stamps = { ...next.stamps, keys: withKey(keys, key, stamp) }
+  const keys = stamps.keys as Record<string, Stamp>
+  if (!replaces(stamp, keys[key])) return
+  const own = next.metadata as Record<string, unknown>
+  // The key goes last.
+  delete own[key]
+  delete keys[key]
+  own[key] = value
+  keys[key] = stamp
 }
 
 export function isParent(value: unknown): value is ParentSession {
   return isObject(value) && (isText(value["id"]) || isText(value["ref"]))
 }
 
-/** The key goes last. */
-function withKey<T>(map: Readonly<Record<string, T>>, key: string, value: T): Record<string, T> {
-  const { [key]: _, ...rest } = map
-  return { ...rest, [key]: value }
+/** A copy of which the metadata and their stamps may be changed: one for many lines, since a log may have thousands of keys. */
+export function ownCopy(projection: InfoProjection): Mutable<InfoProjection> {
+  const { metadata, stamps } = projection
+  return { ...projection, metadata: ownMap(metadata), stamps: { ...stamps, keys: ownMap(stamps.keys) } }
+}
+
+/** Has no prototype, so that the key `__proto__` can be assigned. */
+export function ownMap<T>(map?: Readonly<Record<string, T>>): Record<string, T> {
+  return { __proto__: null, ...map } as never
 }
 
 export function isText(value: unknown): value is string {

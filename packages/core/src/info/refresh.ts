@@ -1,7 +1,7 @@
 /** Brings session information up to date from the log if the stored one is not. */
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { fitsBesideHead, storedInfo, storeInfo } from "./store.ts"
-import { type InfoProjection, projectInPlace, projectWhole, withTips } from "./projection.ts"
+import { type InfoProjection, ownCopy, projectInPlace, projectWhole, withTips } from "./projection.ts"
 import { withoutReferences } from "../context/missing-blobs.ts"
 import { replacementOf } from "../context/content.ts"
 import { ENTRY_CHECKS, type Entry, type EntryType } from "../format/entry.ts"
@@ -77,7 +77,7 @@ export async function continueTo(
   end: Seq,
   o: CallOptions,
 ): Promise<InfoProjection | undefined> {
-  const next = { ...stored }
+  const next = ownCopy(stored)
   for await (const { seq, line } of linesOf(storage, id, stored.to.seq, end, o)) {
     if (seq > stored.to.seq) projectInPlace(next, parseEntry(line, seq), seq)
     else if (idAt(line, seq) !== stored.to.id) return undefined

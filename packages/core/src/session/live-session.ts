@@ -28,7 +28,7 @@ import { assign, type BranchTarget, pathForState, type Placed } from "../write/a
 import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
 import { aborted, changedUnderneath, notMovable, otherWriter, vanished } from "../write/errors.ts"
 import { followEnd } from "../write/reconcile.ts"
-import { checkSizes, checkDeferred, entriesBytes, headerBytes } from "../write/limits.ts"
+import { checkSizes, checkDeferred, checkMetadata, entriesBytes, headerBytes } from "../write/limits.ts"
 import type { CompactableSession, CompactionProgress, KeepableSession, WriteGuard } from "./live.ts"
 import { NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { SessionState } from "../write/session-state.ts"
@@ -228,6 +228,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     const entries = fresh.map(({ pending }) => pending)
     const besides = headerBytes(state)
     checkSizes(this.id, entries, this.storage.capabilities, besides)
+    checkMetadata(this.id, state, fresh)
     const wait = this.#mustWait(fresh)
     if (wait) checkDeferred(this, entries, besides + this.#waitingBytes)
     const item = this.#toItem(fresh, entries, o, turn)

@@ -2,7 +2,7 @@
 import type { Report } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
 import { parseLine } from "../format/line.ts"
-import { type InfoProjection, projectInPlace, startProjection } from "../info/projection.ts"
+import { type InfoProjection, ownCopy, projectInPlace, startProjection } from "../info/projection.ts"
 import { infoText } from "../info/store.ts"
 import { atOnce } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
@@ -138,7 +138,7 @@ export class Projector {
 
   /** A copy. */
   projection(): InfoProjection {
-    return { ...this.#projection }
+    return ownCopy(this.#projection)
   }
 
   /** Goes on as if the log had begun with this header, whose numbers of lines were not known. */

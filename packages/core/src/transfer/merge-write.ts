@@ -6,7 +6,7 @@ import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
 import { hintOf } from "../format/hints.ts"
 import { withFields, withSeq } from "../format/json-edit.ts"
 import { encodeEntry } from "../format/line.ts"
-import { type InfoProjection, projectEntry, withTips } from "../info/projection.ts"
+import { type InfoProjection, ownCopy, projectInPlace, withTips } from "../info/projection.ts"
 import { currentInfo, stubOf } from "../info/refresh.ts"
 import { fitsBesideHead, storeInfo } from "../info/store.ts"
 import { writtenAtOf } from "../log/older-ids.ts"
@@ -141,12 +141,12 @@ export async function write(
   const { storage, log, header } = side
   const settled = settledLines(header)
   let head: Head = { next: side.head.next, log: side.head.log }
-  let projection = lines.length === 0 ? undefined : await currentInfo(storage, id, side.head, signalOf(o))
+  let projection = lines.length === 0 ? undefined : ownCopy(await currentInfo(storage, id, side.head, signalOf(o)))
   let entries = 0
   for (const batch of batchesOf(lines, Math.min(BATCH_BYTES, storage.capabilities.maxBatchBytes))) {
     if (o.signal?.aborted === true) throw aborted(id, storage, o.signal.reason)
     for (const { entry } of batch) {
-      projection = projectEntry(projection as InfoProjection, entry, log.end)
+      projectInPlace(projection as InfoProjection, entry, log.end)
       log.push(stubOf(entry))
     }
     projection = withTips(projection as InfoProjection, tipsOfLog(log, settled), settled)

@@ -1,6 +1,7 @@
 /** Verifies a session: reads its complete log and reports every defect and oddity as a diagnostic. */
 import type { Diagnostic, DiagnosticCode, Report } from "../format/diagnostics.ts"
 import { hasCode } from "../format/errors.ts"
+import type { Fields } from "../format/shape.ts"
 import { FORMAT, type Header, headerProblem, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
 import { incompleteLog, type LoadedLog, loadLog, notFound, tornTail } from "../log/loaded-log.ts"
@@ -10,7 +11,7 @@ import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { readHeader } from "./headers.ts"
 import { loadOther } from "./older/other-log.ts"
-import { backupHashes, checkEntry, checkLog, hashesOf } from "./verify-log.ts"
+import { backupHashes, bytesOfField, checkEntry, checkLog, checkMetadata, hashesOf } from "./verify-log.ts"
 import { readPastDamage } from "./past-damage.ts"
 import { readStubs } from "./whole-log.ts"
 
@@ -64,6 +65,7 @@ const HARMLESS: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   "shortened",
   "summarized",
   "repeated_call",
+  "much_metadata",
   "unknown_version",
 ])
 
@@ -82,11 +84,15 @@ async function verifyCurrent(
   if (problem !== undefined) report({ code: "invalid_record", seq: 0, message: `The header is invalid: ${problem}` })
   await checkBlobs(backupHashes(known), "The header, as a backup,", { seq: 0 })
   const lines = readPastDamage(storage, id, head.next, report, o)
+  const metadata = new Map<string, number>()
   const { log, end } = await readStubs(lines, report, async (entry, before) => {
     checkEntry(before, entry, report)
+    const { type, key, value } = entry as Fields
+    if (type === "metadata" && typeof key === "string") metadata.set(key, bytesOfField(key, value))
     await checkBlobs(hashesOf(entry), subjectOf(entry), { seq: entry.seq, entryId: entry.id })
   })
   checkLog(log, known, settledLines(known), report)
+  checkMetadata(metadata, report)
   if (end < head.next) {
     report({ code: "incomplete", message: `The storage reports ${head.next} lines, but returns ${end}.` })
   } else diagnostics.push(...incompleteLog(head, known))

@@ -1,10 +1,11 @@
 /** Checks appends against the limits of their storage and their session, before anything is written. */
 import { SessionError } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
-import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
-import { isAnnotationType } from "../format/entry.ts"
+import { FULL_SESSION_SLACK_BYTES, MAX_METADATA_BYTES, MAX_METADATA_KEYS } from "../format/limits.ts"
+import { type Entry, isAnnotationType } from "../format/entry.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { Capabilities, SessionStorage } from "../storage/contract.ts"
+import { ownMap } from "../info/projection.ts"
 import { type PendingAppend, type PendingEntry, storedBytes } from "./pending.ts"
 import type { SessionState } from "./session-state.ts"
 
@@ -51,6 +52,20 @@ export function checkSizes(
     batch += line
   }
   if (batch > maxBatchBytes) throw tooLarge(id, "batch", batch, maxBatchBytes)
+}
+
+/** Refuses metadata with which the session would have too much of it: each list reads it. */
+export function checkMetadata(id: string, { info }: SessionState, fresh: readonly { readonly entry: Entry }[]): void {
+  const given = fresh.filter(({ entry }) => entry.type === "metadata")
+  if (given.length === 0) return
+  const all: Record<string, unknown> = ownMap(info?.metadata)
+  const before = Object.keys(all).length
+  for (const { entry } of given) all[entry["key"] as string] = entry["value"]
+  const keys = Object.keys(all).length
+  // A log of another program may have more of them already: those can still be set.
+  if (keys > MAX_METADATA_KEYS && keys > before) throw tooLarge(id, "metadata", keys, MAX_METADATA_KEYS, "keys")
+  const bytes = utf8Length(JSON.stringify(all))
+  if (bytes > MAX_METADATA_BYTES) throw tooLarge(id, "metadata", bytes, MAX_METADATA_BYTES)
 }
 
 /** Refuses entries that could not be written together with those that wait for the session's creation already. */
@@ -103,7 +118,7 @@ export function refusalOf(
   return undefined
 }
 
-function tooLarge(id: string, what: string, bytes: number, most: number): SessionError {
-  const message = `The ${what} has ${bytes} bytes; this storage takes ${most}. Nothing was written. Split it, or put large content in files.`
+function tooLarge(id: string, what: string, size: number, most: number, unit = "bytes"): SessionError {
+  const message = `The ${what} has ${size} ${unit}; this storage takes ${most}. Nothing was written. Split it, or put large content in files.`
   return new SessionError("too_large", message, { session: id })
 }
