@@ -50,9 +50,9 @@ async function judgeAll(): Promise<number> {
 
 function brokenLaws({ broken, histories }: Totals, examples: ReadonlyMap<Law, string>): string[] {
   return [...broken].flatMap(([law, count]) => {
-    const allowed = ALLOWED[law] ?? 0
-    // Few histories may have twice the usual share of a law that is not kept yet.
-    if (count <= Math.ceil((allowed * histories * (histories < MANY ? 2 : 1)) / 1_000)) return []
+    const usual = ((ALLOWED[law] ?? 0) * histories) / 1_000
+    // Few histories of a new seed may have more than the usual share of a law that is not kept yet: four standard deviations.
+    if (count <= Math.ceil(usual + (histories < MANY ? 4 * Math.sqrt(usual) : 0))) return []
     return [`${law}: ${LAWS[law]}: broken in ${count} of ${histories} histories, ${examples.get(law) ?? ""}`]
   })
 }
