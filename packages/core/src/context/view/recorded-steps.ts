@@ -43,7 +43,9 @@ export function viewSteps(
   window: number | undefined,
 ): ViewStep[] {
   const { entries } = selection
+  if (!entries.some(({ entry }) => entry.type === "context_step")) return []
   const places = placesOf(entries)
+  const first = entries.reduce((least, { seq }) => Math.min(least, seq), Number.POSITIVE_INFINITY)
   let moved: Seq | undefined
   return entries.flatMap(({ seq, entry }): ViewStep[] => {
     const { id, step, upTo, except, units, ids, window: own } = entry
@@ -54,7 +56,7 @@ export function viewSteps(
       id,
       seq,
       step: step as ViewStep["step"],
-      upTo: typeof upTo === "string" ? (places.get(upTo)?.place ?? placeOfDeleted(log, upTo, seq)) : NOWHERE,
+      upTo: typeof upTo === "string" ? (places.get(upTo)?.place ?? placeOfDeleted(log, upTo, seq, first)) : NOWHERE,
       except: typeof except === "string" ? except : undefined,
       units: typeof units === "number" ? units : Number.POSITIVE_INFINITY,
       ids: new Set(Array.isArray(ids) ? ids : []),
@@ -73,10 +75,13 @@ function lastMove(entries: readonly SelectedEntry[], models: readonly string[]):
   return entry.type === "message" ? seq + 1 : seq
 }
 
-/** The last entry of a step may be deleted later. One that is summarized now has only such entries before it. */
-function placeOfDeleted(log: EntryLog, id: string, step: Seq): Seq {
-  const seq = log.find(id, step)
-  return seq !== undefined && log.deleted.has(seq) ? seq : NOWHERE
+/**
+ * The last entry of a step may be deleted later. One that is summarized now has only such entries before it: it is not looked for before the
+ * `first` entry of the context, from which on every process holds the log.
+ */
+function placeOfDeleted(log: EntryLog, id: string, step: Seq, first: Seq): Seq {
+  const seq = log.find(id, step) ?? NOWHERE
+  return seq > first && log.deleted.has(seq) ? seq : NOWHERE
 }
 
 /** Where an entry is in the order of the context, and its seq: a step is for nothing behind it. */
