@@ -163,3 +163,20 @@ test("calls at once pay for one summary: a session runs one compaction at a time
   expect(refused.map(({ code }) => code)).toEqual(["compaction_failed", "compaction_failed"])
   expect([most, told.filter(([name]) => name === "compact_start").length]).toEqual([1, 1])
 })
+
+test("a summary that fails is in the diagnostics of the session until one succeeds", async () => {
+  let fails = true
+  const summarize = async (): Promise<string> => {
+    if (fails) throw new Error("The server is busy.")
+    return "short"
+  }
+  const { session } = await startCompacting({ compaction: { summarize, contextWindow: 2_000 } })
+  await session.append([user(FILLER), assistant(FILLER), user("go on")])
+  await session.makeRoom()
+  expect(session.diagnostics.map(({ code }) => code)).toEqual(["compaction_failed"])
+  expect(session.diagnostics[0]?.message).toContain("The server is busy.")
+  fails = false
+  await session.append(user("and on"))
+  await session.makeRoom()
+  expect(session.diagnostics).toEqual([])
+})

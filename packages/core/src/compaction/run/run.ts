@@ -62,10 +62,13 @@ export async function compactIfDue(
     if (kind === "stopped") throw error
     const reports = kind !== "moved" && isNews(live, error)
     live.compaction.stuck = keepRuleOf(error)
-    if (reports)
-      live.report({ code: "compaction_failed", message: error instanceof Error ? error.message : String(error) })
+    if (reports) report(live, error)
     return undefined
   }
+}
+
+function report(live: CompactableSession, error: unknown): void {
+  live.report({ code: "compaction_failed", message: error instanceof Error ? error.message : String(error) })
 }
 
 /** Compacts a context that is too large for its model, and keeps at most this number of tokens of what the model has read. */
@@ -76,7 +79,12 @@ export async function compactFurther(
   most: number | undefined,
 ): Promise<CompactionResult> {
   const request = toRequest(live, by, o, "overflow")
-  return attempt(live, request, (run) => compactOnce(live, most === undefined ? run : { ...run, most }))
+  try {
+    return await attempt(live, request, (run) => compactOnce(live, most === undefined ? run : { ...run, most }))
+  } catch (error) {
+    if (kindOf(error) === "failed") report(live, error)
+    throw error
+  }
 }
 
 /** A run before its signal is combined with the closing of the session. */
