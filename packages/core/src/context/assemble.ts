@@ -46,7 +46,8 @@ export function assembleContext<M extends Message>(
   const compaction = selection.entries.findLast(({ seq }) => seq === selection.compaction)?.entry
   const before = compaction?.["tokensBefore"]
   const { tokens, sizes, before: ownPrompt } = ruler
-  const reused = same < 0 ? 0 : sizes.slice(0, same).reduce((all, own) => all + own, ownPrompt)
+  let reused = same < 0 ? 0 : ownPrompt
+  for (let at = 0; at < same; at++) reused += sizes[at] as number
   const repeated = findRepeatedCall(messages)
   return {
     messages,

@@ -48,7 +48,9 @@ export function unitsSince(changes: readonly Change[], answer: Seq): number {
 
 /** Whether the request of the later answer does not begin with that of the earlier one. */
 export function isBroken(changes: readonly Change[], earlier: Seq, later: Seq): boolean {
-  return changes.some(({ at, place }) => place < earlier && at > earlier && at < later)
+  // A loop without a closure: it is asked for every report of a context, and there are almost never any changes.
+  for (const { at, place } of changes) if (place < earlier && at > earlier && at < later) return true
+  return false
 }
 
 /**
@@ -63,9 +65,10 @@ export function changesOf(
   count: TokenCounter,
 ): readonly Change[] {
   const { messages, whole = messages, pruned = [], steps = [] } = view
+  const isEdited = entries.some(({ edit }) => edit !== undefined)
+  if (!isEdited && log.lastTombstone < 0 && pruned.length + steps.length === 0) return NONE
   const deletions = log.deletions(-1)
   const edited = entries.filter(({ edit }) => edit !== undefined)
-  if (deletions.length + edited.length + pruned.length + steps.length === 0) return NONE
   const changes: Change[] = []
   const seqs = new Map(
     pruned.length + edited.length + steps.length === 0 ? [] : entries.map(({ seq, entry }) => [entry.id, seq]),

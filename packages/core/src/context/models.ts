@@ -10,8 +10,7 @@ import { modelOf, storedState } from "./state.ts"
 export function modelsOf({ entries, state }: Pick<Selection, "entries" | "state">): readonly string[] {
   let model: string | undefined
   let isChosen = false
-  const models: string[] = []
-  for (const { entry } of entries) {
+  const models = entries.map(({ entry }) => {
     if (entry.type === "message") {
       if (!isChosen) model = modelOf(entry)?.model ?? model
     } else if (isChoice(entry)) {
@@ -24,8 +23,8 @@ export function modelsOf({ entries, state }: Pick<Selection, "entries" | "state"
         isChosen = stored.modelIsExplicit
       }
     }
-    models.push(model ?? "")
-  }
+    return model ?? ""
+  })
   // It is that of the header.
   return model === undefined ? models.fill(state.models["default"]?.model ?? "") : models
 }

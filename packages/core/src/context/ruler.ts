@@ -3,24 +3,18 @@
  * each has its own tokenizer. So the estimate is calibrated by their reports: a context is the last report and what is new. Pure: all is
  * derived from the path behind the last compaction and from what that compaction has stored, so every process has the same sizes.
  */
-import {
-  type Calibration,
-  calibrationShape,
-  type ContextState,
-  type Entry,
-  type TaughtLimits,
-} from "../format/entry.ts"
-import type { Message, Usage } from "../format/message.ts"
+import { type Calibration, calibrationShape, type ContextState, type TaughtLimits } from "../format/entry.ts"
+import type { Message } from "../format/message.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 import { estimateMessage, type TokenCounter } from "../format/tokens.ts"
-import { type UsageCount, usageCount } from "../format/usage.ts"
+import { inputTokens } from "../format/usage.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import type { Seq } from "../storage/contract.ts"
 import { changesOf, isBroken, type MeasuredView, unitsSince } from "./changed-units.ts"
 import { modelsOf } from "./models.ts"
 import type { Rendered } from "./render.ts"
 import type { Selection } from "./select.ts"
-import type { ContextMessage } from "./types.ts"
+import type { ContextMessage, SelectedEntry } from "./types.ts"
 
 /** Tokens of a unit of the estimate, by language and kind of content. What is beyond counts as a part of the overhead. */
 const LEAST = 0.25
@@ -34,6 +28,10 @@ const SHRUNK = 0.95
 /** The parts of a refused request that are tried next: of an estimated one, and of one that the provider has counted. */
 const BELOW_ESTIMATED = 0.92
 const BELOW_COUNTED = 0.98
+const UNMEASURED = -1
+const NOWHERE = -1
+/** An answer is looked for at so many places before the answers are put into a map. */
+const NEAR = 16
 
 export interface RulerOptions {
   /** The program's count of one message, which is not scaled. Default: an estimate. */
@@ -77,29 +75,25 @@ export interface Stretch {
 type Taught = { -readonly [K in keyof TaughtLimits]: TaughtLimits[K] }
 
 interface Report {
-  readonly seq: Seq
+  seq: Seq
   /** Index of the answer. */
-  readonly index: number
-  readonly model: string
-  readonly tokens: number
+  index: number
+  model: string
+  /** 0: there is no report. */
+  tokens: number
   /** Of the messages of its request. */
-  readonly units: number
+  units: number
 }
+
+const NO_REPORT: Report = { seq: -1, index: 0, model: "", tokens: 0, units: 0 }
 
 /** The tokens of input that a provider has reported with an answer; 0: none. */
 export function reportedInput(message: unknown): number {
   return isAnswer(message) ? inputOf(message) : 0
 }
 
-function inputOf(answer: Readonly<Record<string, unknown>>): number {
-  const usage = answer["usage"] as Usage | undefined
-  if (!isObject(usage)) return 0
-  const input = counted(usage, "input") + counted(usage, "cacheRead") + counted(usage, "cacheWrite")
-  return Math.max(input, counted(usage, "totalTokens") - counted(usage, "output"))
-}
-
-function counted(usage: Usage, name: UsageCount): number {
-  return usageCount(usage, name) ?? 0
+function inputOf({ usage }: Fields): number {
+  return isObject(usage) ? inputTokens(usage) : 0
 }
 
 export function isAnswer(message: unknown): message is Readonly<Record<string, unknown>> {
@@ -154,74 +148,75 @@ export function measure(
   { count, overheadTokens = 0, known: estimated }: RulerOptions = {},
 ): Ruler {
   const { messages } = view
+  const isScaled = count === undefined
   const unitsOf = count ?? estimateMessage
-  const units: number[] = []
-  for (let at = 0; at < messages.length; at++) {
-    const item = messages[at] as ContextMessage
-    const own = estimated?.messages[at] === item ? estimated.tokens?.[at] : undefined
-    units.push(count ? count(item.message) : (own ?? estimateMessage(item.message)))
-  }
+  const units = unitsFor(messages, unitsOf, isScaled ? estimated : undefined)
   const prompt = promptUnits(state, count)
   const changes = changesOf(log, entries, start, view, unitsOf)
   const known = calibrationOf(log, start)
   // Without a prototype: a model may have the name of one of its fields.
   const limits: { [model: string]: Taught } = Object.create(null)
   for (const [name, taught] of Object.entries(known.limits ?? {})) limits[name] = { ...taught }
-  const stretches = known.measured === undefined ? [] : [known.measured]
   const current = state.models["default"]?.model ?? ""
-  /** Tokens of a unit of each message; 0: not measured. */
-  const factors = new Array<number>(units.length).fill(0)
-  let last: Report | undefined
-  let anchor: Report | undefined
+  const placeOf = createPlaces(messages)
+  const sizes = new Array<number>(units.length).fill(UNMEASURED)
+  const stretches = createStretches(known.measured)
+  // A long context has a report for every other message: an object for each would take as long as all the rest.
+  const last: Report = { ...NO_REPORT }
+  const anchor: Report = { ...NO_REPORT }
   let firstReport = 0
-  const models = modelsOf({ entries, state })
+  let models: readonly string[] | undefined
+  let isTaught = known.limits !== undefined
   let index = 0
   let sum = prompt
-  for (const [at, { seq, entry }] of entries.entries()) {
-    const model = models[at] as string
+  for (let at = 0; at < entries.length; at++) {
+    const { seq, entry } = entries[at] as SelectedEntry
     const isNew = seq > start
     if (isNew && entry.type === "context_refusal") {
-      const by = typeof entry["model"] === "string" ? entry["model"] : model
+      models ??= modelsOf({ entries, state })
+      const by = typeof entry["model"] === "string" ? entry["model"] : (models[at] as string)
       limits[by] = refusing(limits[by], entry)
+      isTaught = true
     }
     const answer = entry.type === "message" ? entry["message"] : undefined
     if (!isAnswer(answer)) continue
-    let place = index
-    while (place < units.length && !isAnswerOf(messages[place] as ContextMessage, entry)) place++
-    // It may be left out.
-    if (place === units.length) continue
-    while (index < place) sum += units[index++] as number
     const tokens = inputOf(answer)
-    const report: Report = { seq, index, model, tokens, units: sum + unitsSince(changes, seq) }
-    if (isNew) accept((limits[model] ??= {}), report)
-    const begins = last?.model === model && last.seq > start === isNew && !isBroken(changes, last.seq, seq)
-    const earlier = begins ? last : undefined
-    if (!isSound(tokens, report.units, earlier?.tokens)) continue
-    const more = report.units - (earlier?.units ?? report.units)
-    if (earlier !== undefined && more > 0) {
-      const own = kBetween(tokens - earlier.tokens, more)
-      for (let at = earlier.index; at < index; at++) factors[at] = own
+    // Without a report it says only that a request as large was not refused.
+    if (tokens === 0 && !isTaught) continue
+    const place = placeOf(entry.id, index)
+    // It may be left out.
+    if (place === NOWHERE) continue
+    while (index < place) sum += units[index++] as number
+    models ??= modelsOf({ entries, state })
+    const model = models[at] as string
+    const all = sum + unitsSince(changes, seq)
+    const isSame = last.model === model
+    if (isNew) accept((limits[model] ??= {}), tokens, all)
+    const goesOn = last.tokens > 0 && isSame && last.seq > start === isNew && !isBroken(changes, last.seq, seq)
+    if (!isSound(tokens, all, goesOn ? last.tokens : 0)) continue
+    const more = all - last.units
+    if (goesOn && more > 0) {
+      const own = kBetween(tokens - last.tokens, more)
+      if (isScaled) for (let at = last.index; at < index; at++) sizes[at] = (units[at] as number) * own
       // The compaction has stored those before it.
-      if (isNew) stretches.push({ tokens: own * more, units: more })
+      if (isNew) stretches.add(own * more, more)
     }
-    last = report
+    set(last, seq, index, model, tokens, all)
     if (isNew) firstReport ||= tokens
-    if (isNew && (model === current || anchor?.model !== current)) anchor = report
+    if (isNew && (model === current || anchor.model !== current)) set(anchor, seq, index, model, tokens, all)
   }
-  const isScaled = count === undefined
-  const measured = isScaled ? newest(stretches) : NONE
+  const measured = isScaled ? stretches.newest() : NONE
   // What was stored may be of any size, if another program wrote it.
   const k = Math.min(MOST, measured.tokens / measured.units || 1)
-  const factorAt = (at: number | undefined): number => (isScaled && factors[at ?? -1]) || k
-  const sizes = units.slice()
   let all = prompt
   for (let at = 0; at < units.length; at++) {
-    all += units[at] as number
-    sizes[at] = (units[at] as number) * factorAt(at)
+    const own = units[at] as number
+    all += own
+    if (sizes[at] === UNMEASURED) sizes[at] = own * k
   }
   let overhead = known.overhead ?? overheadTokens
   let scale = 1
-  if (anchor !== undefined) {
+  if (anchor.tokens > 0) {
     let then = (prompt + unitsSince(changes, anchor.seq)) * k
     for (let at = 0; at < anchor.index; at++) then += sizes[at] as number
     overhead = Math.max(0, anchor.tokens - then)
@@ -243,7 +238,8 @@ export function measure(
     firstReport,
     sizeOf({ entryId, message }) {
       places ??= new Map(messages.map((item, at) => [item.entryId, at]))
-      return unitsOf(message) * factorAt(places.get(entryId)) * scale
+      const at = places.get(entryId) ?? NOWHERE
+      return unitsOf(message) * ((sizes[at] as number) / (units[at] as number) || k * scale)
     },
     limit(window) {
       const { count: counted = Infinity, units: refused = Infinity, accepted = 0 } = limits[current] ?? {}
@@ -255,8 +251,58 @@ export function measure(
   }
 }
 
-function isAnswerOf({ entryId, message }: ContextMessage, { id }: Entry): boolean {
-  return entryId === id && message.role === "assistant"
+function unitsFor(
+  messages: readonly ContextMessage[],
+  count: TokenCounter,
+  known: KnownUnits | undefined,
+): readonly number[] {
+  if (known?.tokens !== undefined && known.messages === messages) return known.tokens
+  return messages.map((item, at) => {
+    const own = known?.messages[at] === item ? known.tokens?.[at] : undefined
+    return own ?? count(item.message)
+  })
+}
+
+/** The index of the answer with an id, at `from` or behind it; {@link NOWHERE}: the context has none. */
+function createPlaces(messages: readonly ContextMessage[]): (id: string, from: number) => number {
+  let places: Map<string, number> | undefined
+  const isAnswerOf = (place: number, id: string): boolean => {
+    const item = messages[place]
+    return item?.entryId === id && item.message.role === "assistant"
+  }
+  return (id, from) => {
+    // Almost always it follows its question, or the results of its calls.
+    for (let place = from; place < from + NEAR; place++) if (isAnswerOf(place, id)) return place
+    places ??= new Map(
+      messages.flatMap(({ entryId, message }, at) => (message.role === "assistant" ? [[entryId, at]] : [])),
+    )
+    const place = places.get(id) ?? NOWHERE
+    return place < from ? NOWHERE : place
+  }
+}
+
+/** The newest stretches. */
+function createStretches(stored: Stretch | undefined): {
+  readonly add: (tokens: number, units: number) => void
+  readonly newest: () => Stretch
+} {
+  const tokens: number[] = []
+  const units: number[] = []
+  let count = 0
+  const add = (ownTokens: number, ownUnits: number): void => {
+    tokens[count % STRETCHES] = ownTokens
+    units[count++ % STRETCHES] = ownUnits
+  }
+  if (stored !== undefined) add(stored.tokens, stored.units)
+  return { add, newest: () => newest(tokens.map((own, at) => ({ tokens: own, units: units[at] as number }))) }
+}
+
+function set(report: Report, seq: Seq, index: number, model: string, tokens: number, units: number): void {
+  report.seq = seq
+  report.index = index
+  report.model = model
+  report.tokens = tokens
+  report.units = units
 }
 
 /** The least that a model has refused for its tokens; a count that is far too little was misread. What it had accepted says nothing any more. */
@@ -270,7 +316,7 @@ function refusing(before: Taught = {}, { kind, units, count }: Fields): Taught {
 }
 
 /** A model that accepts a request has not refused a smaller one for its length. */
-function accept(taught: Taught, { tokens, units }: Report): void {
+function accept(taught: Taught, tokens: number, units: number): void {
   if (tokens > (taught.accepted ?? 0)) taught.accepted = tokens
   if (taught.units !== undefined && taught.units <= units) delete taught.units
   if (taught.count !== undefined && taught.count <= tokens) delete taught.count

@@ -29,6 +29,14 @@ export function usageCounts(usage: Usage): readonly [number, number, number, num
   return [input, output, cacheRead, cacheWrite, Math.max(total, input + output + cacheRead + cacheWrite)]
 }
 
+/** The tokens of the request: input and caches, or the total without the output if that is more. */
+export function inputTokens(usage: Usage): number {
+  // Each field by its name: contexts read those of every answer, and `usageCount` takes twice as long.
+  const { input = usage["inputTokens"], output = usage["outputTokens"], cacheRead, cacheWrite, totalTokens } = usage
+  const read = (finite(input) ?? 0) + (finite(cacheRead) ?? 0) + (finite(cacheWrite) ?? 0)
+  return Math.max(read, (finite(totalTokens) ?? 0) - (finite(output) ?? 0))
+}
+
 export function usageCost({ cost }: Usage): number | undefined {
   return finite(typeof cost === "object" && cost !== null ? cost.total : cost)
 }

@@ -61,11 +61,15 @@ export async function readContext(
 /** Whether a summary says that it is outdated, or anything was deleted or edited since it was made. */
 function mayBeOutdated(log: EntryLog, { entries, lastEdit = -1 }: Selection): boolean {
   const changed = Math.max(log.lastTombstone, lastEdit)
-  return entries.some(
-    ({ seq, entry: { type, outdated, details } }) =>
-      (type === "compaction" || type === "branch_summary") &&
-      (seq < changed || outdated !== undefined || (isObject(details) && details["outdated"] !== undefined)),
-  )
+  return entries.some(({ seq, entry }) => isSummary(entry) && (seq < changed || saysOutdated(entry)))
+}
+
+function isSummary({ type }: Entry): boolean {
+  return type === "compaction" || type === "branch_summary"
+}
+
+function saysOutdated({ outdated, details }: Entry): boolean {
+  return outdated !== undefined || (isObject(details) && details["outdated"] !== undefined)
 }
 
 /** Texts reach no limit of bytes before one of tokens, unless a provider has said so. */
@@ -80,8 +84,8 @@ function mayBeLarge({ entries }: Selection, { messages }: ContextParts<ModelMess
 }
 
 /** Whether an entry changes how contexts show the messages before it. */
-function isViewStep({ type, window }: Entry): boolean {
-  return type === "context_step" && window !== undefined
+function isViewStep(entry: Entry): boolean {
+  return entry.type === "context_step" && entry["window"] !== undefined
 }
 
 /** Undefined if the code cannot be loaded. */
