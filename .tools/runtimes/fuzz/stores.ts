@@ -1,5 +1,16 @@
 /** The storages that are fuzzed, with access to what they store: over files, a bucket in memory, IndexedDB in memory, SQLite and in memory. */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
 import type { SessionStorage } from "@sessions/core/storage"
@@ -66,6 +77,8 @@ export function makeFolder(): string {
   return mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sessions-fuzz-"))
 }
 
+const CLOCK_STEP_MS = 20
+
 export function fileStore(maxPartBytes: number): Store {
   const root = makeFolder()
   const isPart = (path: string): boolean => /^s\/session[^/]*\.jsonl$/.test(path)
@@ -81,7 +94,11 @@ export function fileStore(maxPartBytes: number): Store {
     async write(path, bytes) {
       if (bytes === undefined) return rmSync(join(root, path))
       mkdirSync(join(root, dirname(path)), { recursive: true })
+      const before = statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
       writeFileSync(join(root, path), bytes)
+      // A change within the step of the clock in which the storage has written would have the times of what it wrote.
+      const later = (Math.max(Date.now(), before) + CLOCK_STEP_MS) / 1_000
+      utimesSync(join(root, path), later, later)
     },
     kindOf: (path) => (isPart(path) ? "log" : /\.marks$|metadata\.json$|^\.rolled/.test(path) ? "derived" : "data"),
     isRow: () => false,
