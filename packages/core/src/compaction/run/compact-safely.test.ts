@@ -83,7 +83,11 @@ test("a session changed meanwhile is not compacted: another branch, another comp
         readFiles: [],
         modifiedFiles: [],
       }),
-    (_, __, elsewhere) => elsewhere.append(user("another writer")),
+    async (_, ids, elsewhere) => {
+      await elsewhere.append(user("another writer"))
+      await elsewhere.tombstone(ids[1] as string)
+    },
+    (_, ids, elsewhere) => elsewhere.append(user("another branch"), { at: ids[0] as string }),
   ]
   for (const way of ways) {
     const { session, reopen, location, told } = await startCompacting()
@@ -96,6 +100,28 @@ test("a session changed meanwhile is not compacted: another branch, another comp
     expect(told.at(-1)?.[0]).toBe("compact_failed")
   }
 })
+
+test.each([{ keepRecentTokens: 1 }, { keepRecentTokens: 0 }])(
+  "what another writer appends to the conversation meanwhile is kept behind the summary: $keepRecentTokens",
+  async (keep) => {
+    const { session, reopen, location } = await startCompacting()
+    await session.append([user(FILLER), assistant(FILLER), user("c"), assistant("d")])
+    const elsewhere = await reopen()
+    let appended: Promise<unknown> | undefined
+    const summarize = async (): Promise<string> => {
+      await (appended ??= elsewhere.append([user("another"), assistant("writer")]))
+      return SUMMARY
+    }
+    const { entryId } = await session.compact({ summarize, ...keep })
+    const own = keep.keepRecentTokens === 0 ? [] : ["d"]
+    for (const open of [session, elsewhere, await reopen()]) {
+      await open.refresh()
+      expect((await open.context()).compaction?.entryId).toBe(entryId)
+      expect((await contextTexts(open)).slice(1)).toEqual([...own, "another", "writer"])
+    }
+    expect((await storedEntries(location)).at(-1)).toMatchObject({ type: "compaction", id: entryId })
+  },
+)
 
 test("another writer's annotation does not stop a compaction", async () => {
   const { session, reopen } = await startCompacting()

@@ -99,9 +99,13 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
   const { summary, usage, kept } = await summarize(live, run, work, inRoom(run, work, settings, ruler), ruler)
   // Pending appends precede the compaction in the log, so they must be written before the session is checked.
   await untilAbort(live, signal, live.drain())
-  run.checkOpen()
-  const appended = checkNotMoved(live, leafId, selection)
-  plan?.checkSame()
+  /** Throws if what was summarized has changed; returns the first of the entries that were appended meanwhile. */
+  const appendedSince = (): Entry | undefined => {
+    run.checkOpen()
+    plan?.checkSame()
+    return checkNotMoved(live, leafId, selection)
+  }
+  appendedSince()
   const { tokensBefore, question } = work
   const sizes = { sizeOf: ruler.sizeOf, otherTokens: ruler.before }
   const tokensAfter = tokensOf(compacted(summary, work, summaryAs), sizes)
@@ -116,12 +120,11 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     throw failed(live.id, why)
   }
   const id = live.options.newId()
-  const entry: NewEntry = {
+  const entry: Extract<NewEntry, { type: "compaction" }> = {
     type: "compaction",
     id,
     summary,
-    // If the plan keeps nothing, what was appended meanwhile is kept.
-    firstKeptEntryId: work.firstKeptEntryId ?? appended?.id ?? id,
+    firstKeptEntryId: id,
     tokensBefore,
     tokensSummarized: work.tokensSummarized,
     ...(summaryAs === "pair" ? { summaryAs } : {}),
@@ -137,16 +140,15 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     },
   }
   const again = question === undefined ? [] : stepsAgain(live, sent, question.entryId)
-  try {
-    await live.append([entry, ...again], { onConflict: "fail", repeats: "end", signal })
-  } catch (error) {
-    if (hasCode(error, "conflict")) throw moved(live.id, error)
-    const isUnsent = error instanceof StorageError && error.sent === false
-    if (!hasCode(error, "aborted") || isUnsent) throw error
-    // The append may have been sent already: wait for its outcome.
-    await live.drain()
-    if (live.state.log.find(id) === undefined) throw error
-  }
+  let conflict: unknown
+  do {
+    const appended = appendedSince()
+    // If the plan keeps nothing, what was appended meanwhile is kept.
+    const firstKeptEntryId = work.firstKeptEntryId ?? appended?.id ?? id
+    const { end } = live.state.log
+    conflict = await conflictOf(live, [{ ...entry, firstKeptEntryId }, ...again], signal)
+    if (conflict !== undefined && live.state.log.end === end) throw moved(live.id, conflict)
+  } while (conflict !== undefined)
   const tooLarge = tooLargeFor(settings, summary, work, ruler)
   live.events.emit("compact_complete", {
     entryId: id,
@@ -161,6 +163,25 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     runHook("compact.after", () => hook?.after?.({ session: live.id, entryId: id }), live.reportHookFailure)
   const fits = tooLarge === undefined
   return { entryId: id, summary, tokensBefore, tokensAfter, window, fits, ...(fits ? {} : { tooLarge }) }
+}
+
+/** Appends a compaction and its steps. Returns the conflict if another writer has appended to the conversation first: nothing was written. */
+async function conflictOf(
+  live: CompactableSession,
+  entries: readonly [NewEntry, ...NewEntry[]],
+  signal: AbortSignal,
+): Promise<unknown> {
+  try {
+    await live.append(entries, { onConflict: "fail", repeats: "end", signal })
+  } catch (error) {
+    if (hasCode(error, "conflict")) return error
+    const isUnsent = error instanceof StorageError && error.sent === false
+    if (!hasCode(error, "aborted") || isUnsent) throw error
+    // The append may have been sent already: wait for its outcome.
+    await live.drain()
+    if (live.state.log.find(entries[0].id as string) === undefined) throw error
+  }
+  return undefined
 }
 
 /** The steps that shorten the question. Those before the kept part are not read any more. */
