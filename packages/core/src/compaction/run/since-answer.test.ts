@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { FILLER, startCompacting } from "../../../test/compacting.ts"
-import { assistant, user } from "../../../test/writers.ts"
+import { assistant, storedEntries, user } from "../../../test/writers.ts"
 import type { Session } from "../../session/types.ts"
 
 const TALK = [user(FILLER), assistant(FILLER)]
@@ -103,4 +103,25 @@ test("a deletion, an edit and another model begin with all three summaries anew"
     expect(await session.makeRoom()).toMatchObject({ fits: false })
     expect(paid).toBe(2 * MOST)
   }
+})
+
+test("cuts that a compaction repeats for the question that it carries are no cuts of what came since", async () => {
+  const { session, location } = await startCompacting({
+    compaction: { summarize: async () => "short", contextWindow: 6_000 },
+  })
+  const [asked = ""] = (await session.append([...TALK, ...TALK, question(4_000)])).ids.slice(-1)
+  expect(await refuseAll(session)).toMatchObject({ code: "no_room" })
+  const call = { type: "toolCall", id: "c", name: "read", arguments: {} } as const
+  const content = "x".repeat(8_000)
+  const answer = { type: "message", message: { role: "assistant", content: [call] } } as const
+  const result = {
+    type: "message",
+    message: { role: "toolResult", toolCallId: "c", toolName: "read", content },
+  } as const
+  const { ids } = await session.append([answer, result, answer, result])
+  expect(await refuseAll(session)).toMatchObject({ code: "no_room" })
+  const steps = (await storedEntries(location)).filter(({ type }) => type === "context_step" || type === "compaction")
+  const cutsOf = (id: string | undefined) => steps.filter(({ step, upTo }) => step === "cut" && upTo === id)
+  expect(cutsOf(asked).length).toBeGreaterThan(1)
+  expect(cutsOf(ids[3]).at(-1)).toMatchObject({ units: 64 })
 })

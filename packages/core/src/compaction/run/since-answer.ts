@@ -3,6 +3,7 @@ import { isAnswer } from "../../context/ruler.ts"
 import type { Selection } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import { cutMessage, withoutImages } from "../../context/view/shorten.ts"
+import { isObject } from "../../format/shape.ts"
 import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 import { parentOf } from "../../log/path.ts"
 import type { ReadableSession } from "../../session/live.ts"
@@ -27,8 +28,7 @@ export function sinceAnswer({ state }: ReadableSession, selection: Selection): S
   let isNew = false
   let isSame = true
   let refused = Number.POSITIVE_INFINITY
-  let cut: number | undefined
-  let cutUpTo: unknown
+  let cuts: readonly { readonly units: number; readonly upTo: unknown }[] = []
   const compactions = new Set<unknown>()
   let hasMessage = false
   for (let seq = log.find(leafId ?? "") ?? -1; seq >= first; seq = parentOf(log, seq)) {
@@ -37,22 +37,27 @@ export function sinceAnswer({ state }: ReadableSession, selection: Selection): S
     if (type === "message") {
       if (isAnswer(entry?.["message"])) break
       isNew ||= summaries === 0
-      // A compaction repeats the cuts of the question that it carries. Without kept messages, cuts are up to its summary.
-      if (!hasMessage && cutUpTo !== entry?.id && !compactions.has(cutUpTo)) cut = undefined
+      // Without kept messages, cuts are up to the summary.
+      if (!hasMessage && cuts[0]?.upTo !== entry?.id && !compactions.has(cuts[0]?.upTo)) cuts = []
       hasMessage = true
     } else if (type === "model_change" || type === "tombstone" || type === "context_edit") isSame = false
     else if (type === "compaction" || (type === "context_step" && entry?.["step"] === "failed")) {
-      if (type === "compaction") compactions.add(entry?.id)
+      if (type === "compaction") {
+        compactions.add(entry?.id)
+        // It repeats the cuts of the question that it carries.
+        const question = entry?.["question"]
+        if (isObject(question)) cuts = cuts.filter(({ upTo }) => upTo !== question["id"])
+      }
       if (isSame) summaries++
     } else if (type === "context_step" && entry?.["step"] === "end" && entry["model"] === model) {
       const { units } = entry
       if (typeof units === "number") refused = Math.min(refused, units)
     } else if (type === "context_step" && entry?.["step"] === "cut" && isSame && !hasMessage) {
-      const { units } = entry
-      if (typeof units === "number") cut = Math.min(units, cut ?? units)
-      cutUpTo ??= entry["upTo"]
+      const { units, upTo } = entry
+      if (typeof units === "number") cuts = [...cuts, { units, upTo }]
     }
   }
+  const cut = cuts.length === 0 ? undefined : Math.min(...cuts.map(({ units }) => units))
   return { summaries, isNew, refused, cut }
 }
 
