@@ -84,8 +84,8 @@ test("with an aim the question that the model works on and what it has not read 
   const steps = [user("q"), call("1"), result("1"), call("2"), result("2")]
   const work = prepare(chain(user("old"), assistant("a"), ...steps), { keep: NOTHING, aim: 1 })
   expect([work.history, work.turnPrefix, work.kept].map((part) => part.map(({ entryId }) => entryId))).toEqual([
-    ["e1", "e2"],
-    ["e4", "e5"],
+    ["e1", "e2", "e4", "e5"],
+    [],
     ["e6", "e7"],
   ])
   expect(work.question?.entryId).toBe("e3")
@@ -93,6 +93,33 @@ test("with an aim the question that the model works on and what it has not read 
   expect(prepare(chain(user("old"), assistant("a"), user("q")), { keep: NOTHING, aim: 1 }).question).toBeUndefined()
   const answered = prepare(chain(user("old"), assistant("a"), user("q"), assistant("b")), { keep: NOTHING, aim: 1 })
   expect([answered.question, answered.kept]).toEqual([undefined, []])
+})
+
+test("the beginning of a turn is apart only if the turn has ended and no summary has its question behind it", () => {
+  const call = (id: string) => assistant("", { content: [{ type: "toolCall", id, name: "read", arguments: {} }] })
+  const result = (toolCallId: string) => role("toolResult", { toolCallId, isError: false, content: [] })
+  const turn = [user("q"), call("1"), result("1"), call("2"), result("2")]
+  const keep = { kind: "messages", count: 1 } as const
+  const countsOf = (slots: readonly EntrySlot[]) => {
+    const { history, turnPrefix, question } = prepare(slots, { keep, aim: 1_000, pending: 0 })
+    return [history.length, turnPrefix.length, question?.entryId]
+  }
+  const open = chain(user("old"), assistant("a"), ...turn)
+  const ended = chain(user("old"), assistant("a"), ...turn, assistant("done"))
+  const question = { id: "e1", message: { role: "user", content: [{ type: "text", text: "q" }] } }
+  const begun = chain(
+    user("q"),
+    call("1"),
+    result("1"),
+    { ...compaction("e4"), question },
+    ...turn.slice(3),
+    assistant("done"),
+  )
+  expect([open, ended, begun].map(countsOf)).toEqual([
+    [4, 0, "e3"],
+    [2, 5, undefined],
+    [3, 0, undefined],
+  ])
 })
 
 test("if nothing can be cut, the plan names the rule and the tokens of the context", () => {

@@ -65,7 +65,7 @@ export interface PreparedCompaction {
   readonly question: ContextMessage | undefined
   /** Whole turns that the summary newly covers. Empty: only the beginning of a turn is new. */
   readonly history: readonly ContextMessage[]
-  /** The beginning of the turn that the cut splits, summarized separately; empty if it splits none. */
+  /** The beginning of the turn that the cut splits, summarized separately; empty if it splits none, or the turn's question follows the summary. */
   readonly turnPrefix: readonly ContextMessage[]
   /** The messages that are not summarized, in the order of the path. */
   readonly kept: readonly ContextMessage[]
@@ -121,7 +121,10 @@ export function prepareCompaction(
     pending,
   })
   if (plan === undefined) return { cut: undefined, keep, tokensBefore }
-  const { cut } = plan
+  const { first } = plan.cut
+  // A question that follows the summary, now or since the last one, says what its turn is about.
+  const isCarried = plan.question !== undefined || (place >= 0 && seqs[plan.cut.turnStart] === allSeqs[place])
+  const cut: CutPoint = { first, turnStart: isCarried ? first : plan.cut.turnStart }
   const question = messages[plan.question ?? -1]
   const summarized = (from: number, to: number): readonly ContextMessage[] =>
     messages.slice(from, to).filter((item) => item !== question)

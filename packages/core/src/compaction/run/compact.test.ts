@@ -129,6 +129,32 @@ test("the beginning of a split turn is summarized separately", async () => {
   expect(summary).toBe("answer 1\n\n---\n\n**Turn Context (split turn):**\n\nanswer 2")
 })
 
+test("a turn that is compacted again and again before it ends has one summary, made with one request each time", async () => {
+  const { session } = await startCompacting()
+  const asked: SummarizeRequest[] = []
+  const summarize = async (request: SummarizeRequest): Promise<string> => (
+    asked.push(request), `answer ${asked.length}`
+  )
+  await session.append([user(`one ${FILLER}`), assistant(`two ${FILLER}`), user("three")])
+  for (const round of [1, 2, 3]) {
+    const call = { type: "toolCall", id: `c${round}`, name: "read", arguments: {} } as const
+    const result = { role: "toolResult", toolCallId: call.id, toolName: "read", content: FILLER } as const
+    await session.append([
+      { type: "message", message: { role: "assistant", content: [call] } },
+      { type: "message", message: result },
+      { type: "message", message: { role: "assistant", content: [{ ...call, id: `d${round}` }] } },
+      { type: "message", message: { ...result, toolCallId: `d${round}` } },
+    ])
+    expect(await session.compact({ summarize, keepRecentTokens: 1 })).toMatchObject({ summary: `answer ${round}` })
+    expect((await contextTexts(session))[1]).toBe("three")
+  }
+  expect(asked.map(({ prompt }) => /<previous-summary>\n(.*)\n/.exec(prompt)?.[1])).toEqual([
+    undefined,
+    "answer 1",
+    "answer 2",
+  ])
+})
+
 test("if only the beginning of a turn is new, the previous summary stays in front", async () => {
   const { session } = await startCompacting()
   await session.append([user(`one ${FILLER}`), assistant(`two ${FILLER}`)])
