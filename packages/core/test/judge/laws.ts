@@ -11,13 +11,3 @@ export const LAWS = {
   fold: "another process that reads the log sends the same request, of the same predicted size",
 } as const
 export type Law = keyof typeof LAWS
-
-/** Of 1,000 histories, how many may break a law that the library does not keep yet. */
-export const ALLOWED: { readonly [law in Law]?: number } = {
-  accepted: 10,
-  unpaid: 10,
-  // Another writer's message, which came while a summary was made and which the session has not read.
-  question: 2,
-  // The breaker of automatic compaction is not in the log.
-  fold: 12,
-}

@@ -59,5 +59,5 @@ async function inModel(first: number): Promise<number> {
 
 function brokenBy(totals: Totals): string[] {
   const laws = [...totals.broken].map(([law, count]) => `${law}: broken in ${count} histories`)
-  return [...laws, ...brokenSums(totals, "limit")]
+  return [...laws, ...brokenSums(totals)]
 }

@@ -400,8 +400,12 @@ export class Rules implements Player {
   #compact({ first, carried }: Plan): boolean {
     const history = this.#context.slice(0, first).filter((held) => !carried.includes(held))
     const kept = this.#context.slice(first)
-    const tokens = total(history, (held) => this.#truth.tokens({ ...held, hasImages: false }, this.#model))
-    this.tally.paid += Math.max(1, Math.ceil(tokens / (0.7 * this.#model.window * this.#belief)))
+    const tokens = total(history, (held) => this.#truth.tokens(toldOf(held), this.#model))
+    // The beginning of a turn has a request of its own, unless its question follows the summary.
+    const start =
+      kept[0]?.role === "user" || carried.length > 0 ? 0 : history.findLastIndex(({ role }) => role === "user")
+    const parts = start > 0 && !history.slice(0, start).every(isLead) && kept.length > 0 ? 2 : 1
+    this.tally.paid += Math.max(parts, Math.ceil(tokens / (0.7 * this.#model.window * this.#belief)))
     const dice = createDice(this.#world.seed ^ this.#asked++)
     if (dice.chance(this.#world.fails)) {
       this.#fail()
@@ -570,6 +574,15 @@ export class Rules implements Player {
         : 0,
     )
   }
+}
+
+/** The units of a result that a summarizer is told. */
+const TOLD_OF_RESULT = 500
+
+/** As a summarizer is told of it: whole, without images. */
+function toldOf(held: Held): Held {
+  const left = held.role === "toolResult" ? Math.min(1, TOLD_OF_RESULT / held.units) : 1
+  return { ...held, left, hasImages: false }
 }
 
 /** A summary, or a message that is carried behind it. */

@@ -53,6 +53,8 @@ export class Subject implements Player {
   #numbers = 0
   #said: Said[] = []
   #ids = new Map<number, string>()
+  /** Messages of another writer that the session has not read. */
+  #unseen = new Map<string, () => void>()
   #summarizer: SummarizerState = { asked: 0, others: 0, runs: 0, isRunning: false }
   /** The marks that prompts of the running compaction had. */
   #reading = new Set<number>()
@@ -103,6 +105,13 @@ export class Subject implements Player {
         this.#reading.clear()
       })
     loop.session.on("compact_failed", () => this.#reading.clear())
+    if (state === this.#summarizer)
+      loop.session.on("foreign", ({ entries }) => {
+        for (const { id } of entries) {
+          this.#unseen.get(id)?.()
+          this.#unseen.delete(id)
+        }
+      })
     return loop
   }
 
@@ -157,7 +166,9 @@ export class Subject implements Player {
   }
 
   async ask(make: (n: number) => AssistantMessage): Promise<AssistantMessage | false> {
-    const copy = this.#dice.chance(COPIES) ? await this.#firstOfCopy() : undefined
+    // The failures of automatic compaction, which open its breaker, are not in the log.
+    const { failures } = this.#loop.session.compactionStatus
+    const copy = this.#dice.chance(COPIES) && failures === 0 ? await this.#firstOfCopy() : undefined
     const { paid } = this.tally
     const { runs } = this.#summarizer
     const numbers = this.#numbers
@@ -342,8 +353,11 @@ export class Subject implements Player {
       ? await createSessions({ storage: createMemoryStorage({ location }) }).open(SESSION)
       : (state.session as Session)
     const { ids } = await session.append({ type: "message", message }, REBASE)
-    if (isOther) await session.close()
-    if (location === this.#location) this.#note(message, n, ids[0] as string)
+    const [id] = ids as [string]
+    if (isOther) {
+      if (location === this.#location) this.#unseen.set(id, () => this.#note(message, n, id))
+      await session.close()
+    } else if (location === this.#location) this.#note(message, n, id)
   }
 
   /** Every message is in the whole context, or was summarized. */
