@@ -71,3 +71,21 @@ test("a long summary before the question that it carries is cut like the message
   expect(await refuseAll(session)).toBe("no_room")
   expect(await largest(session)).toBeLessThanOrEqual(64)
 })
+
+const said = (id: string): NewEntry => ({ type: "message", id, message: { role: "assistant", content: "going on" } })
+
+test.each(["results", "images"])("a late result does not take unread %s with it", async (kind) => {
+  const image = { type: "image", data: "A".repeat(40_000), mimeType: "image/png" } as const
+  const content = kind === "images" ? [image] : LONG
+  const late = (id: string, call: string): NewEntry => ({
+    type: "message",
+    id,
+    message: { role: "toolResult", toolCallId: call, isError: false, content },
+  })
+  const { session } = await startCompacting({ compaction: { contextWindow: 3_000 } })
+  await session.append([user("go", "u1"), called("a1", "c0"), late("r0", "c0"), called("a2", "c1"), said("a3")])
+  await session.append([said("a4"), said("a5"), called("a6", "c2"), late("r2", "c2"), late("r1", "c1")])
+  expect((await session.context()).messages.map(({ entryId }) => entryId).slice(2, 5)).toEqual(["r0", "a2", "r1"])
+  await session.makeRoom()
+  expect((await session.context()).shortened?.map(({ entryId }) => entryId)).toEqual(["r0"])
+})

@@ -23,6 +23,8 @@ export interface Room {
   readonly messages: readonly Item[]
   /** The entry that a step for all messages names. A late result is not the last of them, and a carried question is before the summary. */
   readonly upTo: string | undefined
+  /** Where its entry is in the order of the log: a late result has another place there than in the context. */
+  readonly placeOf: (item: ContextMessage) => number
   /** Tokens of any form of a message. */
   readonly sizeOf: (item: ContextMessage) => number
   readonly load: Load
@@ -52,11 +54,11 @@ export function planResults(room: Room): StepFields | undefined {
   const exempt = exemptResults(plain, PRUNE_DEFAULTS.exemptTools)
   const answers = plain.flatMap(({ role }, index) => (role === "assistant" ? [index] : []))
   const end = answers.at(-KEPT_ANSWERS) ?? 0
-  const upTo = firstThatSuffices(room, room.aims, (item, index) =>
-    index < end && item.message.role === "toolResult" && exempt[index] !== true
-      ? shortenedResult(item.message)
-      : item.message,
-  )
+  const upTo = firstThatSuffices(room, room.aims, {
+    shorten: ({ message }, index) =>
+      message.role === "toolResult" && exempt[index] !== true ? shortenedResult(message) : message,
+    stays: (index) => index >= end,
+  })
   return upTo === undefined ? undefined : { step: "results", upTo: upTo.entryId }
 }
 
@@ -64,26 +66,41 @@ export function planResults(room: Room): StepFields | undefined {
 export function planImages(room: Room, isUnread: boolean): StepFields | undefined {
   const { messages } = room
   const { question, from } = unreadPart(messages)
-  const upTo = firstThatSuffices(room, isUnread ? room.limits : room.aims, (item, index) =>
-    isUnread || (index < from && index !== question) ? withoutImages(item.message) : item.message,
-  )
+  const upTo = firstThatSuffices(room, isUnread ? room.limits : room.aims, {
+    shorten: ({ message }, index) => (isUnread || index !== question ? withoutImages(message) : message),
+    stays: (index) => !isUnread && index >= from,
+  })
   if (upTo === undefined) return undefined
   const asked = isUnread ? undefined : messages[question ?? -1]
   return { step: "images", upTo: upTo.entryId, ...(asked === undefined ? {} : { except: asked.entryId }) }
 }
 
-/** The last message that must be shortened, oldest first, until the request is within the limits; the last that can be, if all are needed. */
+interface Shortening {
+  readonly shorten: (item: Item, index: number) => ModelMessage
+  /** Whether the message at an index must stay as it is. */
+  readonly stays: (index: number) => boolean
+}
+
+/**
+ * The last message that must be shortened, oldest first, until the request is within the limits; the last that can be, if all are needed. A step
+ * is for all messages up to its entry, so none is taken whose entry is behind one that stays.
+ */
 function firstThatSuffices(
-  { messages, sizeOf, load }: Room,
+  { messages, placeOf, sizeOf, load }: Room,
   limits: Load,
-  shorten: (item: Item, index: number) => ModelMessage,
+  { shorten, stays }: Shortening,
 ): Item | undefined {
+  const end = messages.reduce(
+    (least, item, index) => (stays(index) ? Math.min(least, placeOf(item)) : least),
+    Number.POSITIVE_INFINITY,
+  )
   let { tokens, bytes, images } = load
   let last: Item | undefined
   for (const [index, item] of messages.entries()) {
+    if (stays(index) || placeOf(item) >= end) continue
     const message = shorten(item, index)
     if (message === item.message) continue
-    last = item
+    last = last !== undefined && placeOf(last) > placeOf(item) ? last : item
     const [was, is] = [bytesOf(item.message), bytesOf(message)]
     tokens += sizeOf({ ...item, message }) - sizeOf(item)
     bytes += is.bytes - was.bytes

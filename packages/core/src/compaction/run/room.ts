@@ -1,6 +1,7 @@
 /** How much a request has, and the most that its model takes: in tokens, bytes and images. */
 import type { Selection } from "../../context/select.ts"
 import { placesOf } from "../../context/view/recorded-steps.ts"
+import type { ContextMessage } from "../../context/types.ts"
 import type { CompactableSession } from "../../session/live.ts"
 import type { SettingsInWindow } from "../settings/settings.ts"
 import { AIM_SHARE } from "./aim.ts"
@@ -22,15 +23,11 @@ export function roomOf(
     bytes: AIM_SHARE * limits.bytes,
     images: Math.floor(AIM_SHARE * limits.images),
   }
-  return { messages, upTo: lastPlaced(selection, messages), sizeOf, load, limits, aims }
-}
-
-function lastPlaced({ entries }: Selection, messages: SentContext["messages"]): string | undefined {
-  const places = placesOf(entries)
-  const placeOf = (id: string | undefined): number => places.get(id ?? "")?.place ?? Number.NEGATIVE_INFINITY
-  let last: string | undefined
-  for (const { entryId } of messages) if (last === undefined || placeOf(entryId) > placeOf(last)) last = entryId
-  return last
+  const places = placesOf(selection.entries)
+  const placeOf = ({ entryId }: ContextMessage): number => places.get(entryId)?.place ?? Number.NEGATIVE_INFINITY
+  let last = messages[0]
+  for (const item of messages) if (last !== undefined && placeOf(item) > placeOf(last)) last = item
+  return { messages, upTo: last?.entryId, placeOf, sizeOf, load, limits, aims }
 }
 
 /** No text has more bytes for each unit of the estimate, as JSON. */
