@@ -112,14 +112,14 @@ async function contextMessages(
   const { repair = "synthesize", summaryAs } = o
   const { extensions } = live.options
   const { log } = live.state
-  if (selection.stateBlobs === undefined) {
-    const plain = plainMessages(selection.entries, repair, summaryAs, extensions, log)
-    if (plain !== undefined) return { ...plain, isPlain: true, state: selection.state, diagnostics: [] }
-  }
+  const hasState = selection.stateBlobs === undefined
+  const stored = hasState ? plainMessages(selection.entries, repair, summaryAs, extensions, log) : undefined
+  if (stored !== undefined) return { ...stored, isPlain: true, state: selection.state, diagnostics: [] }
   const { entries } = await restoreSelected(live, selection.entries, o)
   const state = await restoreState(live, selection, o)
   // The diagnostics of restoring are left out: converting reports each missing blob, and replaces it.
-  const plain = plainMessages(entries, repair, summaryAs, extensions, log)
+  const isTried = hasState && entries === selection.entries
+  const plain = isTried ? undefined : plainMessages(entries, repair, summaryAs, extensions, log)
   if (plain !== undefined) return { ...plain, isPlain: true, state, diagnostics: [] }
   const { convertedMessages } = await compactionFeature()
   return { ...convertedMessages(log, entries, { repair, summaryAs, extensions }), state }

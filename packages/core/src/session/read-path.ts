@@ -77,6 +77,7 @@ export async function restoreSelected(
 ): Promise<{ entries: readonly SelectedEntry[]; diagnostics: readonly Diagnostic[] }> {
   const flat = selected.flatMap(({ entry, edit }) => (edit === undefined ? [entry] : [entry, edit]))
   const { entries, diagnostics } = await restored(live, flat, o)
+  if (entries === flat) return { entries: selected, diagnostics }
   let at = 0
   const whole = selected.map((item): SelectedEntry => {
     const entry = entries[at++] as Entry
