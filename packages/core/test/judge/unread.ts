@@ -1,6 +1,5 @@
 /** What every request must have, and whether a request that has only that can be sent: by the whole log, without the library's idea of it. */
-import type { ContentBlock, ModelMessage } from "@sessions/core"
-import { textsIn } from "./author.ts"
+import { type ContentBlock, estimateMessage, type ModelMessage } from "@sessions/core"
 import { type Size, sizeOf } from "./provider.ts"
 import { thumb } from "./tokenizers.ts"
 import type { Model, World } from "./world.ts"
@@ -24,6 +23,9 @@ export function unreadOf(said: readonly Said[]): Said[] {
   return question === undefined || unread.includes(question) ? unread : [question, ...unread]
 }
 
+/** In the place of an image are words that say what it was. */
+const IMAGE: ContentBlock = { type: "text", text: "[Image left out: image/png, 20 KB]" }
+
 /**
  * The smallest form of a message: its texts at {@link LEAST}, a word for each image, calls whole. Of a text either the head or the tail
  * is kept, since what a library keeps is between the two.
@@ -32,7 +34,7 @@ function smallest(message: ModelMessage, end: "head" | "tail"): ModelMessage {
   const known = SMALLEST[end].get(message)
   if (known !== undefined) return known
   const content = message.content.map((block): ContentBlock => {
-    if (block.type === "image") return { type: "text", text: "An image is left out." }
+    if (block.type === "image") return IMAGE
     if (block.type === "toolCall") return block
     const text = block.type === "text" ? block.text : JSON.stringify(block)
     const units = thumb(text)
@@ -65,15 +67,23 @@ function smallestSize(said: readonly Said[], model: Model, overhead: number, wor
   return { tokens: tokens + model.overhead * overhead, bytes }
 }
 
-/** The same by the rule of thumb, without images. */
+/** The same by the public estimate: no program knows more of a model that has only refused. */
 export function smallestUnits(said: readonly Said[]): number {
   let units = 0
   for (const { message } of unreadOf(said)) {
-    const own = textsIn(message).reduce((sum, text) => sum + thumb(text), 0)
-    units += Math.min(LEAST, own)
+    const [calls, texts] = [true, false].map((isCall) =>
+      estimateMessage({
+        role: "user",
+        content: message.content
+          .filter(({ type }) => (type === "toolCall") === isCall)
+          .map((block): ContentBlock => (block.type === "image" ? IMAGE : block)),
+      }),
+    ) as [number, number]
+    units += calls + Math.min(LEAST, texts)
   }
   return units
 }
+
 /** Times another smallest form: a form is no smaller, however a library counts it. */
 export const CLEARLY = 1.25
 
