@@ -65,6 +65,9 @@ export function check(
         context,
         newContext,
       )
+    } catch (error) {
+      const pages = await Promise.all(contexts.flatMap((context) => context.pages()).map(shownOn))
+      throw new Error(["The pages show:", ...pages, ...problems].join("\n"), { cause: error })
     } finally {
       for (const context of contexts) await context.close()
     }
@@ -73,6 +76,14 @@ export function check(
       [],
     )
   })
+}
+
+/** What a page shows, and what is in its field: a failed test says where it stood. */
+async function shownOn(page: Page): Promise<string> {
+  const text = await page
+    .evaluate(() => `${document.body.innerText}\n${document.querySelector("textarea")?.value ?? ""}`)
+    .catch(String)
+  return `--- ${page.url()}\n${text}`
 }
 
 /** A new browser context, whose problems are noted. Without motion, so that a size or a place is final when it is measured. */
