@@ -38,12 +38,6 @@ export const FAULTS: readonly Fault[] = [
     edits: [["history: summarized(0, cut.turnStart)", "history: summarized(0, cut.turnStart + 1)"]],
   },
   {
-    name: "what was appended while the summary was made is lost",
-    law: "kept",
-    file: "packages/core/src/compaction/run/compact.ts",
-    edits: [["work.firstKeptEntryId ?? appended?.id ?? id", "work.firstKeptEntryId ?? id"]],
-  },
-  {
     name: "the question of a split turn is summarized away",
     law: "question",
     file: PLAN_CUT,
