@@ -65,7 +65,7 @@ export function changesOf(
   count: TokenCounter,
 ): readonly Change[] {
   const { messages, whole = messages, pruned = [], steps = [] } = view
-  const isEdited = entries.some(({ edit }) => edit !== undefined)
+  const isEdited = entries.some((selected) => selected.edit !== undefined)
   if (!isEdited && log.lastTombstone < 0 && pruned.length + steps.length === 0) return NONE
   const deletions = log.deletions(-1)
   const edited = entries.filter(({ edit }) => edit !== undefined)

@@ -159,7 +159,8 @@ export function measure(
   for (const [name, taught] of Object.entries(known.limits ?? {})) limits[name] = { ...taught }
   const current = state.models["default"]?.model ?? ""
   const placeOf = createPlaces(messages)
-  const sizes = new Array<number>(units.length).fill(UNMEASURED)
+  /** {@link UNMEASURED} where no two reports tell a message's tokens. */
+  let own: number[] | undefined
   const stretches = createStretches(known.measured)
   // A long context has a report for every other message: an object for each would take as long as all the rest.
   const last: Report = { ...NO_REPORT }
@@ -196,10 +197,13 @@ export function measure(
     if (!isSound(tokens, all, goesOn ? last.tokens : 0)) continue
     const more = all - last.units
     if (goesOn && more > 0) {
-      const own = kBetween(tokens - last.tokens, more)
-      if (isScaled) for (let at = last.index; at < index; at++) sizes[at] = (units[at] as number) * own
+      const perUnit = kBetween(tokens - last.tokens, more)
+      if (isScaled) {
+        own ??= new Array<number>(units.length).fill(UNMEASURED)
+        for (let at = last.index; at < index; at++) own[at] = (units[at] as number) * perUnit
+      }
       // The compaction has stored those before it.
-      if (isNew) stretches.add(own * more, more)
+      if (isNew) stretches.add(perUnit * more, more)
     }
     set(last, seq, index, model, tokens, all)
     if (isNew) firstReport ||= tokens
@@ -208,23 +212,23 @@ export function measure(
   const measured = isScaled ? stretches.newest() : NONE
   // What was stored may be of any size, if another program wrote it.
   const k = Math.min(MOST, measured.tokens / measured.units || 1)
-  let all = prompt
-  for (let at = 0; at < units.length; at++) {
-    const own = units[at] as number
-    all += own
-    if (sizes[at] === UNMEASURED) sizes[at] = own * k
-  }
+  const unscaled = sizesOf(units, own, k)
   let overhead = known.overhead ?? overheadTokens
   let scale = 1
   if (anchor.tokens > 0) {
     let then = (prompt + unitsSince(changes, anchor.seq)) * k
-    for (let at = 0; at < anchor.index; at++) then += sizes[at] as number
+    for (let at = 0; at < anchor.index; at++) then += unscaled[at] as number
     overhead = Math.max(0, anchor.tokens - then)
     if (isScaled && then > anchor.tokens) scale = anchor.tokens / then
   }
+  const sizes = scale === 1 ? unscaled : unscaled.map((size) => size * scale)
   const before = overhead + prompt * k * scale
   let tokens = before
-  for (let at = 0; at < sizes.length; at++) tokens += sizes[at] = (sizes[at] as number) * scale
+  let all = prompt
+  for (let at = 0; at < sizes.length; at++) {
+    tokens += sizes[at] as number
+    all += units[at] as number
+  }
   let places: Map<string, number> | undefined
   return {
     overhead: Math.round(overhead),
@@ -279,6 +283,13 @@ function createPlaces(messages: readonly ContextMessage[]): (id: string, from: n
     const place = places.get(id) ?? NOWHERE
     return place < from ? NOWHERE : place
   }
+}
+
+/** `own` are the sizes that are measured. */
+function sizesOf(units: readonly number[], own: number[] | undefined, k: number): readonly number[] {
+  if (own === undefined) return k === 1 ? units : units.map((one) => one * k)
+  for (let at = 0; at < own.length; at++) if (own[at] === UNMEASURED) own[at] = (units[at] as number) * k
+  return own
 }
 
 /** The newest stretches. */
