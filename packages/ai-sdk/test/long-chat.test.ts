@@ -49,8 +49,11 @@ test("a chat that its model refuses as too long is answered when the page asks a
   }
   const sessions = createSessions({ storage })
   const types = async () => {
+    const session = await sessions.open("c")
     const types: string[] = []
-    for await (const { type } of (await sessions.open("c")).entries()) types.push(type)
+    for await (const { type } of session.entries()) types.push(type)
+    // What the route appends is seen when it is opened again.
+    await session.close()
     return types
   }
   for (const id of ["u1", "u2", "u3"]) expect(await ask(user(id, "word ".repeat(1_000)))).toContain("text-delta")

@@ -139,11 +139,16 @@ test("another writer's annotation does not stop a compaction", async () => {
 test("one compaction at a time", async () => {
   const { session } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER)])
-  let answer: (summary: string) => void = () => undefined
-  const first = session.compact({ summarize: () => new Promise((resolve) => (answer = resolve)), keepRecentTokens: 0 })
+  let asked: (answer: (summary: string) => void) => void = () => undefined
+  const isAsked = new Promise<(summary: string) => void>((resolve) => (asked = resolve))
+  const first = session.compact({
+    summarize: () => new Promise((resolve) => asked(resolve)),
+    keepRecentTokens: 0,
+  })
   await expect(session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 0 })).rejects.toThrow(
     /another compaction is running/,
   )
+  const answer = await isAsked
   answer(SUMMARY)
   await first
 })
