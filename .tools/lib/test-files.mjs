@@ -39,9 +39,18 @@ export function withLaws(files) {
 const CHANGES_OTHERS =
   /\bvi\.(?:mock|doMock|resetModules|stubGlobal|stubEnv|useFakeTimers)\b|\bglobalThis\.\w+ = |Object\.assign\((?:globalThis|process)|\bprocess\.(?:chdir|on|exit|umask|emitWarning)\b|\bprocess\.env(?:\[[^\]]+\]|\.\w+)? = |\bdelete process\.env|\bWorker\b|\bnode:(?:v8|vm|worker_threads)\b|\b(?:gc|memoryUsage|cpuUsage)\(/
 
+/** A helper's hook at the top of its module, which runs for the first file only that loads it in a process. */
+const HOOK = /^(?:after|before)(?:All|Each)\(/m
+
 /** Those of `files` that can share a process, and the modules in it, with others. */
 export function sharing(files) {
-  return files.filter((file) => !reaches(file, (_, text) => CHANGES_OTHERS.test(text)))
+  return files.filter(
+    (file) =>
+      !reaches(
+        file,
+        (path, text) => CHANGES_OTHERS.test(text) || (!/\.test\.(?:ts|mjs)$/.test(path) && HOOK.test(text)),
+      ),
+  )
 }
 
 export function isDeep(file) {
