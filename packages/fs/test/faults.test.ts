@@ -28,22 +28,41 @@ test("a last record that is torn at any byte is no line, is kept aside, and neve
   }
 })
 
-test("a first line that never became whole is an empty place, and its bytes are kept", async () => {
+test.each([
+  ["has no byte", (path: string) => fs.truncateSync(path)],
+  ["has no whole line", (path: string) => fs.truncateSync(path, 5)],
+  ["is gone", (path: string) => fs.rmSync(path)],
+])("a log whose only part %s is `corrupt` and listed, is not begun anew, and can be deleted", async (_, damage) => {
+  const root = makeRoot()
+  const before = openAt(root).storage
+  await before.append("a", ["first", "second"], { expect: 0, info: "{}" })
+  await before[Symbol.asyncDispose]()
+  damage(join(root, "a", "session.jsonl"))
+  const { storage } = openAt(root)
+  await expect(storage.head("a")).rejects.toMatchObject({ code: "corrupt" })
+  await expect(storage.append("a", ["anew"], { expect: 0 })).rejects.toMatchObject({ code: "corrupt" })
+  const rows = []
+  for await (const { id, error } of storage.list()) rows.push([id, (error as { code?: unknown } | undefined)?.code])
+  expect(rows).toEqual([["a", "corrupt"]])
+  await storage.delete("a")
+  await storage.append("a", ["anew"], { expect: 0 })
+  expect(await linesOf(storage, "a")).toEqual(["anew"])
+})
+
+test("a creation that crashed in a folder of documents leaves no log, and the next one succeeds", async () => {
   const root = makeRoot()
   fs.mkdirSync(join(root, "a"))
-  fs.writeFileSync(join(root, "a", "session.jsonl"), '{"type":"sess')
+  fs.writeFileSync(join(root, "a", "log.id"), "of a log that never was\n")
   const { storage } = openAt(root)
   expect(await storage.head("a")).toBeUndefined()
-  await storage.append("a", ["whole"], { expect: 0 })
-  expect(await linesOf(storage, "a")).toEqual(["whole"])
-  const aside = fs.readdirSync(join(root, "a")).filter((name) => name.endsWith(".torn"))
-  expect(fs.readFileSync(join(root, "a", aside[0] ?? ""), "utf8")).toBe('{"type":"sess')
+  await storage.append("a", ["first"], { expect: 0 })
+  expect(await linesOf(storage, "a")).toEqual(["first"])
 })
 
 test("a session that waits for the disk while it is created keeps its lines, whatever others append meanwhile", async () => {
   const root = makeRoot()
+  // The folder is there already, so the log is created in it.
   fs.mkdirSync(join(root, "a"))
-  fs.writeFileSync(join(root, "a", "session.jsonl"), '{"type":"sess')
   const { storage, files } = openAt(root)
   const head = await storage.append("b", ["first"], { expect: 0 })
   let other: Promise<unknown> | undefined

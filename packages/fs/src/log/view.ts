@@ -139,6 +139,19 @@ function storedView(files: Files, folder: string, stat: FolderStat, metadata: Me
   return { log, stored: true, folder, stat, metadata, parts, next, bytes, torn: 0, updatedAt, stamp }
 }
 
+/** No log, unless the metadata is that of lines which this very log had. */
+function withoutParts(files: Files, { folder, metadata }: Found, identity: Identity | undefined): undefined {
+  const had = metadata ?? readMetadata(files, folder)
+  if (had === undefined || had.log !== identity?.log || had.next === 0) return undefined
+  throw lost(folder, below(folder, FIRST_PART), `is missing, and had ${had.next} lines`)
+}
+
+/** A creation in its place would be the end of what is still there. */
+function lost(folder: string, file: string, what: string): StorageError {
+  const message = `${file} ${what}. Put the file back from a copy, or delete the session.`
+  return new StorageError("corrupt", message, { at: folder })
+}
+
 /** A log without `log.id` has its identity from the first part. Without both it is still a log: a new one must not take its place. */
 function checkFirstPart(folder: string, first: PartName): void {
   if (first.number === 1) return
@@ -163,7 +176,7 @@ function readFolder(files: Files, found: Found): LogView | undefined | "changed"
   const { folder, stat, same, before } = found
   const identity = same ?? readIdentity(files, folder)
   const names = same?.parts ?? listParts(files, folder)
-  if (names.length === 0) return undefined
+  if (names.length === 0) return withoutParts(files, found, identity)
   checkFirstPart(folder, names[0] as PartName)
   // The first part was created after the identity was looked for.
   if (identity === undefined) return "changed"
@@ -184,7 +197,8 @@ function readFolder(files: Files, found: Found): LogView | undefined | "changed"
   const after = statFolder(files, folder)
   const still = after !== undefined && isUnchanged(stat, after)
   if (!still && readIdentity(files, folder)?.log !== log) return "changed"
-  if (isEmpty) return undefined
+  // A log appears with its first lines, by a rename: what is there now has lost them.
+  if (isEmpty) throw lost(folder, below(folder, last.name), "has no whole line")
   return {
     log,
     stored,

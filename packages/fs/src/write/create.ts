@@ -25,8 +25,6 @@ import { toLeftoverName } from "../disk/trash.ts"
 import { orUndo } from "../disk/undo.ts"
 import { errnoOf, isMissing } from "../disk/errors.ts"
 import { createLogIdentity, storeIdentity } from "../log/identity.ts"
-import { keepAside } from "../log/torn.ts"
-import { listParts } from "../log/parts.ts"
 
 export interface Creation {
   readonly files: Files
@@ -41,8 +39,8 @@ export interface Creation {
 }
 
 /**
- * Builds the folder in `.new` and renames it into place. If a folder without a log exists (with documents, or a torn first line),
- * the log is created in it: `session.jsonl` appears by a rename with the whole batch. Returns the log's identity.
+ * Builds the folder in `.new` and renames it into place. If a folder without a log exists, with documents, the log is
+ * created in it: `session.jsonl` appears by a rename with the whole batch. Returns the log's identity.
  */
 export async function createLog(creation: Creation): Promise<string> {
   const { files, paths } = creation
@@ -82,13 +80,7 @@ async function createInPlace(creation: Creation, log: string): Promise<void> {
   const { folder } = paths
   const path = join(folder, FIRST_PART)
   checkHeld()
-  for (const part of listParts(files, folder)) {
-    const old = join(folder, part.name)
-    const size = files.lstat(old)?.size ?? 0
-    if (size > 0) await keepAside(files, old, 0, size)
-    checkHeld()
-    files.unlink(old)
-  }
+  // Without it a crash before the lines are there would leave the row of a log that is gone.
   discard(files, join(folder, METADATA_FILE))
   storeIdentity(files, folder, log)
   const temporary = toTemporary(path)
