@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process"
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
+import { copyFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { expect, test } from "vitest"
-import { FLAGS } from "../../.config/program.ts"
+import { FLAGS, folderFor } from "../../.config/program.ts"
 import { type Api, startProviders } from "../../packages/providers/test/clients/server.ts"
 
 const PROGRAMS: readonly {
@@ -20,22 +20,30 @@ const PROGRAMS: readonly {
 ]
 
 test("what the programs of docs/providers.md send is taken, also when they are run again on their logs", async () => {
-  const cwd = await mkdtemp(join(tmpdir(), "providers-"))
+  const here = fileURLToPath(new URL(".", import.meta.url))
+  const { folder, remove } = folderFor(here)
+  for (const { name } of PROGRAMS) await copyFile(join(here, `${name}.ts`), join(folder, `${name}.ts`))
   const providers = await startProviders()
   const channels = PROGRAMS.map(({ api }) => providers.open(api))
   const code = PROGRAMS.map(({ name, variable, path }, i) => {
     const url = JSON.stringify(`${channels[i]?.url}${path}`)
-    return `process.env.${variable} = ${url}; await import(${JSON.stringify(new URL(`${name}.ts`, import.meta.url).href)})`
+    return `process.env.${variable} = ${url}; await import("./${name}.ts")`
   })
+  const program = join(folder, "programs.mjs")
+  await writeFile(program, code.join("\n"))
   const { NODE_OPTIONS: _, ...env } = process.env
   const keys = { OPENAI_API_KEY: "x", ANTHROPIC_API_KEY: "x", GEMINI_API_KEY: "x", NODE_NO_WARNINGS: "1" }
   for (const answers of [3, 4]) {
     await new Promise<void>((resolve, reject) => {
-      const flags = [...FLAGS, "--input-type=module", "--eval", code.join("\n")]
-      execFile(process.execPath, flags, { cwd, env: { ...env, ...keys } }, (error, stdout, stderr) => {
-        if (error === null && stderr === "") resolve()
-        else reject(new Error(`${stdout}\n${stderr}`))
-      })
+      execFile(
+        process.execPath,
+        [...FLAGS, program],
+        { cwd: folder, env: { ...env, ...keys } },
+        (error, stdout, stderr) => {
+          if (error === null && stderr === "") resolve()
+          else reject(new Error(`${stdout}\n${stderr}`))
+        },
+      )
     })
     for (const [i, { refusals, taken }] of channels.entries()) {
       expect(refusals, PROGRAMS[i]?.name).toEqual([])
@@ -43,5 +51,5 @@ test("what the programs of docs/providers.md send is taken, also when they are r
     }
   }
   await providers.close()
-  await rm(cwd, { recursive: true })
+  remove()
 })

@@ -125,7 +125,7 @@ export const SUMS: Readonly<
   },
   "refusals-model": {
     law: "the same of models that have answered nothing yet, after another one has",
-    limit: 3,
+    limit: 3.5,
     measure: times(({ refusedNew, sends }) => refusedNew / sends),
   },
   cuts: { law: "questions cut, times those of the oracle", limit: 1.1, measure: times(cutPer1000) },
