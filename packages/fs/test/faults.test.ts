@@ -49,6 +49,30 @@ test.each([
   expect(await linesOf(storage, "a")).toEqual(["anew"])
 })
 
+test.each(["EACCES", "EIO", "EMFILE"])(
+  "derived files that cannot be read (%s) are missing ones: the session is read, listed and continued",
+  async (code) => {
+    const root = makeRoot()
+    const before = openAt(root, { maxPartBytes: 4_000 }).storage
+    const head = await fill(before, "a", 200)
+    await before[Symbol.asyncDispose]()
+    const { storage, files } = openAt(root, { maxPartBytes: 4_000 })
+    let refused = 0
+    files.fault = ({ op, path }, proceed) => {
+      if (op !== "open" || !/metadata\.json$|\.marks$/.test(path)) return proceed()
+      refused++
+      throw systemError(code)
+    }
+    expect(await linesOf(storage, "a")).toEqual(linesTo(200))
+    const rows = []
+    for await (const { id, error } of storage.list()) rows.push([id, error])
+    expect(rows).toEqual([["a", undefined]])
+    await storage.append("a", [lineAt(200)], { expect: head })
+    expect(await linesOf(openAt(root).storage, "a")).toEqual(linesTo(201))
+    expect(refused).toBeGreaterThan(1)
+  },
+)
+
 test("a creation that crashed in a folder of documents leaves no log, and the next one succeeds", async () => {
   const root = makeRoot()
   fs.mkdirSync(join(root, "a"))

@@ -13,9 +13,13 @@ export function readWhole(files: Files, path: string): Buffer | undefined {
   })
 }
 
-/** The same for derived data: a file larger than any valid one is ignored. */
+/** The same for derived data: what cannot be read, as a file that root has written, or is larger than any valid file, is a missing file. */
 export function readDerived(files: Files, path: string): Buffer | undefined {
-  return readFile(files, path, (size) => (size <= LARGEST_DERIVED_BYTES ? size : undefined))
+  try {
+    return readFile(files, path, (size) => (size <= LARGEST_DERIVED_BYTES ? size : undefined))
+  } catch {
+    return undefined
+  }
 }
 
 /** At most the first `most` bytes of a file; undefined as for {@link readWhole}. */
