@@ -64,3 +64,18 @@ test("a folder that is a link is refused", async () => {
   expect(hasStorageCode(refused, "unavailable")).toBe(true)
   expect(fs.readdirSync(join(folder, "real"))).toEqual([])
 })
+
+test.each(["an hour ahead", "an hour ago"])(
+  "a lock that nobody refreshes, with a time that is %s, is taken over however short each call waits",
+  async (time) => {
+    const lock = join(folder, ".lock")
+    fs.writeFileSync(lock, JSON.stringify({ token: "t", pid: 1, host: "another", boot: "b", space: "", fence: false }))
+    const at = Date.now() / 1_000 + (time === "an hour ahead" ? 3_600 : -3_600)
+    fs.utimesSync(lock, at, at)
+    const take = () => withFileLock(lock, async () => "taken", { timeout: 50 })
+    let fate: unknown
+    // More than half a second altogether.
+    for (let tries = 0; tries < 40 && fate !== "taken"; tries++) fate = await take().catch((error: unknown) => error)
+    expect(fate).toBe("taken")
+  },
+)

@@ -31,7 +31,8 @@ const STALE_MS = 10_000
 export async function acquireLock(files: Files, path: string, o: AcquireOptions): Promise<Lock> {
   checkInnerFolder(files, dirname(path))
   const started = performance.now()
-  let observed: Observation | undefined
+  let observed = OBSERVED.get(path)
+  OBSERVED.delete(path)
   if (o.polite === true && files.lstat(toWaitPath(path)) !== undefined) await pause(POLITE_MS, o.signal)
   for (let attempt = 0; ; attempt++) {
     const lock = tryLock(files, path)
@@ -42,7 +43,10 @@ export async function acquireLock(files: Files, path: string, o: AcquireOptions)
       if (taken !== undefined) return taken
     }
     const waited = performance.now() - started
-    if (waited >= o.timeout) throw timedOut(path, observed, waited)
+    if (waited >= o.timeout) {
+      if (observed !== undefined) OBSERVED.set(path, observed)
+      throw timedOut(path, observed, waited)
+    }
     askFor(files, path)
     await pause(Math.min(1 + attempt, MAX_POLL_MS) * (0.5 + Math.random()), o.signal)
   }
@@ -73,6 +77,9 @@ interface Observation {
   readonly since: number
 }
 
+/** What calls have seen that gave up: with a short timeout none of them alone watches a lock for long enough to know that it is stale. */
+const OBSERVED = new Map<string, Observation>()
+
 /** How long a writer waits after yielding: longer than the others take between two attempts. */
 const POLITE_MS = 8
 const MAX_POLL_MS = 10
@@ -93,7 +100,8 @@ function isStale(seen: Observation): boolean {
   if (seen.owner !== undefined && isDead(seen.owner)) return true
   const still = performance.now() - seen.since
   const limit = seen.owner === undefined ? NAMELESS_MS : STALE_MS
-  return still > limit || (still > STILL_MS && Date.now() - seen.mtimeMs > limit)
+  // A time in the future is of a clock that was set since: a holder would have refreshed it meanwhile.
+  return still > limit || (still > STILL_MS && Math.abs(Date.now() - seen.mtimeMs) > limit)
 }
 
 /**
