@@ -49,6 +49,18 @@ test.each([
   expect(await linesOf(storage, "a")).toEqual(["anew"])
 })
 
+test("a lock that is released while no file can be opened is gone", async () => {
+  const root = makeRoot()
+  const { storage, files } = openAt(root)
+  await fill(storage, "a", 2)
+  files.fault = ({ op }, proceed) => {
+    if (op === "open") throw systemError("EMFILE")
+    return proceed()
+  }
+  await storage[Symbol.asyncDispose]()
+  expect(fs.readdirSync(join(root, ".locks"))).toEqual([])
+})
+
 test.each(["EACCES", "EIO", "EMFILE"])(
   "derived files that cannot be read (%s) are missing ones: the session is read, listed and continued",
   async (code) => {

@@ -58,12 +58,25 @@ export function holdLock(
   let { wall, steady } = since
   let wanted = false
   let refreshes = 0
-  let stamp = isNamed ? undefined : files.lstat(path)
-  /** A file without an owner is recognized by its inode number and the time that was set last. */
-  const isOurs = (): boolean => {
-    if (isNamed) return ownerIn(files, path)?.token === owner.token
+  let stamp = files.lstat(path)
+  /** By its inode number and the time that was set last. */
+  const isSame = (): boolean => {
     const stat = files.lstat(path)
-    return stat !== undefined && stat.size === 0 && stat.ino === stamp?.ino && stat.mtimeMs === stamp.mtimeMs
+    return (
+      stat !== undefined &&
+      stat.ino === stamp?.ino &&
+      stat.mtimeMs === stamp.mtimeMs &&
+      (stat.size === 0) === (stamp.size === 0)
+    )
+  }
+  const isOurs = (): boolean => (isNamed ? ownerIn(files, path)?.token === owner.token : isSame())
+  /** Needs no descriptor if none is left: an end must not need what was missing. */
+  const mayRemove = (): boolean => {
+    try {
+      return isOurs()
+    } catch {
+      return isSame()
+    }
   }
   const certain = isNamed ? CERTAIN_MS : NAMELESS_CERTAIN_MS
   const isCertainAt = (at: number): boolean => {
@@ -82,7 +95,7 @@ export function holdLock(
       if (!isOurs()) return "lost"
       const date = Date.now()
       files.utimes(path, date)
-      if (!isNamed) stamp = files.lstat(path)
+      stamp = files.lstat(path)
       wall = date
       steady = at
       refreshes++
@@ -91,7 +104,7 @@ export function holdLock(
     },
     release() {
       // A lock file that remains looks held by a living process, and others would wait for it.
-      for (let tries = 0; tries < RELEASE_TRIES && isOurs(); tries++) discard(files, path)
+      for (let tries = 0; tries < RELEASE_TRIES && mayRemove(); tries++) discard(files, path)
     },
   }
 }
