@@ -29,9 +29,6 @@ const SHRUNK = 0.95
 const BELOW_ESTIMATED = 0.92
 const BELOW_COUNTED = 0.98
 const UNMEASURED = -1
-const NOWHERE = -1
-/** An answer is looked for at so many places before the answers are put into a map. */
-const NEAR = 16
 
 export interface RulerOptions {
   /** The program's count of one message, which is not scaled. Default: an estimate. */
@@ -75,17 +72,14 @@ export interface Stretch {
 type Taught = { -readonly [K in keyof TaughtLimits]: TaughtLimits[K] }
 
 interface Report {
-  seq: Seq
+  readonly seq: Seq
   /** Index of the answer. */
-  index: number
-  model: string
-  /** 0: there is no report. */
-  tokens: number
+  readonly index: number
+  readonly model: string
+  readonly tokens: number
   /** Of the messages of its request. */
-  units: number
+  readonly units: number
 }
-
-const NO_REPORT: Report = { seq: -1, index: 0, model: "", tokens: 0, units: 0 }
 
 /** The tokens of input that a provider has reported with an answer; 0: none. */
 export function reportedInput(message: unknown): number {
@@ -114,11 +108,15 @@ export function kBetween(tokens: number, units: number): number {
 
 const NONE: Stretch = { tokens: 0, units: 0 }
 
-/** Tokens and units of the newest stretches, whose quotient is that of messages that were never measured. */
-export function newest(stretches: readonly Stretch[]): Stretch {
-  return stretches
-    .slice(-STRETCHES)
-    .reduce((all, { tokens, units }) => ({ tokens: all.tokens + tokens, units: all.units + units }), NONE)
+/** Tokens and units of the newest stretches, whose quotient is that of messages that were never measured; `stretches` has both in turn. */
+export function newest(stretches: readonly number[]): Stretch {
+  let tokens = 0
+  let units = 0
+  for (let at = Math.max(0, stretches.length - 2 * STRETCHES); at < stretches.length; at += 2) {
+    tokens += stretches[at] as number
+    units += stretches[at + 1] as number
+  }
+  return { tokens, units }
 }
 
 export function promptUnits(
@@ -158,16 +156,16 @@ export function measure(
   const limits: { [model: string]: Taught } = Object.create(null)
   for (const [name, taught] of Object.entries(known.limits ?? {})) limits[name] = { ...taught }
   const current = state.models["default"]?.model ?? ""
-  const placeOf = createPlaces(messages)
   /** {@link UNMEASURED} where no two reports tell a message's tokens. */
   let own: number[] | undefined
-  const stretches = createStretches(known.measured)
-  // A long context has a report for every other message: an object for each would take as long as all the rest.
-  const last: Report = { ...NO_REPORT }
-  const anchor: Report = { ...NO_REPORT }
+  /** Tokens and units of each, in turn: an object for each would take longer than all the rest. */
+  const stretches: number[] = known.measured === undefined ? [] : [known.measured.tokens, known.measured.units]
+  let last: Report | undefined
+  let anchor: Report | undefined
   let firstReport = 0
   let models: readonly string[] | undefined
   let isTaught = known.limits !== undefined
+  let place = 0
   let index = 0
   let sum = prompt
   for (let at = 0; at < entries.length; at++) {
@@ -179,43 +177,45 @@ export function measure(
       limits[by] = refusing(limits[by], entry)
       isTaught = true
     }
-    const answer = entry.type === "message" ? entry["message"] : undefined
-    if (!isAnswer(answer)) continue
-    const tokens = inputOf(answer)
+    const message = entry.type === "message" ? entry["message"] : undefined
+    if (!isObject(message) || message["role"] !== "assistant") continue
+    // Answers stay in their order; one may be left out.
+    while (place < units.length && !isOfAssistant(messages[place] as ContextMessage)) place++
+    if (messages[place]?.entryId !== entry.id) continue
+    const answer = place++
+    if (!isAnswer(message)) continue
+    const tokens = inputOf(message)
     // Without a report it says only that a request as large was not refused.
     if (tokens === 0 && !isTaught) continue
-    const place = placeOf(entry.id, index)
-    // It may be left out.
-    if (place === NOWHERE) continue
-    while (index < place) sum += units[index++] as number
+    while (index < answer) sum += units[index++] as number
     models ??= modelsOf({ entries, state })
     const model = models[at] as string
     const all = sum + unitsSince(changes, seq)
-    const isSame = last.model === model
     if (isNew) accept((limits[model] ??= {}), tokens, all)
-    const goesOn = last.tokens > 0 && isSame && last.seq > start === isNew && !isBroken(changes, last.seq, seq)
-    if (!isSound(tokens, all, goesOn ? last.tokens : 0)) continue
-    const more = all - last.units
-    if (goesOn && more > 0) {
-      const perUnit = kBetween(tokens - last.tokens, more)
+    const goesOn = last?.model === model && last.seq > start === isNew && !isBroken(changes, last.seq, seq)
+    const earlier = goesOn ? last : undefined
+    if (!isSound(tokens, all, earlier?.tokens)) continue
+    const more = earlier === undefined ? 0 : all - earlier.units
+    if (earlier !== undefined && more > 0) {
+      const perUnit = kBetween(tokens - earlier.tokens, more)
       if (isScaled) {
         own ??= new Array<number>(units.length).fill(UNMEASURED)
-        for (let at = last.index; at < index; at++) own[at] = (units[at] as number) * perUnit
+        for (let at = earlier.index; at < index; at++) own[at] = (units[at] as number) * perUnit
       }
       // The compaction has stored those before it.
-      if (isNew) stretches.add(perUnit * more, more)
+      if (isNew) stretches.push(perUnit * more, more)
     }
-    set(last, seq, index, model, tokens, all)
+    last = { seq, index, model, tokens, units: all }
     if (isNew) firstReport ||= tokens
-    if (isNew && (model === current || anchor.model !== current)) set(anchor, seq, index, model, tokens, all)
+    if (isNew && (model === current || anchor?.model !== current)) anchor = last
   }
-  const measured = isScaled ? stretches.newest() : NONE
+  const measured = isScaled ? newest(stretches) : NONE
   // What was stored may be of any size, if another program wrote it.
   const k = Math.min(MOST, measured.tokens / measured.units || 1)
   const unscaled = sizesOf(units, own, k)
   let overhead = known.overhead ?? overheadTokens
   let scale = 1
-  if (anchor.tokens > 0) {
+  if (anchor !== undefined) {
     let then = (prompt + unitsSince(changes, anchor.seq)) * k
     for (let at = 0; at < anchor.index; at++) then += unscaled[at] as number
     overhead = Math.max(0, anchor.tokens - then)
@@ -242,7 +242,7 @@ export function measure(
     firstReport,
     sizeOf({ entryId, message }) {
       places ??= new Map(messages.map((item, at) => [item.entryId, at]))
-      const at = places.get(entryId) ?? NOWHERE
+      const at = places.get(entryId) ?? -1
       return unitsOf(message) * ((sizes[at] as number) / (units[at] as number) || k * scale)
     },
     limit(window) {
@@ -267,22 +267,8 @@ function unitsFor(
   })
 }
 
-/** The index of the answer with an id, at `from` or behind it; {@link NOWHERE}: the context has none. */
-function createPlaces(messages: readonly ContextMessage[]): (id: string, from: number) => number {
-  let places: Map<string, number> | undefined
-  const isAnswerOf = (place: number, id: string): boolean => {
-    const item = messages[place]
-    return item?.entryId === id && item.message.role === "assistant"
-  }
-  return (id, from) => {
-    // Almost always it follows its question, or the results of its calls.
-    for (let place = from; place < from + NEAR; place++) if (isAnswerOf(place, id)) return place
-    places ??= new Map(
-      messages.flatMap(({ entryId, message }, at) => (message.role === "assistant" ? [[entryId, at]] : [])),
-    )
-    const place = places.get(id) ?? NOWHERE
-    return place < from ? NOWHERE : place
-  }
+function isOfAssistant({ kind, message }: ContextMessage): boolean {
+  return kind === "message" && message.role === "assistant"
 }
 
 /** `own` are the sizes that are measured. */
@@ -290,30 +276,6 @@ function sizesOf(units: readonly number[], own: number[] | undefined, k: number)
   if (own === undefined) return k === 1 ? units : units.map((one) => one * k)
   for (let at = 0; at < own.length; at++) if (own[at] === UNMEASURED) own[at] = (units[at] as number) * k
   return own
-}
-
-/** The newest stretches. */
-function createStretches(stored: Stretch | undefined): {
-  readonly add: (tokens: number, units: number) => void
-  readonly newest: () => Stretch
-} {
-  const tokens: number[] = []
-  const units: number[] = []
-  let count = 0
-  const add = (ownTokens: number, ownUnits: number): void => {
-    tokens[count % STRETCHES] = ownTokens
-    units[count++ % STRETCHES] = ownUnits
-  }
-  if (stored !== undefined) add(stored.tokens, stored.units)
-  return { add, newest: () => newest(tokens.map((own, at) => ({ tokens: own, units: units[at] as number }))) }
-}
-
-function set(report: Report, seq: Seq, index: number, model: string, tokens: number, units: number): void {
-  report.seq = seq
-  report.index = index
-  report.model = model
-  report.tokens = tokens
-  report.units = units
 }
 
 /** The least that a model has refused for its tokens; a count that is far too little was misread. What it had accepted says nothing any more. */

@@ -61,11 +61,11 @@ export async function readContext(
 /** Whether a summary says that it is outdated, or anything was deleted or edited since it was made. */
 function mayBeOutdated(log: EntryLog, { entries, lastEdit = -1 }: Selection): boolean {
   const changed = Math.max(log.lastTombstone, lastEdit)
-  return entries.some(({ seq, entry }) => isSummary(entry) && (seq < changed || saysOutdated(entry)))
-}
-
-function isSummary({ type }: Entry): boolean {
-  return type === "compaction" || type === "branch_summary"
+  // Not of every entry: most have neither field.
+  return entries.some(
+    ({ seq, entry }) =>
+      (entry.type === "compaction" || entry.type === "branch_summary") && (seq < changed || saysOutdated(entry)),
+  )
 }
 
 function saysOutdated({ outdated, details }: Entry): boolean {

@@ -4,11 +4,12 @@
  */
 import type { Calibration } from "../../format/entry.ts"
 import type { Message } from "../../format/message.ts"
-import { isSound, kBetween, newest, reportedInput, type Stretch } from "../ruler.ts"
+import { isSound, kBetween, newest, reportedInput } from "../ruler.ts"
 
 export class Scale {
   readonly #isScaled: boolean
-  readonly #stretches: Stretch[] = []
+  /** Tokens and units of each, in turn. */
+  readonly #stretches: number[] = []
   #overhead: number
   #k = 1
   #last: { readonly model: unknown; readonly tokens: number; readonly units: number } | undefined
@@ -16,7 +17,7 @@ export class Scale {
   constructor({ overhead = 0, measured }: Calibration = {}, isScaled: boolean) {
     this.#isScaled = isScaled
     this.#overhead = overhead
-    if (measured !== undefined) this.#measured(measured)
+    if (measured !== undefined) this.#measured(measured.tokens, measured.units)
   }
 
   /** The units of messages of a request with this number of tokens. */
@@ -35,14 +36,13 @@ export class Scale {
     const last = this.#last?.model === answer["model"] ? this.#last : undefined
     if (!isSound(tokens, units, last?.tokens)) return
     const more = units - (last?.units ?? units)
-    if (last !== undefined && more > 0)
-      this.#measured({ tokens: kBetween(tokens - last.tokens, more) * more, units: more })
+    if (last !== undefined && more > 0) this.#measured(kBetween(tokens - last.tokens, more) * more, more)
     this.#last = { model: answer["model"], tokens, units }
     this.#overhead = Math.max(0, tokens - this.#k * units)
   }
 
-  #measured(stretch: Stretch): void {
-    this.#stretches.push(stretch)
+  #measured(ownTokens: number, ownUnits: number): void {
+    this.#stretches.push(ownTokens, ownUnits)
     const { tokens, units } = newest(this.#stretches)
     if (this.#isScaled && units > 0) this.#k = tokens / units
   }
