@@ -14,7 +14,7 @@ import { summaryTokens } from "./summarizer.ts"
 import { createTally, type Prediction } from "./tally.ts"
 import { textOf } from "./texts.ts"
 import { PER_MESSAGE, thumb } from "./tokenizers.ts"
-import { CLEARLY, isPossible, LEAST, type Said, smallestUnits, unreadOf } from "./unread.ts"
+import { CLEARLY, isPossible, LEAST, type Said, smallestUnits, unitsByThumb, unreadOf } from "./unread.ts"
 import type { Model, World } from "./world.ts"
 
 interface Plan {
@@ -119,7 +119,7 @@ export class Rules implements Player {
     this.tally.messages++
     this.#added++
     this.#said.push({ n, message })
-    this.#smallestAsked = Math.min(this.#smallestAsked, smallestUnits(this.#said))
+    this.#smallestAsked = Math.min(this.#smallestAsked, smallestUnits(this.#said, unitsByThumb))
     this.#context.push({
       n,
       role: message.role,
@@ -185,7 +185,7 @@ export class Rules implements Player {
   ask(make: (n: number) => AssistantMessage): Promise<AssistantMessage | false> {
     const { paid, compactions } = this.tally
     const numbers = this.#numbers
-    this.#smallestAsked = smallestUnits(this.#said)
+    this.#smallestAsked = smallestUnits(this.#said, unitsByThumb)
     for (let refusals = 0; ; ) {
       this.#compactIfDue()
       if (this.#faults.onlyAfterRefusal !== true && this.#size() >= this.#limit()) this.#shorten()
@@ -230,7 +230,7 @@ export class Rules implements Player {
     const again = this.#given?.model === this.#model && smallest >= CLEARLY * this.#given.smallest
     if (compactions > (again ? 0 : MOST_SUMMARIES + added)) this.broken.set("unpaid", `${compactions} compactions`)
     const given = this.#given?.model === this.#model ? this.#given.smallest : Number.POSITIVE_INFINITY
-    this.#given = { model: this.#model, smallest: Math.min(given, smallestUnits(this.#said)) }
+    this.#given = { model: this.#model, smallest: Math.min(given, smallestUnits(this.#said, unitsByThumb)) }
   }
 
   /** Laws of a request. */

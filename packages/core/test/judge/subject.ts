@@ -18,7 +18,7 @@ import { refusalOf, requestSize, type Size, sizeOf, usageOf, weigh } from "./pro
 import { hash, summaryText, summaryTokens } from "./summarizer.ts"
 import { createTally, type Prediction } from "./tally.ts"
 import { textOf } from "./texts.ts"
-import { CLEARLY, isPossible, type Said, smallestUnits, unreadOf } from "./unread.ts"
+import { CLEARLY, isPossible, type Said, smallestUnits, unitsByEstimate, unreadOf } from "./unread.ts"
 import type { Model, World } from "./world.ts"
 
 interface SummarizerState {
@@ -127,7 +127,7 @@ export class Subject implements Player {
   #note(message: ModelMessage, n: number, id: string): void {
     this.tally.messages++
     this.#said.push({ n, message })
-    this.#smallestAsked = Math.min(this.#smallestAsked, smallestUnits(this.#said))
+    this.#smallestAsked = Math.min(this.#smallestAsked, smallestUnits(this.#said, unitsByEstimate))
     this.#ids.set(n, id)
   }
 
@@ -172,7 +172,7 @@ export class Subject implements Player {
     const { paid } = this.tally
     const { runs } = this.#summarizer
     const numbers = this.#numbers
-    this.#smallestAsked = smallestUnits(this.#said)
+    this.#smallestAsked = smallestUnits(this.#said, unitsByEstimate)
     let refusals = 0
     let isFirst = true
     let made: AssistantMessage | undefined
@@ -225,7 +225,7 @@ export class Subject implements Player {
     if (runs > (again ? 0 : MOST_RUNS + added))
       this.#break("unpaid", `${runs} compactions of a request that cannot be sent`)
     const given = before?.model === this.#model ? before.smallest : Number.POSITIVE_INFINITY
-    this.#ended = { model: this.#model, smallest: Math.min(given, smallestUnits(this.#said)) }
+    this.#ended = { model: this.#model, smallest: Math.min(given, smallestUnits(this.#said, unitsByEstimate)) }
   }
 
   /** What a request really has, and what it lacks. */

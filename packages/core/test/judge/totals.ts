@@ -102,7 +102,7 @@ export const SUMS: Readonly<
     }
   >
 > = {
-  summaries: { law: "summaries, times those of the oracle", limit: 1.3, measure: times(paidPer1000) },
+  summaries: { law: "summaries, times those of the oracle", limit: 1.18, measure: times(paidPer1000) },
   "summaries-calm": {
     law: "the same in long histories without surprises",
     limit: 1.18,

@@ -1,5 +1,6 @@
 /** What every request must have, and whether a request that has only that can be sent: by the whole log, without the library's idea of it. */
 import { type ContentBlock, estimateMessage, type ModelMessage } from "@sessions/core"
+import { textsIn } from "./author.ts"
 import { type Size, sizeOf } from "./provider.ts"
 import { thumb } from "./tokenizers.ts"
 import type { Model, World } from "./world.ts"
@@ -67,21 +68,35 @@ function smallestSize(said: readonly Said[], model: Model, overhead: number, wor
   return { tokens: tokens + model.overhead * overhead, bytes }
 }
 
+/** The same in units, by who counts them. */
+export function smallestUnits(said: readonly Said[], unitsOf: (message: ModelMessage) => number): number {
+  return unreadOf(said).reduce((units, { message }) => units + unitsOf(message), 0)
+}
+
+/** Of the smallest form of a message, by the rule of thumb, without images. */
+export function unitsByThumb(message: ModelMessage): number {
+  return Math.min(
+    LEAST,
+    textsIn(message).reduce((sum, text) => sum + thumb(text), 0),
+  )
+}
+
 /** The same by the public estimate: no program knows more of a model that has only refused. */
-export function smallestUnits(said: readonly Said[]): number {
-  let units = 0
-  for (const { message } of unreadOf(said)) {
-    const [calls, texts] = [true, false].map((isCall) =>
-      estimateMessage({
-        role: "user",
-        content: message.content
-          .filter(({ type }) => (type === "toolCall") === isCall)
-          .map((block): ContentBlock => (block.type === "image" ? IMAGE : block)),
-      }),
-    ) as [number, number]
-    units += calls + Math.min(LEAST, texts)
-  }
-  return units
+export function unitsByEstimate({ content }: ModelMessage): number {
+  const unitsOf = (wanted: (type: string) => boolean): number =>
+    estimateMessage({
+      role: "user",
+      content: content
+        .filter(({ type }) => wanted(type))
+        .map((block): ContentBlock => (block.type === "image" ? IMAGE : block)),
+    })
+  return (
+    unitsOf((type) => type === "toolCall") +
+    Math.min(
+      LEAST,
+      unitsOf((type) => type !== "toolCall"),
+    )
+  )
 }
 
 /** Times another smallest form: a form is no smaller, however a library counts it. */
