@@ -2,7 +2,7 @@
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
-import { anchorOf } from "./settles.ts"
+import { anchorOf } from "./anchors.ts"
 import { openTips, type OpenTip, type OpenTips, type Tips } from "./kept-tips.ts"
 import { tipsOfLog } from "./whole-tips.ts"
 

@@ -29,6 +29,9 @@ export class LazyEntry {
 }
 
 export class EntryLog {
+  /** By position, as far as `anchors.ts` has found them. */
+  readonly anchors: Seq[] = []
+  readonly continued: Seq[] = []
   #from: Seq
   #slots: (EntrySlot | LazyEntry)[]
   readonly #ids: IdIndex
@@ -124,6 +127,7 @@ export class EntryLog {
     this.#tombstones = tombstones.concat(this.#tombstones)
     this.#deleted = undefined
     this.#tokens = new Uint32Array()
+    this.anchors.length = this.continued.length = 0
     this.#slots = (slots as (EntrySlot | LazyEntry)[]).concat(this.#slots)
     this.#from = from
   }
@@ -135,6 +139,7 @@ export class EntryLog {
     const cut = this.#slots.splice(start - this.#from)
     this.#ids.truncate(cut, start)
     this.#tokens.fill(0, start - this.#from)
+    this.anchors.length = Math.min(this.anchors.length, start - this.#from)
     // A target precedes its tombstone: if no tombstone is removed, no deleted entry is.
     while ((this.#tombstones.at(-1) ?? -1) >= end) {
       this.#tombstones.pop()

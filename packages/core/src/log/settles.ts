@@ -5,9 +5,8 @@
 import type { Entry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
-import { parentOf, ROOT } from "./path.ts"
-import { type OpenTip, tipNear, type Tips } from "./kept-tips.ts"
-import { isContent } from "./tips.ts"
+import { anchorOf, isContinued } from "./anchors.ts"
+import type { OpenTip, Tips } from "./kept-tips.ts"
 
 export interface Leaving {
   /** The writer's leaf so far. */
@@ -34,18 +33,6 @@ export function settlesOf(log: EntryLog, tips: Tips | undefined, o: Leaving): re
   return [...ids]
 }
 
-/** Seq of the anchor of an entry. Null if the entry has none, or if its anchor is not held and no kept tip. */
-export function anchorOf(log: EntryLog, tips: Tips | undefined, seq: Seq | null): Seq | null {
-  let at = seq ?? ROOT
-  let parentId: string | null = null
-  for (; at >= 0; at = parentOf(log, at)) {
-    const entry = log.at(at) as Entry
-    if (isContent(entry.type)) return at
-    parentId = entry.parentId
-  }
-  return at === ROOT || parentId === null ? null : (tipNear(tips?.tips ?? [], parentId)?.seq ?? null)
-}
-
 /** The tip that an entry is anchored at; undefined if its anchor is an inner entry. What follows an entry is always held. */
 function tipAt(log: EntryLog, tips: Tips | undefined, seq: Seq | null): LeftTip | undefined {
   const at = anchorOf(log, tips, seq)
@@ -55,7 +42,7 @@ function tipAt(log: EntryLog, tips: Tips | undefined, seq: Seq | null): LeftTip 
     return kept && { id: kept.id, isMeant: kept.near.includes(kept.id) }
   }
   const { id } = log.at(at) as Entry
-  return isTip(log, at) ? { id, isMeant: log.find(id) === at } : undefined
+  return isContinued(log, at) ? undefined : { id, isMeant: log.find(id) === at }
 }
 
 interface LeftTip {
@@ -64,22 +51,9 @@ interface LeftTip {
   readonly isMeant: boolean
 }
 
-/** Whether no later content continues this entry. */
-function isTip(log: EntryLog, seq: Seq): boolean {
-  /** The entry, and those anchored at it that are not content. */
-  const near = new Set([seq])
-  for (let at = seq + 1; at < log.end; at++) {
-    const entry = log.at(at)
-    if (entry === undefined || !near.has(parentOf(log, at))) continue
-    if (isContent(entry.type)) return false
-    near.add(at)
-  }
-  return true
-}
-
 /** A reported tip may be continued or settled since, or the log was replaced, and has it elsewhere. */
 function mayBeOpen(log: EntryLog, tips: Tips | undefined, { seq, id }: OpenTip): boolean {
   if (tips?.tips.some((tip) => tip.seq === seq && tip.id === id) === true) return true
   const isKnown = tips !== undefined && tips.more === undefined
-  return !isKnown && (seq < log.from || (log.at(seq)?.id === id && isTip(log, seq)))
+  return !isKnown && (seq < log.from || (log.at(seq)?.id === id && !isContinued(log, seq)))
 }

@@ -3,6 +3,7 @@
  * on, they are the tips among the held lines; a parent that is not held counts as an inner entry.
  */
 import type { Seq } from "../storage/contract.ts"
+import { anchorsIn } from "./anchors.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { doubtAfter, TIP_LIMITS, type TipLimits, type Tips, toKept } from "./kept-tips.ts"
 import { parentOf } from "./path.ts"
@@ -41,9 +42,8 @@ interface FollowedLog {
 
 function followLog(log: EntryLog, settled: number): FollowedLog {
   const { from } = log
-  /** The anchor of each held entry. */
-  const anchors = new Int32Array(log.end - from)
-  const anchorAt = (seq: Seq = NOWHERE): Seq => (seq < from ? NOWHERE : (anchors[seq - from] as Seq))
+  const anchors = anchorsIn(log)
+  const anchorAt = (seq: Seq = NOWHERE): Seq => Math.max(NOWHERE, anchors[seq - from] ?? NOWHERE)
   const all = followedOf([], NOWHERE)
   let damaged: Seq | undefined
   for (let seq = from; seq < log.end; seq++) {
@@ -52,7 +52,6 @@ function followLog(log: EntryLog, settled: number): FollowedLog {
       const left = leftBy(entry, all.current, (id) => anchorAt(log.find(id, seq)))
       settleNamed(all, entry)
       follow(all, entry, seq, anchorAt(parentOf(log, seq)), left)
-      anchors[seq - from] = all.current
       // Line 0 is the header.
     } else if (seq > 0) damaged = seq
     if (seq === settled - 1) settleOthers(all)
