@@ -90,8 +90,11 @@ async function openOnce(
   const loaded = await load(storage, id, options, o)
   const { log, headInfo, settled, beside } = loaded
   const store = new LogStore({ id, storage, reading: loaded.reading, diagnostics: loaded.diagnostics })
-  const leaf = await readDefaultLeaf(log, store, beside, o)
-  const { make, tips } = await projectionOf(storage, id, loaded, o)
+  const { from } = log
+  let info = await projectionOf(storage, id, loaded, o)
+  const leaf = await readDefaultLeaf(log, store, info.further ?? beside, o)
+  if (log.from < from) info = await projectionOf(storage, id, loaded, o)
+  const { make, tips } = info
   const state = new SessionState({
     header: loaded.header,
     log,
@@ -141,6 +144,8 @@ interface StoredInfo {
    * session that is only read does not need it. Undefined if it would need more of the log.
    */
   readonly make: () => InfoProjection | undefined
+  /** The stored projection, continued up to the end of the log. */
+  readonly further: InfoProjection | undefined
   /** The tips at the end of the log, if they are known. */
   readonly tips: Tips | undefined
 }
@@ -155,9 +160,9 @@ async function projectionOf(storage: SessionStorage, id: string, loaded: Loaded,
   const isUsable = ours && known !== undefined && fitsLog(known, headInfo.log, log.at(known.to.seq))
   const further = isUsable ? projectFurther(known, loaded) : undefined
   const tips = further?.tips ?? (complete ? tipsOfLog(log, settled) : undefined)
-  if (!complete) return { make: () => further, tips }
+  if (!complete) return { make: () => further, further, tips }
   // By the time of the call the log may have pending entries.
-  return { make: () => withTips(projectWhole(loaded, headInfo.log, end), tips, settled), tips }
+  return { make: () => withTips(projectWhole(loaded, headInfo.log, end), tips, settled), further, tips }
 }
 
 /**

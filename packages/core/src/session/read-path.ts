@@ -36,7 +36,7 @@ export async function findEntry(live: ReadableSession, id: string, o: CallOption
 export async function readDefaultLeaf(
   log: EntryLog,
   store: LogStore,
-  beside: InfoProjection | undefined,
+  info: InfoProjection | undefined,
   o: CallOptions,
 ): Promise<Seq | null> {
   const { leaf } = await store.untilKnown<{ leaf: Seq | null }>(
@@ -45,7 +45,7 @@ export async function readDefaultLeaf(
       const leaf = defaultLeaf(log)
       if (leaf !== undefined) return { leaf }
       const last = log.entryBefore(log.end)
-      return last === undefined || beside === undefined ? { older: true } : { leaf: beside.leaf === null ? null : last }
+      return last === undefined || info === undefined ? { older: true } : { leaf: info.leaf === null ? null : last }
     },
     o,
   )
