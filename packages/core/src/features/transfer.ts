@@ -1,9 +1,10 @@
 /**
  * The calls of a repository on whole sessions (import, export, fork, copy, merge, migration, verification, pruning, collection,
- * `continueRecent`, pointers), logs of other versions, the tree, the branches and the parts of a session, following it, and the cache of sessions. Loaded on first use by
- * `session/features.ts`.
+ * `continueRecent`, pointers), logs of other versions, the tree, the branches and the parts of a session, following it, the cache of
+ * sessions, and further pages of many sessions. Loaded on first use by `session/features.ts`.
  */
 export { Following } from "../session/follow.ts"
+export { listFurther } from "../session/list-further.ts"
 export { SessionCache } from "../session/session-cache.ts"
 export { collectBlobs } from "../storage/collect.ts"
 export { transferCalls } from "../transfer/calls.ts"

@@ -124,7 +124,7 @@ function lastBelow(ascending: readonly Seq[], bound: Seq): Seq | undefined {
 }
 
 /** The first index below `count` that is not low, or `count`. All that are low come first. */
-function firstNot(count: number, isLow: (index: number) => boolean): number {
+export function firstNot(count: number, isLow: (index: number) => boolean): number {
   let low = 0
   let high = count
   while (low < high) {

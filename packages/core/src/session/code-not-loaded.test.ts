@@ -37,6 +37,19 @@ test("creating, opening, appending, reading, listing, and contexts of messages a
   expect((await sessions.list()).sessions).toHaveLength(1)
 })
 
+test("all pages of a list are read without the code that makes many of them cheap", async () => {
+  const sessions = createSessions({ storage: createMemoryStorage() })
+  for (let n = 0; n < 30; n++) await sessions.create()
+  const ids = new Set<string>()
+  let cursor: string | undefined
+  do {
+    const page = await sessions.list({ limit: 4, ...(cursor === undefined ? {} : { cursor }) })
+    for (const { id } of page.sessions) ids.add(id)
+    cursor = page.next
+  } while (cursor !== undefined)
+  expect(ids.size).toBe(30)
+})
+
 test.each([
   ["converted", { type: "message", message: { role: "bashExecution", command: "ls", output: "a", exitCode: 0 } }],
   [

@@ -9,21 +9,22 @@ import { isObject } from "../format/shape.ts"
 import { notFound } from "../log/loaded-log.ts"
 import { READ_WINDOW } from "../log/read-backwards.ts"
 import { checkSessionId } from "../storage/checks.ts"
-import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
+import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import { shown } from "../storage/options.ts"
 import { signalOf } from "../storage/signals.ts"
 import { checkSessionsOptions, withCheckedArguments } from "./arguments.ts"
 import { createSession } from "./create.ts"
 import { transferFeature } from "./features.ts"
 import { type Hooks, runHook } from "./hooks.ts"
-import { type KnownSortKeys, listSessions } from "./list.ts"
+import { readPage } from "./list.ts"
+import type { Lists } from "./list-further.ts"
 import { type OpenedSession, OpenSessions } from "./open-sessions.ts"
 import { newHeader, openSession } from "./open.ts"
 import type { LiveSession, LiveSessionOptions } from "./live-session.ts"
 import { infoOfStored } from "./stored-info.ts"
 import type { CreateOptions, OpenOptions, Sessions, SessionsOptions, TransferCalls } from "./repository-types.ts"
 import type { AnyOwnEntry, OwnEntry } from "../format/entry.ts"
-import type { AnyMetadata, SessionInfo } from "../info/projection.ts"
+import type { AnyMetadata } from "../info/projection.ts"
 
 /** Attempts of `openOrCreate`. A storage that answers `not_found` and `exists` more often than this contradicts itself. */
 const MAX_RACES = 10
@@ -41,7 +42,14 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     cache: o.cache && { now: options.now, ...o.cache },
     released: (session, why) => runHooks("release", (hook) => hook.release?.({ session, why })),
   })
-  const sortKeys: KnownSortKeys = new Map()
+  const lists: Lists = {
+    storage,
+    now: options.now,
+    known: new Map(),
+    readings: new Map(),
+    infoOf: (id, head, o) => infoOfStored(storage, id, head, options, o),
+    readPage: (o, toRow) => readPage(storage, options, lists.known, o, toRow),
+  }
 
   const checkOpen = (): void => {
     if (open.closed) throw new SessionError("closed", "These sessions were closed. Call createSessions() again.")
@@ -85,9 +93,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     const { transferCalls } = await transferFeature()
     checkOpen()
     const find = (id: string): Promise<LiveSession> | undefined => open.find(id)
-    const infoOf = (id: string, head: HeadInfo, o: CallOptions): Promise<SessionInfo> =>
-      infoOfStored(storage, id, head, options, o)
-    return transferCalls({ sessions, options, check, find, use, flush, infoOf, created, deleted })
+    return transferCalls({ sessions, options, check, find, use, flush, infoOf: lists.infoOf, created, deleted })
   }
 
   const sessions: Sessions = {
@@ -139,7 +145,13 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
 
     async list(o = {}) {
       checkOpen()
-      return listSessions(storage, options, sortKeys, o)
+      if (o.cursor === undefined) lists.readings.clear()
+      else if (lists.known.size > 2 * (o.limit ?? 50)) {
+        // Pages of many sessions are read together. Without the code for it they cost more.
+        const feature = await transferFeature().catch(() => undefined)
+        if (feature !== undefined) return feature.listFurther(lists, o)
+      }
+      return lists.readPage(o, (info) => info)
     },
 
     async rename(id, title, o = {}) {
