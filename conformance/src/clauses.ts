@@ -63,6 +63,13 @@ export const clauses = {
   "recover.crash": "A crash leaves everything that was acknowledged, and of the rest only whole lines.",
   "cross.same":
     "Adapters that share a layout share its sessions: each reads, continues and deletes what the other wrote, under the same heads.",
+  "network.write":
+    "Over a network a write is acknowledged only if it was done, once, and refused only if it never will be; else it is `indeterminate`.",
+  "network.read":
+    "Over a network a read returns what the store has, or fails; only the store's own answer says that something is missing.",
+  "network.code":
+    "What answers in place of the store is `indeterminate` or `unavailable`, or has the code of a way out; it is never the state of the store or a mistake of the caller.",
+  "network.ends": "Every call ends, also if no answer comes, and the storage works again as soon as the network does.",
   "limits.lines":
     "Lines and batches over the limits of the capabilities are `invalid`, counted in UTF-8 bytes; those up to the limits are accepted.",
   "watch.sees": "`watch` reports that a log grew; it may coalesce appends, and never reports what is not there.",

@@ -59,6 +59,29 @@ export interface Subject<L = unknown> {
 
   /** Faults that the subject can inject. Each function arms one for the next append to the location, through any storage. */
   readonly faults?: Faults<L>
+
+  /** The network between the adapter and its store. Omit it if there is none. {@link open} then opens storages that meet nothing on it. */
+  readonly network?: NetworkFaults<L>
+}
+
+/** What may happen to a request: the name of one of {@link NetworkFaults.names}; undefined: nothing. */
+export type Meet = (request: { readonly writes: boolean }) => string | undefined
+
+/** Faults between the adapter and its store. For adapters over HTTP `@sessions/conformance/network` has them. */
+export interface NetworkFaults<L> {
+  /** What may happen to a request, by name: instead of it, and after it was done. */
+  readonly names: readonly string[]
+  /**
+   * Opens a storage on the location each of whose requests meets what `meet` returns. Give it limits of time that are short: some requests
+   * get no answer.
+   */
+  open(location: L, meet: Meet): Networked | Promise<Networked>
+}
+
+export interface Networked {
+  readonly storage: SessionStorage
+  /** Lets the requests arrive that are still on their way. Omit it if there are none. */
+  readonly arrive?: () => Promise<void>
 }
 
 export interface Faults<L> {

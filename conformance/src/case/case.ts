@@ -23,6 +23,7 @@ export type Group =
   | "watch"
   | "replace"
   | "cross"
+  | "network"
 
 /** A test of one rule of the contract. */
 export interface Case {
@@ -48,7 +49,7 @@ export interface Need {
 /** The optional features of a subject. */
 export type SubjectFeatures = Pick<
   Subject<never>,
-  "tearTail" | "corruptLine" | "corruptHead" | "contains" | "crash" | "faults" | "across"
+  "tearTail" | "corruptLine" | "corruptHead" | "contains" | "crash" | "faults" | "across" | "network"
 >
 
 /** Derives each id from its group, so that the two cannot disagree. */

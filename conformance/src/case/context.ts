@@ -2,7 +2,7 @@
 import type { Capabilities, SessionStorage } from "@sessions/core/storage"
 import { check, Mismatch } from "../helpers/assert.ts"
 import { show } from "../helpers/show.ts"
-import type { Deliver, Faults, Subject } from "../subject.ts"
+import type { Deliver, Faults, Meet, Subject } from "../subject.ts"
 import { type Trace, traced } from "./trace.ts"
 
 /** How much work the cases do. The defaults suit storages that answer within milliseconds; lower them for slow ones. */
@@ -60,8 +60,18 @@ export interface Context {
   readonly across: () => Promise<readonly SessionStorage[]>
   /** Arms a fault. The returned function delivers a late write, or lets removals succeed again. */
   readonly arm: (fault: keyof Faults<unknown>) => Promise<Deliver>
+  /** What may happen to a request on the network of the subject; nothing if it has none. */
+  readonly networkFaults: readonly string[]
+  /** Opens a storage on the same location, whose requests meet what `meet` returns. */
+  readonly onNetwork: (meet: Meet) => Promise<OnNetwork>
   /** Ends the case as skipped, with this reason. */
   readonly skip: (reason: string) => never
+}
+
+export interface OnNetwork {
+  readonly storage: SessionStorage
+  /** Lets the requests arrive that are still on their way. */
+  readonly arrive: () => Promise<void>
 }
 
 /** What {@link Context.skip} throws. */
@@ -88,7 +98,10 @@ export async function openContext<L>(subject: Subject<L>, sizes: Sizes): Promise
   }
 
   async function open(location: L, opener: Pick<Subject<L>, "open"> = subject): Promise<SessionStorage> {
-    const raw = await opener.open(location)
+    return take(await opener.open(location))
+  }
+
+  function take(raw: SessionStorage): SessionStorage {
     check(typeof raw === "object" && raw !== null, "the subject's open()", "a storage", raw)
     const { storage, trace } = traced(raw)
     traces.push(trace)
@@ -158,6 +171,12 @@ export async function openContext<L>(subject: Subject<L>, sizes: Sizes): Promise
       async arm(fault) {
         const deliver = await subject.faults?.[fault]?.(location)
         return async () => deliver?.()
+      },
+      networkFaults: subject.network?.names ?? [],
+      async onNetwork(meet) {
+        if (subject.network === undefined) throw new TypeError("The subject has no network.")
+        const { storage: raw, arrive } = await subject.network.open(location, meet)
+        return { storage: take(raw), arrive: async () => arrive?.() }
       },
       skip(reason) {
         throw new Skipped(reason)

@@ -25,6 +25,7 @@ type NeedName =
   | "busy"
   | "removal"
   | "across"
+  | "network"
 
 /** An optional method has two needs, with it and without it, because a storage must refuse what it does not support. */
 export const needs: Readonly<Record<NeedName, Need>> = {
@@ -69,6 +70,7 @@ export const needs: Readonly<Record<NeedName, Need>> = {
     text: "another adapter on the same locations, the subject's `across`",
     met: (_, features) => (features.across?.length ?? 0) > 0,
   },
+  network: { text: "the subject's network", met: (_, features) => features.network !== undefined },
 }
 
 export function both(a: Need, b: Need): Need {

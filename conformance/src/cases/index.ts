@@ -11,6 +11,7 @@ import { fault } from "./fault.ts"
 import { head } from "./head.ts"
 import { limits } from "./limits.ts"
 import { list } from "./list.ts"
+import { network } from "./network.ts"
 import { open } from "./open.ts"
 import { readChanges } from "./read-changes.ts"
 import { readDamage } from "./read-damage.ts"
@@ -45,4 +46,5 @@ export const cases: readonly Case[] = [
   ...watch,
   ...replace,
   ...cross,
+  ...network,
 ]

@@ -83,7 +83,8 @@ export async function until(waitMs: number, what: string, holds: () => boolean |
   }
 }
 
-function same(a: unknown, b: unknown): boolean {
+/** Whether two JSON values are equal, as {@link equal} compares them. */
+export function same(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false
   if (Array.isArray(a) !== Array.isArray(b)) return false
