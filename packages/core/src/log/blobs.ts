@@ -3,17 +3,23 @@ import { type BlobRef, blobRefs, type PlannedBlob, restoreBlobs } from "../forma
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
+import { hasStorageCode, StorageError } from "../storage/errors.ts"
 import { signalOf } from "../storage/signals.ts"
 
 /** Concurrent requests: enough to hide a store's latency, few enough to hold the blobs in memory. */
 const AT_ONCE = 8
 
-/** Puts the blobs and returns their references. */
+/**
+ * Puts the blobs and returns their references. One whose outcome is open is `unavailable`: the same bytes can be put again, and nothing of an
+ * entry is in the log before its blobs are stored.
+ */
 export async function putBlobs(storage: SessionStorage, planned: readonly PlannedBlob[]): Promise<BlobRef[]> {
   return atOnce(planned, async ({ pointer, encoding, bytes }) => ({
     pointer,
     encoding,
-    hash: await storage.blobs.put(bytes),
+    hash: await storage.blobs.put(bytes).catch((error: Error) => {
+      throw hasStorageCode(error, "indeterminate") ? new StorageError("unavailable", error.message) : error
+    }),
   }))
 }
 

@@ -37,6 +37,19 @@ test("a line is written only after its blobs, whatever else is written meanwhile
   expect(lines[3]).not.toContain("long ")
 })
 
+test("a put whose answer is lost is repeated, and at last fails its append with `unavailable`: nothing of it is in the log", async () => {
+  const location = createMemoryLocation()
+  const { sessions, storage } = createWriter(location, { blobs: { textUnits: 100 } })
+  const session = await sessions.create({ id: "s" })
+  storage.fail("put", "response lost")
+  await session.append(user("long ".repeat(100), "a"))
+  storage.fail("put", "request lost", "response lost", "request lost")
+  expect(await codeOf(session.append(user("longer ".repeat(100), "b")))).toBe("unavailable")
+  await session.flush()
+  await session.append(user("longer ".repeat(100), "b"))
+  expect(await storedIds(location)).toEqual(["a", "b"])
+})
+
 test("a put that fails after its append was withdrawn fails no other append", async () => {
   const location = createMemoryLocation()
   const { sessions, storage } = createWriter(location, { blobs: { textUnits: 100 } })
