@@ -68,16 +68,16 @@ describe("an answer without what a store puts into it is `foreign`, and the outc
       }
     })
 
-  test("to head, whose 404 has nothing but the status: success without an ETag, a time or a length", async () => {
-    for (const name of ["etag", "last-modified"]) {
-      const { [name]: _, ...rest } = { ...INFO, "content-length": "3" } as Record<string, string>
-      answers(200, "", rest)
+  test("to head: a page, and success without an ETag, a time or a size", async () => {
+    for (const status of [200, 403, 404]) {
+      answers(status, HTML, { "content-type": "text/html" })
+      await expect(store.head("k"), String(status)).rejects.toMatchObject({ failure: "foreign" })
+    }
+    for (const name of ["etag", "last-modified", "content-range"]) {
+      const { [name]: _, ...rest } = { ...INFO, "content-range": "bytes 0-0/3" } as Record<string, string>
+      answers(206, "x", rest)
       await expect(store.head("k"), name).rejects.toMatchObject({ failure: "foreign" })
     }
-    answers(200, "", INFO)
-    await expect(store.head("k")).rejects.toMatchObject({ failure: "foreign" })
-    answers(404, "")
-    expect(await store.head("k")).toBeUndefined()
   })
 
   test.each([
@@ -115,15 +115,35 @@ test("a failure with an error document of the store is certain; without one it m
 test("an object is missing only if the store says that it has no such key", async () => {
   answers(404, errorDocument("NoSuchKey"), { "content-type": "application/xml" })
   expect(await store.get("k")).toBeUndefined()
+  expect(await store.head("k")).toBeUndefined()
   await store.delete("k")
 })
 
-test("an answer without a length is read to its end", async () => {
-  answer = (_, response) => {
-    response.writeHead(200, INFO)
-    response.write("one ")
-    response.end("two")
+test("an empty object, which has no first byte, is told by a HEAD", async () => {
+  answer = (request, response) => {
+    const isRange = request.method === "GET"
+    response.writeHead(isRange ? 416 : 200, { ...INFO, "content-type": "application/xml" })
+    response.end(isRange ? errorDocument("InvalidRange") : undefined)
   }
+  expect(await store.head("k")).toMatchObject({ etag: "e", size: 0 })
+})
+
+/** A proxy that passes an object of so many bytes on in pieces, without its length. */
+function inPieces(size: number): void {
+  answer = (request, response) => {
+    const isRange = request.headers.range !== undefined
+    response.writeHead(isRange ? 206 : 200, { ...INFO, ...(isRange && { "content-range": `bytes 0-0/${size}` }) })
+    response.write(isRange ? "o" : "one ")
+    response.end(isRange ? undefined : "two")
+  }
+}
+
+test("an answer without a length is read to its end, and believed if the object has that size", async () => {
+  for (const size of [3, 8, 14]) {
+    inPieces(size)
+    await expect(store.get("k"), String(size)).rejects.toMatchObject({ failure: "foreign", certain: false })
+  }
+  inPieces(7)
   const object = await store.get("k")
   if (object === undefined || object === "unchanged") throw new Error("no object")
   let text = ""

@@ -183,6 +183,7 @@ test("the S3 client's answers to GET, HEAD and PUT show whether the bucket is ve
       send: async () => ({
         ETag: '"e"',
         ContentLength: 0,
+        ContentRange: "bytes 0-0/1",
         LastModified: new Date(0),
         ...(VersionId !== undefined && { VersionId }),
       }),

@@ -3,7 +3,7 @@
  * not change the ETag, and a collector that looked at the blob before that put would delete it. Every write has a condition, so that no
  * ETag recurs.
  */
-import { type BlobAdapter, type CallOptions, sha256Hex } from "@sessions/core/storage"
+import { type BlobAdapter, type CallOptions, hasStorageCode, sha256Hex } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
 import { decodeEnvelope, encodeEnvelope, ENVELOPE_SIZE } from "../format/envelope.ts"
@@ -12,9 +12,15 @@ import { type ObjectInfo, ObjectStoreError } from "../object-store/object-store.
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { iterateObjects } from "../requests/objects.ts"
 import { ObjectChangedError, openObject } from "../requests/open-object.ts"
-import { type Backoff, isRetryable, startBackoff, withRetries } from "../requests/retry.ts"
+import { type Backoff, isRetryable, provesNotWritten, startBackoff, withRetries } from "../requests/retry.ts"
 import { upload } from "../requests/upload.ts"
 import type { TailDeps } from "../tail/tail-deps.ts"
+
+/** The writes that a call has sent. */
+interface Attempts {
+  /** One may have been done, or may still arrive, though it failed. */
+  mayBeDone: boolean
+}
 
 export function createBlobs(deps: TailDeps): BlobAdapter {
   const { store, keys, time, conditionalWrites } = deps
@@ -24,17 +30,37 @@ export function createBlobs(deps: TailDeps): BlobAdapter {
     return found === undefined || isTombstone(found.size) ? undefined : found
   }
 
-  async function withErrors<T>(hash: string, action: string, work: () => Promise<T>): Promise<T> {
+  async function withErrors<T>(hash: string, action: string, work: (attempts: Attempts) => Promise<T>): Promise<T> {
+    const attempts: Attempts = { mayBeDone: false }
     try {
-      return await work()
+      return await work(attempts)
     } catch (error) {
-      throw toStorageError(deps, error, `${action} the blob ${hash}`, { at: keys.blob(hash) })
+      const at = keys.blob(hash)
+      if (!attempts.mayBeDone || hasStorageCode(error, "aborted"))
+        throw toStorageError(deps, error, `${action} the blob ${hash}`, { at })
+      const message = `The attempt to ${action} the blob ${hash} has an unknown outcome (${(error as Error).message}). Repeat it, or look whether there is one.`
+      throw storageError(deps, "indeterminate", message, { at }, error)
+    }
+  }
+
+  /** Sends a write of a call, and remembers if it may have been done although it failed. */
+  async function write(
+    attempts: Attempts,
+    key: string,
+    bytes: Uint8Array,
+    o: Parameters<typeof upload>[3],
+  ): Promise<void> {
+    try {
+      await upload(deps, key, bytes, o)
+    } catch (error) {
+      attempts.mayBeDone ||= !(error instanceof ObjectStoreError) || !provesNotWritten(error)
+      throw error
     }
   }
 
   return {
     put: (hash, content, { signal }) =>
-      withErrors(hash, "put", async () => {
+      withErrors(hash, "put", async (attempts) => {
         const key = keys.blob(hash)
         const bytes = encodeEnvelope(content, createToken(time))
         let { etags } = await conditionalWrites.proofHere()
@@ -44,7 +70,7 @@ export function createBlobs(deps: TailDeps): BlobAdapter {
           // Conditional: a copy that arrives late would bring back an earlier ETag, for which the late write of a collector waits.
           const condition = conditionalWrites.conditionFor(base, etags)
           try {
-            await upload(deps, key, bytes, { condition, signal })
+            await write(attempts, key, bytes, { condition, signal })
             return
           } catch (error) {
             const isRefused = isRefusedCondition(error)
@@ -77,7 +103,7 @@ export function createBlobs(deps: TailDeps): BlobAdapter {
     has: (hash, o) => withErrors(hash, "look for", async () => (await headOf(hash, o)) !== undefined),
 
     delete: (hash, o) =>
-      withErrors(hash, "delete", async () => {
+      withErrors(hash, "delete", async (attempts) => {
         let { etags } = await conditionalWrites.proofHere()
         const [generation, token, createdBy] = [createToken(time), createToken(time), createToken(time)]
         const bytes = createTombstone({ generation, token, createdBy })
@@ -95,7 +121,7 @@ export function createBlobs(deps: TailDeps): BlobAdapter {
           }
           const condition = conditionalWrites.conditionFor(found.etag, etags)
           try {
-            await upload(deps, keys.blob(hash), bytes, { condition, signal: o.signal })
+            await write(attempts, keys.blob(hash), bytes, { condition, signal: o.signal })
             return true
           } catch (error) {
             if (!isRetryable(error) || !(await backoff.pause(error, o.signal))) throw error

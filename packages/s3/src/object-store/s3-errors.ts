@@ -3,7 +3,7 @@ import { ObjectStoreError, type StoreFailure } from "./object-store.ts"
 
 interface SdkError {
   readonly name?: string
-  /** From the error document that a store sends, so it is missing if a proxy answered. The answer to a HEAD has no document. */
+  /** From the error document that a store sends, so it is missing if a proxy answered. */
   readonly Code?: unknown
   readonly message?: string
   /** Of the system or the runtime, e.g. `ECONNREFUSED`. */
@@ -12,20 +12,15 @@ interface SdkError {
 }
 
 export interface AnswerKind {
-  /** Of a HEAD: its status is all there is. */
-  readonly head?: boolean
   /** Of a GET with a range. */
   readonly isPart?: boolean
 }
 
-export function toObjectStoreError(
-  error: unknown,
-  { head = false, isPart = false }: AnswerKind = {},
-): ObjectStoreError {
+export function toObjectStoreError(error: unknown, { isPart = false }: AnswerKind = {}): ObjectStoreError {
   if (error instanceof ObjectStoreError) return error
   const { name = "", message = "", code, $metadata } = (error ?? {}) as SdkError
   const status = statusOf(error)
-  const isOfStore = head || status === undefined || hasDocument(error)
+  const isOfStore = status === undefined || hasDocument(error)
   const failure = failureOf(isOfStore ? name : "", status, isOfStore) ?? failureWithoutAnswer(message, code, isPart)
   // The SDK retries by itself. After a retry an earlier attempt may still arrive.
   const certain = isOfStore && !UNCERTAIN.has(failure) && ($metadata?.attempts ?? 1) === 1
@@ -40,8 +35,8 @@ export function statusOf(error: unknown): number | undefined {
 }
 
 /** Whether the store says that the object does not exist. A page of a proxy has the status alone. */
-export function isMissingObject(error: unknown, { head = false }: AnswerKind = {}): boolean {
-  return statusOf(error) === 404 && (head || (error as SdkError).name === "NoSuchKey")
+export function isMissingObject(error: unknown): boolean {
+  return statusOf(error) === 404 && (error as SdkError).name === "NoSuchKey"
 }
 
 /** An answer with success that no store gives. */

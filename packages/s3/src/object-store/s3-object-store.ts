@@ -8,7 +8,7 @@ import {
   type S3Client,
 } from "@aws-sdk/client-s3"
 import { StorageError } from "@sessions/core/storage"
-import type { ObjectStore, PutCondition, RequestOptions } from "./object-store.ts"
+import type { ObjectInfo, ObjectStore, PutCondition, RequestOptions } from "./object-store.ts"
 import { type AnswerKind, foreignAnswer, isMissingObject, statusOf, toObjectStoreError } from "./s3-errors.ts"
 
 /** Implements {@link ObjectStore} with the caller's client, which keeps its own retries and timeouts. Throws `invalid`. */
@@ -29,6 +29,27 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
     }
   }
 
+  /**
+   * What the store knows of an object, by its first byte: the answer to a HEAD has no error document, so a proxy's 404 would be a missing
+   * object. Only of an empty object there is no first byte.
+   */
+  async function findObject(key: string, options: { abortSignal?: AbortSignal }): Promise<ObjectInfo | undefined> {
+    try {
+      const command = new GetObjectCommand({ Bucket: bucket, Key: key, Range: "bytes=0-0" })
+      const { Body, ContentRange, VersionId, ...answer } = await client.send(command, options)
+      // Unread, it would keep its connection. What is asked for is in the headers.
+      await readAll(bytesOf(Body, true)).catch(() => undefined)
+      return { ...infoOf(answer), size: partOf(ContentRange, 0).size, versioned: isVersion(VersionId) }
+    } catch (error) {
+      if (isMissingObject(error)) return undefined
+      if (toObjectStoreError(error).failure !== "range") throw error
+    }
+    const command = new HeadObjectCommand({ Bucket: bucket, Key: key })
+    const { ContentLength, VersionId, ...answer } = await client.send(command, options)
+    if (ContentLength === undefined) throw foreignAnswer("Content-Length")
+    return { ...infoOf(answer), size: ContentLength, versioned: isVersion(VersionId) }
+  }
+
   return {
     get(key, o = {}) {
       const { range, unless } = o
@@ -46,8 +67,11 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
           const length = part?.length ?? ContentLength
           if (length !== undefined)
             return { ...info, size: part?.size ?? length, length, body: bytesOf(Body, range !== undefined) }
-          // A proxy that compresses or passes on in pieces leaves the length out.
+          // A proxy that compresses or passes on in pieces leaves the length out. Nothing else tells a body that was cut off from a whole one.
           const bytes = await readAll(bytesOf(Body, range !== undefined))
+          const stored = await findObject(key, options)
+          if (stored?.etag !== info.etag || stored.size !== bytes.length)
+            throw foreignAnswer(`Content-Length, and ${bytes.length} bytes in place of ${stored?.size}`)
           return { ...info, size: bytes.length, length: bytes.length, body: inOnePart(bytes) }
         } catch (error) {
           if (unless !== undefined && statusOf(error) === 304) return "unchanged"
@@ -71,23 +95,7 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
       }, o)
     },
 
-    head(key, o) {
-      const command = new HeadObjectCommand({ Bucket: bucket, Key: key })
-      return send(
-        async (options) => {
-          try {
-            const { ContentLength, VersionId, ...answer } = await client.send(command, options)
-            if (ContentLength === undefined) throw foreignAnswer("Content-Length")
-            return { ...infoOf(answer), size: ContentLength, versioned: isVersion(VersionId) }
-          } catch (error) {
-            if (isMissingObject(error, { head: true })) return undefined
-            throw error
-          }
-        },
-        o,
-        { head: true },
-      )
-    },
+    head: (key, o) => send((options) => findObject(key, options), o, { isPart: true }),
 
     list(prefix, o = {}) {
       const command = new ListObjectsV2Command({

@@ -42,16 +42,17 @@ export async function openObject(
         for (;;) {
           const step = await current.request.receive(iterator.next())
           if (step.done === true) break
+          // Something on the way has sent the body twice, or another one.
+          if (received + step.value.length > length) throw brokenBody(`has more than ${length} bytes`)
           received += step.value.length
           progressed = true
           yield step.value
         }
-        if (received >= length) return
-        const message = `the body ended after ${received} of ${length} bytes`
-        throw new ObjectStoreError("network", message, { certain: false })
+        if (received === length) return
+        throw brokenBody(`ended after ${received} of ${length} bytes`)
       } catch (error) {
         // It broke off behind its last byte. There is no rest to ask for.
-        if (received >= length) return
+        if (received === length) return
         if (progressed) backoff = startBackoff(deps)
         progressed = false
         if (!isTransient(error) || !(await backoff.pause(error, signal))) throw error
@@ -88,6 +89,10 @@ export async function openObject(
       return all
     },
   }
+}
+
+function brokenBody(how: string): ObjectStoreError {
+  return new ObjectStoreError("network", `the body ${how}`, { certain: false })
 }
 
 interface Answer {
