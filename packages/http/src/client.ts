@@ -14,6 +14,7 @@ export {
   type EventsOptions,
   SessionApiError,
   type SessionClient,
+  type SessionClientOptions,
 } from "./sessions/client.ts"
 export type {
   AnsweredError,

@@ -1,9 +1,8 @@
 /** `createSessionClient`: the session API as functions, for pages and programs. */
 import { createIds } from "@sessions/core/format"
 import type { SessionContext, SessionInfo } from "@sessions/core"
-import type { ClientOptions } from "../client-options.ts"
 import { type EventsOptions, follow } from "./follow.ts"
-import { type CallSignal, createApiRequests } from "./requests.ts"
+import { type CallSignal, createApiRequests, type SessionClientOptions } from "./requests.ts"
 import { search } from "./search.ts"
 import type {
   DeleteAnswer,
@@ -19,7 +18,7 @@ import type {
 
 export { SessionApiError } from "./api-error.ts"
 export type { EventsOptions } from "./follow.ts"
-export type { CallSignal } from "./requests.ts"
+export type { CallSignal, SessionClientOptions } from "./requests.ts"
 
 export interface SessionClient {
   /** The server makes the id. Never repeated: without its answer it is `indeterminate` whether there is a new session. */
@@ -44,8 +43,8 @@ export interface SessionClient {
   events(id: string, o?: EventsOptions): AsyncIterable<SessionEvent>
 }
 
-/** Throws `invalid` for a wrong `url`. */
-export function createSessionClient(options: ClientOptions): SessionClient {
+/** Throws `invalid` for a wrong `url` or `timeout`. */
+export function createSessionClient(options: SessionClientOptions): SessionClient {
   const requests = createApiRequests(options)
   const { call } = requests
   const newId = createIds()

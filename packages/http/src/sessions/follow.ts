@@ -1,4 +1,5 @@
 /** Follows the events of a session: connects again behind the last event, and never more often than a server can bear. */
+import { bytesOf } from "../bytes.ts"
 import { readEvents, SilentStream } from "../read-events.ts"
 import { SessionApiError } from "./api-error.ts"
 import { type ApiRequests, type CallSignal, type Failure, pause } from "./requests.ts"
@@ -78,7 +79,7 @@ type Connected = { readonly asked: number } & (
 
 /** The events, or why there are none. A stream is one only with its type: a page may have the status of success. */
 async function connect(
-  { send, failureOf }: ApiRequests,
+  { send, limit, failureOf }: ApiRequests,
   id: string,
   { cursor, queue }: Place,
   { signal, stream }: { readonly signal: AbortSignal | undefined; readonly stream: boolean },
@@ -87,16 +88,28 @@ async function connect(
   const path = `/${encodeURIComponent(id)}/events${query}`
   const accept = stream ? "text/event-stream" : "application/json"
   const asked = Date.now()
+  // Of a stream until it begins; then it has limits of its own.
+  const time = limit({ ...(signal !== undefined && { signal }) }, stream ? 0 : WAIT_S * 1_000)
   try {
-    const answer = await send("GET", path, { accept, ...(signal !== undefined && { signal }) })
+    const answer = await send("GET", path, { accept, signal: time.signal })
     const [type = ""] = (answer.headers.get("content-type") ?? "").split(";")
     if (!answer.ok || type.trim().toLowerCase() !== accept) return await failureOf("GET", path, answer)
     if (stream && answer.body !== null) return { body: answer.body, asked }
-    const page = (await answer.json().catch(() => null)) as Partial<EventPage> | null
+    const page = parsedPage(await bytesOf(answer, time.alive))
     return Array.isArray(page?.events) ? { events: page.events, asked } : await failureOf("GET", path, answer)
   } catch (cause) {
     const error = new SessionApiError("unavailable", `GET ${path} got no answer.`, { cause })
     return { error, passes: true, isForeign: false, retryAfter: 0 }
+  } finally {
+    time.end()
+  }
+}
+
+function parsedPage(bytes: Uint8Array): Partial<EventPage> | null {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes)) as Partial<EventPage> | null
+  } catch {
+    return null
   }
 }
 

@@ -9,6 +9,8 @@ import { type Call, createHandler, type HandlerOptions } from "../handler.ts"
 import { checkLimits, createGate, type TenantLimits } from "../limits.ts"
 import { withoutPlaces } from "../parts.ts"
 import { invalid, Refusal } from "../refusal.ts"
+import { repeatsOf } from "../repeats.ts"
+import { WRITE_ID } from "../write-id.ts"
 import { connect, cursorText, lastTurn, parseCursor, toPage, toStream } from "./connection.ts"
 import {
   contextQuery,
@@ -132,15 +134,19 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
   }
 
   const calls: Readonly<Record<SessionAction, (call: SessionCall<P>) => Promise<Response>>> = {
-    async create({ request, sessions }) {
+    async create(call) {
+      const { request, sessions } = call
       const fields = await readJson(request, newSession, bodyLimit)
-      const session = await sessions.create(fields)
-      try {
-        if (session.head === undefined) throw new Error('The session API needs sessions with persistAfter "create".')
-        return json(201, { id: session.id, info: withoutPlaces(await session.info()) })
-      } finally {
-        await session.close()
-      }
+      const created = await once(call, async () => {
+        const session = await sessions.create(fields)
+        try {
+          if (session.head === undefined) throw new Error('The session API needs sessions with persistAfter "create".')
+          return { id: session.id, info: withoutPlaces(await session.info()) }
+        } finally {
+          await session.close()
+        }
+      })
+      return json(201, created)
     },
 
     async list({ url, sessions }) {
@@ -178,25 +184,31 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       )
     },
 
-    async rename({ request, sessions, id }) {
+    async rename(call) {
+      const { request, sessions, id } = call
       const { title } = await readJson(request, newTitle, bodyLimit)
-      return opened(sessions, id, async (session) => {
+      const rename = async (session: Session): Promise<unknown> => {
         await session.title(title)
-        return json(200, { info: withoutPlaces(await session.info()) })
-      })
+        return { info: withoutPlaces(await session.info()) }
+      }
+      return json(200, await once(call, () => opened(sessions, id, rename)))
     },
 
-    async delete({ sessions, id }) {
-      const one = served.get(sessions, id)
-      one.abort()
-      let isDeleted = false
-      try {
-        const { parts, bytes, purged } = await sessions.delete(id)
-        isDeleted = true
-        return json(200, { id, parts, bytes, purged })
-      } finally {
-        one.restart(isDeleted)
-      }
+    async delete(call) {
+      const { sessions, id } = call
+      const deleted = await once(call, async () => {
+        const one = served.get(sessions, id)
+        one.abort()
+        let isDeleted = false
+        try {
+          const { parts, bytes, purged } = await sessions.delete(id)
+          isDeleted = true
+          return { id, parts, bytes, purged }
+        } finally {
+          one.restart(isDeleted)
+        }
+      })
+      return json(200, deleted)
     },
 
     async prompt({ request, sessions, id, principal }) {
@@ -312,6 +324,12 @@ interface SessionCall<P> extends Call<P, SessionRoute> {
 
 /** The calls after which prompts run that an ended server has left. */
 const RESUMING: ReadonlySet<SessionAction> = new Set(["load", "context", "rename", "events", "stop"])
+
+/** A write that something on the way has sent twice is done once, and both requests get its outcome. A prompt has an id of its own. */
+function once<T>({ sessions, route, id, request }: SessionCall<unknown>, act: () => Promise<T>): Promise<T> {
+  const writeId = request.headers.get(WRITE_ID)
+  return repeatsOf(sessions).once(writeId === null ? undefined : `${route.action} ${id} ${writeId}`, act)
+}
 
 function noSession(id: string): SessionError {
   return new SessionError("not_found", `There is no session ${id}.`)

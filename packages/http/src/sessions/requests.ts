@@ -1,19 +1,29 @@
 /** Sends requests to a session handler, and tells its answers from those of other servers. Repeats only what has the same effect once or twice. */
+import { bytesOf } from "../bytes.ts"
 import { type ClientOptions, dropRedirect, handlerUrl } from "../client-options.ts"
 import { errorIn, kindOf, REFUSED, senderOf } from "../provenance.ts"
 import { pauseFor } from "../pause.ts"
+import { DEFAULT_TIMEOUT, isTimeout, startTimeLimit, type TimeLimit } from "../time-limit.ts"
+import { createWriteIds, WRITE_ID } from "../write-id.ts"
 import { SessionApiError } from "./api-error.ts"
+
+export interface SessionClientOptions extends ClientOptions {
+  /** Milliseconds without an answer, or without more of one, after which a request has failed. Default 60,000. */
+  readonly timeout?: number
+}
 
 export interface CallSignal {
   readonly signal?: AbortSignal
 }
 
 export interface ApiRequest extends CallSignal {
-  readonly body?: unknown
+  /** JSON. */
+  readonly body?: string | undefined
   readonly accept?: string
 }
 
-export interface ApiCall<T> extends ApiRequest {
+export interface ApiCall<T> extends CallSignal {
+  readonly body?: unknown
   /** Whether it is sent again until there is an answer. */
   readonly repeats: boolean
   /** Whether JSON with the status of success is the handler's answer. */
@@ -33,6 +43,8 @@ export interface Failure {
 
 export interface ApiRequests {
   readonly send: (method: string, path: string, o?: ApiRequest) => Promise<Response>
+  /** Begins to limit the time of a request, whose server may wait for `more` milliseconds before it answers. */
+  readonly limit: (o: ApiRequest, more?: number) => TimeLimit
   readonly call: <T>(method: string, path: string, o: ApiCall<T>) => Promise<T>
   /** The failure of an answer that is not the one that was asked for. */
   readonly failureOf: (method: string, path: string, answer: Response) => Promise<Failure>
@@ -43,22 +55,34 @@ const ATTEMPTS = 5
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 15_000
 
-export function createApiRequests(options: ClientOptions): ApiRequests {
-  const { fetch = globalThis.fetch.bind(globalThis), headers = {}, credentials } = options
+export function createApiRequests(options: SessionClientOptions): ApiRequests {
+  const { fetch = globalThis.fetch.bind(globalThis), headers = {}, credentials, timeout = DEFAULT_TIMEOUT } = options
   const url = checkedUrl(options)
   const base = `${url}/sessions`
+  const newWriteId = createWriteIds()
+  if (!isTimeout(timeout))
+    throw invalid("createSessionClient: `timeout` must be a whole number of milliseconds above 0.")
+
+  const limit: ApiRequests["limit"] = ({ body, signal }, more = 0) =>
+    startTimeLimit(timeout + more, body?.length ?? 0, signal)
 
   async function send(method: string, path: string, o: ApiRequest = {}): Promise<Response> {
     const { body, signal, accept = "application/json" } = o
     const given = typeof headers === "function" ? await headers() : headers
+    const writes = method !== "GET"
     return fetch(`${base}${path}`, {
       method,
-      headers: { ...given, accept, ...(body !== undefined && { "content-type": "application/json" }) },
+      headers: {
+        ...given,
+        accept,
+        ...(writes && { [WRITE_ID]: newWriteId() }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
       // Only what is given: workerd has no credentials.
       ...(credentials !== undefined && { credentials }),
       cache: "no-store",
       redirect: "manual",
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body }),
       ...(signal !== undefined && { signal }),
     })
   }
@@ -87,14 +111,18 @@ export function createApiRequests(options: ClientOptions): ApiRequests {
   async function attempt<T>(method: string, path: string, o: ApiCall<T>): Promise<{ readonly value: T } | Failure> {
     let answer: Response
     let text: string
+    const body = o.body === undefined ? undefined : JSON.stringify(o.body)
+    const { signal, alive, end } = limit({ ...o, body })
     try {
-      answer = await send(method, path, o)
+      answer = await send(method, path, { body, signal })
       if (!answer.ok) return await failureOf(method, path, answer)
-      text = await answer.text()
+      text = new TextDecoder().decode(await bytesOf(answer, alive))
     } catch (cause) {
       if (o.signal?.aborted === true) throw new SessionApiError("aborted", "The call was aborted.", { cause })
       const error = new SessionApiError(codeOf(method, undefined), `${method} ${path} got no answer.`, { cause })
       return { error, passes: true, isForeign: false, retryAfter: 0 }
+    } finally {
+      end()
     }
     const value = parsed(text) as Partial<T> | undefined
     if (typeof value === "object" && value !== null && o.is(value) === true) return { value: value as T }
@@ -111,14 +139,17 @@ export function createApiRequests(options: ClientOptions): ApiRequests {
     }
   }
 
-  return { send, call, failureOf }
+  return { send, limit, call, failureOf }
 }
 
 function checkedUrl({ url }: ClientOptions): string {
   const handler = handlerUrl(url)
   if (handler !== undefined) return handler
-  const message = 'createSessionClient: `url` must be that of a session handler, such as "https://example.com/api".'
-  throw new SessionApiError("invalid", message)
+  throw invalid('createSessionClient: `url` must be that of a session handler, such as "https://example.com/api".')
+}
+
+function invalid(message: string): SessionApiError {
+  return new SessionApiError("invalid", message)
 }
 
 /** Of an answer that is not the handler's, or of none. Only what reads has certainly changed nothing. */

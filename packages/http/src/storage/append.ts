@@ -4,7 +4,7 @@ import * as z from "zod"
 import { toText } from "../answers.ts"
 import { invalid } from "../refusal.ts"
 import type { AppendHead } from "./protocol.ts"
-import { repeatsOf } from "./repeats.ts"
+import { repeatsOf } from "../repeats.ts"
 
 const head = z.strictObject({ next: z.int().min(1), log: z.string() })
 

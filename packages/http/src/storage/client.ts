@@ -19,10 +19,12 @@ import {
   type Swept,
   watchHeads,
 } from "@sessions/core/storage"
+import { bytesOf } from "../bytes.ts"
 import { type ClientOptions, handlerUrl } from "../client-options.ts"
 import { errorIn, type SentError } from "../provenance.ts"
+import { DEFAULT_TIMEOUT, isTimeout } from "../time-limit.ts"
 import { BLOB_TYPE, LINES_TYPE, linesBody, NO_SUCH_BLOB } from "./protocol.ts"
-import { bytesOf, done, isCount, isHead, isHeadInfo, json } from "./read-answer.ts"
+import { done, isCount, isHead, isHeadInfo, json } from "./read-answer.ts"
 import { readPages } from "./read-pages.ts"
 import { readRows, toError } from "./read-rows.ts"
 import { createRequests, type Requests } from "./requests.ts"
@@ -81,14 +83,14 @@ interface Reached {
   readonly description: string
 }
 
-function reach(call: string, { timeout = 60_000, ...options }: ConnectHttpStorageOptions): Reached {
+function reach(call: string, { timeout = DEFAULT_TIMEOUT, ...options }: ConnectHttpStorageOptions): Reached {
   const url = handlerUrl(options.url)
   if (url === undefined)
     throw new StorageError(
       "invalid",
       `${call}: \`url\` must be that of a storage handler, such as "https://example.com/storage".`,
     )
-  if (!(Number.isSafeInteger(timeout) && timeout > 0))
+  if (!isTimeout(timeout))
     throw new StorageError("invalid", `${call}: \`timeout\` must be a whole number of milliseconds above 0.`)
   return { requests: createRequests({ ...options, url }, timeout), description: url }
 }

@@ -1,7 +1,7 @@
 /** Replaces a document, and recognizes its own text if the storage refuses the change. */
 import { hasStorageCode, type SessionStorage } from "@sessions/core/storage"
 import * as z from "zod"
-import { repeatsOf } from "./repeats.ts"
+import { repeatsOf } from "../repeats.ts"
 
 /** The texts as they were and as they shall be; null: no document. A version is derived from the text, so it does not travel. */
 export interface DocumentChange {

@@ -15,11 +15,12 @@ import { type Call, createHandler, type Handler, type HandlerOptions, logError }
 import { checkLimits, createGate, type Gate, type TenantLimits } from "../limits.ts"
 import { withoutPlaces } from "../parts.ts"
 import { invalid, Refusal } from "../refusal.ts"
+import { repeatsOf } from "../repeats.ts"
+import { WRITE_ID } from "../write-id.ts"
 import { appendLines, toAppend } from "./append.ts"
 import { changeDocument, documentChange } from "./documents.ts"
 import { readPage } from "./page.ts"
-import { BLOB_TYPE, LINES_TYPE, NO_SUCH_BLOB, WRITE_ID } from "./protocol.ts"
-import { repeatsOf } from "./repeats.ts"
+import { BLOB_TYPE, LINES_TYPE, NO_SUCH_BLOB } from "./protocol.ts"
 import {
   blobQuery,
   deleteQuery,

@@ -36,9 +36,6 @@ export const LAST_ROW = '{"end":true}'
 /** The code of the 404 for a missing blob. Any other 404 is that of a wrong URL. */
 export const NO_SUCH_BLOB = "no_such_blob"
 
-/** Names a write, so that a proxy or a browser that sends it twice does not do it twice. */
-export const WRITE_ID = "idempotency-key"
-
 // `fatal`: U+FFFD would replace other bytes. `ignoreBOM`: a BOM would vanish.
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 

@@ -1,20 +1,9 @@
 /** Reads the body of an answer to its end, and makes sure that it is the handler's: a page with status 200 proves nothing. */
 import type { Head, HeadInfo } from "@sessions/core/storage"
+import { bytesOf } from "../bytes.ts"
 import { kindOf } from "../provenance.ts"
-import { joined } from "./bytes.ts"
 import { decode } from "./protocol.ts"
 import type { Read } from "./requests.ts"
-
-/** The bytes of the body. */
-export async function bytesOf(response: Response, alive: () => void): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces: Uint8Array[] = []
-  const reader = response.body?.getReader()
-  for (let step = await reader?.read(); step?.done === false; step = await reader?.read()) {
-    alive()
-    pieces.push(step.value)
-  }
-  return joined(pieces)
-}
 
 /** The body as JSON, if `is` accepts it. */
 export function json<T>(is: (value: Partial<T>) => unknown): Read<T> {

@@ -1,6 +1,6 @@
 /** Reads a log page by page. Each page is decoded as it arrives, and given to the caller when it is known to be whole. */
 import { type CheckedRange, type Chunk, hasStorageCode, MAX_CHUNK_BYTES, StorageError } from "@sessions/core/storage"
-import { joined } from "./bytes.ts"
+import { joined } from "../bytes.ts"
 import { decode, FURTHER_PAGE_BYTES, type PageHead } from "./protocol.ts"
 import { isCount } from "./read-answer.ts"
 import type { Ask, Requests } from "./requests.ts"

@@ -2,7 +2,8 @@
 import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
 import { type ClientOptions, dropRedirect } from "../client-options.ts"
 import { errorIn, kindOf, REFUSED, senderOf } from "../provenance.ts"
-import { WRITE_ID } from "./protocol.ts"
+import { startTimeLimit } from "../time-limit.ts"
+import { createWriteIds, WRITE_ID } from "../write-id.ts"
 
 export interface Ask {
   readonly method?: "GET" | "POST" | "PUT" | "DELETE"
@@ -43,9 +44,6 @@ const KEPT: ReadonlySet<string> = new Set<StorageErrorCode>([
   "misconfigured",
 ])
 
-/** `fetch` does not tell how much of a body was sent, so a body has more time by its length: as if each line had half a megabit a second. */
-const LEAST_BYTES_PER_MS = 64
-
 /** With these the request was not sent: the connection was refused, or the name is unknown. The first three are Node's, the last Bun's. */
 const NOT_SENT: ReadonlySet<unknown> = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ConnectionRefused"])
 
@@ -79,15 +77,7 @@ export function createRequests(
   }
 
   async function within<T>(ask: Ask, read: Read<T>): Promise<T> {
-    const limit = new AbortController()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const start = (ms: number, what: string): void => {
-      clearTimeout(timer)
-      timer = setTimeout(() => limit.abort(new Error(`${what} ${ms} ms.`)), ms)
-    }
-    const alive = (): void => start(timeout, "Nothing more arrived for")
-    start(timeout + Math.ceil((ask.body?.length ?? 0) / LEAST_BYTES_PER_MS), "There was no answer within")
-    const signal = ask.signal === undefined ? limit.signal : AbortSignal.any([ask.signal, limit.signal])
+    const { signal, alive, end } = startTimeLimit(timeout, ask.body?.length ?? 0, ask.signal)
     try {
       const response = await open(ask, signal)
       if (!response.ok && response.status !== ask.allow) throw await refusal(ask, response, { asked: urlOf(ask), url })
@@ -96,18 +86,11 @@ export function createRequests(
       if (error instanceof StorageError) throw error
       throw lost(ask, error)
     } finally {
-      clearTimeout(timer)
+      end()
     }
   }
 
   return { send: within, stream: (ask) => within(ask, async (response) => response), timeout }
-}
-
-/** Numbers the writes of a client. Its part of the ids is random; pages without https have no `crypto.randomUUID`. */
-function createWriteIds(): () => string {
-  const client = crypto.getRandomValues(new Uint32Array(4)).join("-")
-  let writes = 0
-  return () => `${client}-${++writes}`
 }
 
 function searchOf(query: NonNullable<Ask["query"]>): string {
