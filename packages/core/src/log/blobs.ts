@@ -34,10 +34,8 @@ export async function restoreEntries(
   entries: readonly Entry[],
   o: CallOptions & { readonly foreign?: boolean } = {},
 ): Promise<RestoredEntries> {
-  const foreign = o.foreign === true
-  const mayRefer = (entry: Entry): boolean => entry.blobs !== undefined || foreign
   const hashes = new Set<string>()
-  for (const entry of entries) if (mayRefer(entry)) for (const ref of blobRefs(entry, { foreign })) hashes.add(ref.hash)
+  for (const entry of entries) for (const ref of blobRefs(entry, o)) hashes.add(ref.hash)
   if (hashes.size === 0) return { entries, diagnostics: [] }
   const found = new Map<string, Uint8Array>()
   await atOnce([...hashes], async (hash) => {
@@ -46,8 +44,7 @@ export async function restoreEntries(
   })
   const diagnostics: Diagnostic[] = []
   const restored = entries.map((entry) => {
-    if (!mayRefer(entry)) return entry
-    const { entry: whole, missing } = restoreBlobs(entry, (hash) => found.get(hash), { foreign })
+    const { entry: whole, missing } = restoreBlobs(entry, (hash) => found.get(hash), o)
     for (const hash of missing) {
       const message = `Entry ${entry.id} refers to the blob ${hash}, which is not in ${storage.description}.`
       diagnostics.push({ code: "missing_blob", seq: entry.seq, entryId: entry.id, message })
