@@ -48,7 +48,7 @@ export const steps = [
   packedChecks("packages"),
   scriptCheck("size", "check:size"),
   scriptCheck("example", "check:example"),
-  vitest("node", absent.node, 12),
+  vitest("node", absent.node, 20),
   vitest("bun", absent.bun, 20),
   vitest("deno", absent.deno, 20),
   // The longest first, so that the lanes end together.
@@ -62,7 +62,7 @@ export const steps = [
   mutants(absent.node),
   exam,
   page("webkit", 2),
-  onPostgres("node", 2),
+  onPostgres("node", 15),
   entries("bun", absent.bun, 1),
   entries("deno", absent.deno, 1),
   browser("webkit", 3),

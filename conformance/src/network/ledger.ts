@@ -11,8 +11,13 @@ export interface Ledger {
   readonly calls: readonly LedgerCall[]
   /** Compares what is stored at the end with the outcome of each call. */
   readonly check: () => Promise<void>
-  /** The contradictions so far. */
-  readonly wrong: readonly string[]
+}
+
+export interface LedgerOptions {
+  /** Milliseconds within which each call must end. */
+  readonly timeLimit: number
+  /** Gets the contradictions. */
+  readonly wrong: string[]
 }
 
 type Truth = "done" | "refused" | "unknown"
@@ -23,8 +28,11 @@ const DOCUMENT = "d"
 const HARMLESS: ReadonlySet<string> = new Set(["unavailable", "quota", "too_large", "misconfigured"])
 
 /** `direct` meets nothing on its way. */
-export function createLedger(direct: SessionStorage, storage: SessionStorage, timeLimit: number): Ledger {
-  const wrong: string[] = []
+export function createLedger(
+  direct: SessionStorage,
+  storage: SessionStorage,
+  { timeLimit, wrong }: LedgerOptions,
+): Ledger {
   const lines = new Map<string, { readonly truth: Truth; readonly seq: number | undefined }>()
   const creations = new Map<string, Truth>()
   const deletions = new Map<string, Truth>()
@@ -97,7 +105,6 @@ export function createLedger(direct: SessionStorage, storage: SessionStorage, ti
   }
 
   return {
-    wrong,
     calls: [
       append,
       append,

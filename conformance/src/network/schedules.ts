@@ -1,4 +1,6 @@
 /** Random schedules of calls whose requests meet random faults: nothing acknowledged is missing, nothing refused is there, no code is wrong. */
+import type { SessionStorage } from "@sessions/core/storage"
+import { showError } from "../helpers/show.ts"
 import { TIME_LIMIT_MS } from "../helpers/timeout.ts"
 import type { TestFunction } from "../runner/register.ts"
 import type { Subject } from "../subject.ts"
@@ -15,28 +17,42 @@ export interface ScheduleOptions {
   readonly parallel?: number
   /** Milliseconds within which each call must end. Default 120,000. */
   readonly timeLimit?: number
-  /** Called when all have ended without a contradiction, with the number of requests that met a fault. */
+  /** Called at the end of each test without a contradiction, with the number of requests that met a fault. */
   readonly onEnd?: (counts: { readonly runs: number; readonly faults: number }) => void
 }
 
-/** Registers one test that runs the schedules, with the seed in its title. */
+/** Of one test: a runner ends a test that takes long. */
+const RUNS_A_TEST = 250
+
+/** Registers tests that run the schedules, some hundred each, with the seed in their titles. */
 export function registerSchedules<L>(test: TestFunction, subject: Subject<L>, options: ScheduleOptions = {}): void {
-  const { seed = Date.now() % 1_000_000, runs = 100, parallel = 10 } = options
-  test(`${subject.name}: ${runs} schedules on a troubled network, seed ${seed}`, async () => {
-    const wrong: string[] = []
-    let faults = 0
-    let next = 0
-    const work = async (): Promise<void> => {
-      for (let n = next++; n < runs; n = next++) {
-        const found = await runSchedule(subject, seed + n, options)
-        wrong.push(...found.wrong)
-        faults += found.faults
-      }
+  const { seed = Date.now() % 1_000_000, runs = 100 } = options
+  for (let from = 0; from < runs; from += RUNS_A_TEST) {
+    const some = Math.min(RUNS_A_TEST, runs - from)
+    test(`${subject.name}: ${some} schedules on a troubled network, seed ${seed + from}`, () =>
+      runSchedules(subject, seed + from, some, options))
+  }
+}
+
+async function runSchedules<L>(
+  subject: Subject<L>,
+  seed: number,
+  runs: number,
+  options: ScheduleOptions,
+): Promise<void> {
+  const wrong: string[] = []
+  let faults = 0
+  let next = 0
+  const work = async (): Promise<void> => {
+    for (let n = next++; n < runs; n = next++) {
+      const found = await runSchedule(subject, seed + n, options)
+      wrong.push(...found.wrong)
+      faults += found.faults
     }
-    await Promise.all(Array.from({ length: Math.min(parallel, runs) }, work))
-    if (wrong.length > 0) throw new Error([`${wrong.length} contradictions:`, ...wrong.slice(0, 20)].join("\n"))
-    options.onEnd?.({ runs, faults })
-  })
+  }
+  await Promise.all(Array.from({ length: Math.min(options.parallel ?? 10, runs) }, work))
+  if (wrong.length > 0) throw new Error([`${wrong.length} contradictions:`, ...wrong.slice(0, 20)].join("\n"))
+  options.onEnd?.({ runs, faults })
 }
 
 /** The ways in which what is stored contradicts what the calls of a seed were told, and how many requests met a fault. */
@@ -49,15 +65,19 @@ export async function runSchedule<L>(
   if (network === undefined) throw new TypeError(`The subject ${subject.name} has no network.`)
   const random = randomOf(seed)
   const location = await subject.makeLocation()
-  const direct = await subject.open(location)
+  const open: SessionStorage[] = []
+  const wrong: string[] = []
   let faults = 0
-  const { storage, arrive = async () => undefined } = await network.open(location, () => {
-    if (random() >= FAULT_RATE) return undefined
-    faults++
-    return network.names[below(network.names.length, random)]
-  })
-  const ledger = createLedger(direct, storage, timeLimit)
   try {
+    const direct = await subject.open(location)
+    open.push(direct)
+    const { storage, arrive = async () => undefined } = await network.open(location, () => {
+      if (random() >= FAULT_RATE) return undefined
+      faults++
+      return network.names[below(network.names.length, random)]
+    })
+    open.push(storage)
+    const ledger = createLedger(direct, storage, { timeLimit, wrong })
     for (let n = 0; n < calls; n++) {
       await (ledger.calls[below(ledger.calls.length, random)] as LedgerCall)(n)
       // What is late arrives between two calls, some time.
@@ -65,12 +85,13 @@ export async function runSchedule<L>(
     }
     await arrive()
     await ledger.check()
+  } catch (error) {
+    wrong.push(`it ended with ${showError(error)}`)
   } finally {
-    await storage[Symbol.asyncDispose]()
-    await direct[Symbol.asyncDispose]()
+    for (const storage of open) await storage[Symbol.asyncDispose]()
     await subject.removeLocation?.(location)
   }
-  return { wrong: ledger.wrong.map((text) => `seed ${seed}, ${text}`), faults }
+  return { wrong: wrong.map((text) => `seed ${seed}, ${text}`), faults }
 }
 
 const FAULT_RATE = 0.5
