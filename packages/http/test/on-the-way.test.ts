@@ -1,8 +1,9 @@
 /** What is on the way to the handler has limits, and may be slow: batches are divided, and only a pause ends a request. */
-import { createSessions } from "@sessions/core"
+import { createSessions, type Sessions } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
 import { afterEach, expect, test, vi } from "vitest"
 import { createHttpStorage } from "../src/client.ts"
-import { codeOf, type Wire, wire } from "./wire.ts"
+import { codeOf, linesOf, type Wire, wire } from "./wire.ts"
 
 afterEach(() => void vi.useRealTimers())
 
@@ -29,6 +30,62 @@ test("appends that a proxy refuses together with 413 are sent in smaller batches
   await Promise.all(appends)
   expect((await session.info()).messageCount).toBe(300)
   expect(refused.count).toBeLessThan(5)
+})
+
+/** A session of 4 MB, elsewhere. */
+async function longSession(id: string): Promise<Sessions> {
+  const sessions = createSessions({ storage: createMemoryStorage() })
+  const session = await sessions.create({ id })
+  for (let n = 0; n < 8; n++)
+    await session.append(Array.from({ length: 50 }, (_, k) => message(`${n} ${k} ${"x".repeat(10_000)}`)))
+  await session.close()
+  return sessions
+}
+
+test("a copy, an import and a merge that a proxy refuses with 413 go in parts", async () => {
+  const { storage, behind, refused } = await behindNginx()
+  const sessions = createSessions({ storage })
+  const local = await longSession("long")
+  const original = await linesOf(local.storage, "long")
+
+  await local.copy("long", storage)
+  const [header = "", ...copied] = await linesOf(behind, "long")
+  expect(copied).toEqual(original.slice(1))
+  // Until all parts are there, it is no whole log.
+  expect(JSON.parse(header)).toMatchObject({ origin: { lines: original.length } })
+  expect((await sessions.list()).sessions).toMatchObject([{ id: "long", messageCount: 400 }])
+
+  const { id } = await sessions.import(await textOf(local.export("long")), { id: "imported" })
+  expect((await (await sessions.open(id)).info()).messageCount).toBe(400)
+  expect((await behind.head(id))?.next).toBe(original.length)
+
+  const other = await local.open("long")
+  for (let n = 0; n < 2; n++)
+    await other.append(Array.from({ length: 100 }, (_, k) => message(`more ${n} ${k} ${"x".repeat(10_000)}`)))
+  await other.close()
+  expect(await local.merge("long", storage)).toMatchObject({ sent: 200, received: 0 })
+  expect((await linesOf(behind, "long")).length).toBe(original.length + 200)
+  expect(refused.count).toBeLessThan(20)
+})
+
+test("a copy in parts that ends before its last one is incomplete, and the same call completes it", async () => {
+  const on = await behindNginx()
+  const { fetch } = on
+  let appends = 0
+  on.fetch = async (url, init) => {
+    if (init.method === "POST" && url.endsWith("/lines") && ++appends > 4) throw new TypeError("fetch failed")
+    return fetch(url, init)
+  }
+  const local = await longSession("long")
+  const count = (await linesOf(local.storage, "long")).length
+  await expect(local.copy("long", on.storage)).rejects.toMatchObject({ code: "indeterminate" })
+  const part = (await on.behind.head("long"))?.next ?? 0
+  expect(part).toBeGreaterThan(1)
+  expect(part).toBeLessThan(count)
+  expect((await createSessions({ storage: on.behind }).list()).sessions).toMatchObject([{ incomplete: true }])
+  on.fetch = fetch
+  await local.copy("long", on.storage)
+  expect((await on.behind.head("long"))?.next).toBe(count)
 })
 
 test("a line that alone is refused with 413 is `too_large`, and the sentence names the proxy and its limit", async () => {
@@ -106,3 +163,9 @@ test("a large body has time to be sent at half a megabit a second; a small one h
   await vi.advanceTimersByTimeAsync(210_000)
   expect([await large, await small]).toEqual(["done", "indeterminate"])
 })
+
+async function textOf(pieces: AsyncIterable<string>): Promise<string> {
+  let text = ""
+  for await (const piece of pieces) text += piece
+  return text
+}

@@ -1,6 +1,7 @@
 /** Cuts a log into batches of lines that are appended at once, each with the session information up to its end; sends a batch. */
 import type { Report } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
+import { hasCode } from "../format/errors.ts"
 import { parseLine } from "../format/line.ts"
 import { type InfoProjection, ownCopy, projectInPlace, startProjection } from "../info/projection.ts"
 import { infoText } from "../info/store.ts"
@@ -105,6 +106,14 @@ export function lineToSend(line: string, putBlobs: LineToWrite["putBlobs"]): Bat
   return putBlobs === undefined ? { line } : { line, putBlobs }
 }
 
+export interface SendOptions extends CallOptions {
+  readonly now?: (() => number) | undefined
+  /** The lines are written by one append or not at all. Default false: in parts, if the way to the storage takes no request of their size. */
+  readonly whole?: boolean
+  /** Called with the bytes of lines that were too large for one request. */
+  readonly onTooLarge?: (bytes: number) => void
+}
+
 /** Puts the blobs of the lines, then appends them until the outcome is known. */
 export async function sendBatch(
   storage: SessionStorage,
@@ -112,16 +121,33 @@ export async function sendBatch(
   batch: readonly BatchLine[],
   expect: 0 | Head,
   projection: InfoProjection | undefined,
-  o: CallOptions & { readonly now?: (() => number) | undefined },
+  o: SendOptions,
 ): Promise<Written> {
   const puts = batch.flatMap(({ putBlobs }) => putBlobs ?? [])
   const lines = batch.map(({ line }) => line)
   const info = projection && infoText(projection)
-  const send = (): Promise<Written> =>
-    // A call that was aborted may still be writing this batch, and it is the same one.
-    writeLines(storage, id, lines, { ...signalOf(o), expect, info, sameIsOwn: true })
+  const send = (): Promise<Written> => sendLines(storage, id, lines, expect, info, o)
   if (puts.length === 0) return send()
   return sendWithBlobs(() => atOnce(puts, (put) => put()), send, o.now ?? Date.now)
+}
+
+/** The outcome of the last part that was sent: what an earlier one has written stays. Session information comes with the last one. */
+async function sendLines(
+  storage: SessionStorage,
+  id: string,
+  lines: readonly string[],
+  expect: 0 | Head,
+  info: string | undefined,
+  o: SendOptions,
+): Promise<Written> {
+  // A call that was aborted may still be writing this batch, and it is the same one.
+  const written = await writeLines(storage, id, lines, { ...signalOf(o), expect, info, sameIsOwn: true })
+  const isTooLarge = written.kind === "refused" && hasCode(written.error, "too_large")
+  if (!isTooLarge || o.whole === true || lines.length === 1) return written
+  o.onTooLarge?.(lines.reduce((sum, line) => sum + utf8Length(line) + 1, 0))
+  const half = Math.ceil(lines.length / 2)
+  const first = await sendLines(storage, id, lines.slice(0, half), expect, undefined, o)
+  return first.kind === "committed" ? sendLines(storage, id, lines.slice(half), first.head, info, o) : first
 }
 
 /** Session information of the lines so far. */

@@ -143,14 +143,16 @@ export async function write(
   let head: Head = { next: side.head.next, log: side.head.log }
   let projection = lines.length === 0 ? undefined : ownCopy(await currentInfo(storage, id, side.head, signalOf(o)))
   let entries = 0
-  for (const batch of batchesOf(lines, Math.min(BATCH_BYTES, storage.capabilities.maxBatchBytes))) {
+  let most = Math.min(BATCH_BYTES, storage.capabilities.maxBatchBytes)
+  const onTooLarge = (bytes: number): void => void (most = Math.min(most, bytes / 2))
+  for (const batch of batchesOf(lines, () => most)) {
     if (o.signal?.aborted === true) throw aborted(id, storage, o.signal.reason)
     for (const { entry } of batch) {
       projectInPlace(projection as InfoProjection, entry, log.end)
       log.push(stubOf(entry))
     }
     projection = withTips(projection as InfoProjection, tipsOfLog(log, settled), settled)
-    const written = await sendBatch(storage, id, batch, head, projection, o)
+    const written = await sendBatch(storage, id, batch, head, projection, { ...o, onTooLarge })
     if (written.kind === "conflict") return { head: undefined, entries }
     if (written.kind !== "committed") throw written.error
     head = written.head
@@ -160,21 +162,20 @@ export async function write(
   return { head, entries }
 }
 
-/** Lines of other batches refer to each other backwards only, so a log that ends in any of them is whole. */
-function batchesOf(lines: readonly NewLine[], most: number): NewLine[][] {
-  const batches: NewLine[][] = []
+/** Lines of other batches refer to each other backwards only, so a log that ends in any of them is whole. `most`: the bytes of the next one. */
+function* batchesOf(lines: readonly NewLine[], most: () => number): Generator<NewLine[], void, undefined> {
+  let batch: NewLine[] = []
   let bytes = 0
   for (const line of lines) {
-    const batch = batches.at(-1)
-    if (batch === undefined || bytes + line.bytes > most) {
-      batches.push([line])
-      bytes = line.bytes
-    } else {
-      batch.push(line)
-      bytes += line.bytes
+    if (batch.length > 0 && bytes + line.bytes > most()) {
+      yield batch
+      batch = []
+      bytes = 0
     }
+    batch.push(line)
+    bytes += line.bytes
   }
-  return batches
+  if (batch.length > 0) yield batch
 }
 
 function aborted(id: string, { description }: SessionStorage, cause: unknown): StorageError {

@@ -4,7 +4,7 @@
  * repeating the call continues after the last stored line.
  */
 import type { Report } from "../format/diagnostics.ts"
-import { SessionError } from "../format/errors.ts"
+import { hasCode, SessionError } from "../format/errors.ts"
 import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
 import { parseLine } from "../format/line.ts"
 import type { InfoProjection } from "../info/projection.ts"
@@ -14,7 +14,7 @@ import { signalOf } from "../storage/signals.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { CallOptions, Chunk, Head, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
-import { type Batch, batchesOf, sendBatch } from "./batches.ts"
+import { type Batch, batchesOf, sendBatch, type SendOptions } from "./batches.ts"
 import { HeldLog } from "./held-log.ts"
 import { asLines, type LogToWrite } from "./log-to-write.ts"
 
@@ -65,7 +65,7 @@ export async function writeLog(storage: SessionStorage, log: LogToWrite, o: Writ
   const size = await measure(storage, log, batchBytes, stepBytes, o)
   const singleBytes = o.foreign === true ? storage.capabilities.maxBatchBytes : batchBytes
   const single = size.bytes <= singleBytes
-  const header = log.header(single ? undefined : size.lines)
+  let header = log.header(single ? undefined : size.lines)
   const counted = { header, lines: size.lines, changed: (now: string) => changed(storage, id, size.lines, now) }
   const report = o.report ?? ignore
   const batches =
@@ -80,7 +80,15 @@ export async function writeLog(storage: SessionStorage, log: LogToWrite, o: Writ
       const batch = there === undefined ? whole : await withoutStored(storage, id, whole, there, o)
       if (batch === undefined) continue
       checkAborted(o.signal, id, head)
-      head = await writeBatch(storage, id, head, batch, o)
+      try {
+        head = await writeBatch(storage, id, head, batch, { ...o, whole: single && head === undefined })
+      } catch (error) {
+        if (!single || head !== undefined || !hasCode(error, "too_large")) throw error
+        // In parts, so the header says how many lines there are. Readers compute the information, which has other numbers now.
+        header = log.header(size.lines)
+        projection = undefined
+        head = await writeBatch(storage, id, head, { ...withHeader(batch, header), projection }, o)
+      }
       o.onProgress?.({ lines: head.next, bytes: batch.total })
     }
     const info = projectionIn(projection, head)
@@ -195,12 +203,16 @@ function isSameHeader(ours: string, stored: string, anyTimestamp: boolean): bool
   return comparable(ours) === comparable(stored)
 }
 
+function withHeader({ lines: [first, ...lines], ...batch }: Batch, header: string): Batch {
+  return { ...batch, lines: [{ ...first, line: header }, ...lines] }
+}
+
 async function writeBatch(
   storage: SessionStorage,
   id: string,
   head: Head | undefined,
   { lines, projection }: Batch,
-  o: WriteLogOptions,
+  o: SendOptions,
 ): Promise<Head> {
   const written = await sendBatch(storage, id, lines, head ?? 0, projectionIn(projection, head), o)
   if (written.kind === "conflict") throw head === undefined ? idTaken(storage, id) : otherWriter(storage, id)

@@ -137,6 +137,43 @@ test.each(Object.entries(READS))("%s: what is there, or a failure", async (_, ac
   expect(wrong).toEqual([])
 })
 
+test("`timeout` counts from the last piece of an answer, and a body has time for its length", async () => {
+  const { handler, client: direct } = serve({ maxBodyBytes: 20_000_000 })
+  const { id } = await direct.create({ title: "x".repeat(1_000) })
+  let pause = 0
+  let delay = 0
+  const client = createSessionClient({
+    url: "http://host",
+    timeout: 10_000,
+    async fetch(url, { signal, ...init }) {
+      await Promise.race([new Promise((resolve) => setTimeout(resolve, delay)), firing(signal)])
+      const answer = await handler(new Request(url, init))
+      const bytes = new Uint8Array(await answer.arrayBuffer())
+      let at = 0
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          await Promise.race([new Promise((resolve) => setTimeout(resolve, pause)), firing(signal)])
+          if (at >= bytes.length) controller.close()
+          else controller.enqueue(bytes.slice(at, (at += 100)))
+        },
+      })
+      return new Response(body, { status: answer.status, headers: answer.headers })
+    },
+  })
+  pause = 9_000
+  expect((await ended(client.load(id))).code).toBe("done")
+  pause = 11_000
+  expect((await ended(client.load(id))).code).toBe("unavailable")
+  pause = 0
+  delay = 20_000
+  expect((await ended(client.rename(id, "y".repeat(1_000)))).code).toBe("indeterminate")
+  expect((await ended(client.create({ systemPromptOverride: "y".repeat(1_000_000) }))).code).toBe("done")
+})
+
+function firing(signal: AbortSignal | null | undefined): Promise<never> {
+  return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error)))
+}
+
 const SEED = Math.trunc(Math.random() * 1_000_000)
 
 test(`schedules of calls that meet random answers, seed ${SEED}`, async () => {
