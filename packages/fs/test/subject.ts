@@ -1,10 +1,10 @@
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import type { Subject } from "@sessions/conformance"
 import type { Capabilities, SessionStorage } from "@sessions/core/storage"
 import { createFileStorage, type FileStorageOptions } from "@sessions/fs"
-import { createFaultyFiles, dead, type Fault, type FaultyFiles, isLogWrite, systemError } from "./faulty-files.ts"
+import { createFaultyFiles, dead, type Fault, type FaultyFiles, type FileCall, isLogWrite, systemError } from "./faulty-files.ts"
 
 export const fileSystem: Subject<Place> = createSubject("fs", {})
 /** Every acknowledgement after a sync. */
@@ -120,11 +120,16 @@ type ArmedFault = (...of: [...Parameters<Fault>, FaultyFiles]) => unknown
 function arm(place: Place, fault: ArmedFault): void {
   for (const files of place.open.values()) {
     files.fault = (call, proceed) => {
-      if (!isLogWrite(call)) return proceed()
+      if (!isLogWrite(call) || isBesideLog(call)) return proceed()
       for (const others of place.open.values()) others.fault = undefined
       return fault(call, proceed, files)
     }
   }
+}
+
+/** Whether it writes what is derived from a log that is there, such as its information: some time after the append, which does not wait for it. */
+function isBesideLog({ path }: FileCall): boolean {
+  return path.includes(".tmp-") && fs.readdirSync(dirname(path)).some((name) => name.endsWith(".jsonl"))
 }
 
 function partsOf(root: string, session: string): { path: string; from: number }[] {
