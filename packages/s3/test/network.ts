@@ -13,15 +13,12 @@ const LIMITS = { requestTimeout: 1_000, patience: 300, ...SMALL_SIZES }
 /** Some of each kind, for a test that must be quick. */
 export const FEW: readonly string[] = [
   "200 with a page, done",
-  "403 with a page, done",
   "404 with a page, instead",
-  "413 with a page, instead",
   "503 with a page, done",
   "a connection that breaks, done",
   "no answer, instead",
   "cut off",
   "twice",
-  "without a length",
   "with another ETag",
   "the request sent twice",
   "the request later",
