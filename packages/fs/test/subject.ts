@@ -4,7 +4,15 @@ import { dirname, join } from "node:path"
 import type { Subject } from "@sessions/conformance"
 import type { Capabilities, SessionStorage } from "@sessions/core/storage"
 import { createFileStorage, type FileStorageOptions } from "@sessions/fs"
-import { createFaultyFiles, dead, type Fault, type FaultyFiles, type FileCall, isLogWrite, systemError } from "./faulty-files.ts"
+import {
+  createFaultyFiles,
+  dead,
+  type Fault,
+  type FaultyFiles,
+  type FileCall,
+  isLogWrite,
+  systemError,
+} from "./faulty-files.ts"
 
 export const fileSystem: Subject<Place> = createSubject("fs", {})
 /** Every acknowledgement after a sync. */
