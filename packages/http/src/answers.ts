@@ -1,4 +1,5 @@
 /** Answers as JSON, and the bodies of requests up to a limit. */
+import { isTooDeep, MAX_DEPTH, toJsonText } from "@sessions/core/format"
 import type * as z from "zod"
 import { invalid, Refusal } from "./refusal.ts"
 
@@ -8,8 +9,13 @@ export const NO_STORE: Readonly<Record<string, string>> = {
   "x-content-type-options": "nosniff",
 }
 
-export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(JSON.stringify(body), {
+/** What another program has stored may be deeper than this runtime can write. */
+export function json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): Response {
+  return jsonText(status, toJsonText(body), headers)
+}
+
+export function jsonText(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(text, {
     status,
     headers: { "content-type": "application/json", ...NO_STORE, ...headers },
   })
@@ -82,9 +88,11 @@ function tooLarge(limit: number): Refusal {
   return new Refusal(413, "too_large", `The body has more than ${limit} bytes.`)
 }
 
-/** A body of JSON that the schema accepts; 400 otherwise. */
+/** A body of JSON that the schema accepts; 400 otherwise, and 413 if it is nested deeper than a record may be. */
 export async function readJson<T>(request: Request, schema: z.ZodType<T>, limit: BodyLimit): Promise<T> {
   const text = toText(await readBytes(request, "application/json", limit))
+  if (isTooDeep(text))
+    throw new Refusal(413, "too_large", `The body has over ${MAX_DEPTH} levels of objects and lists.`)
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2"
 import { Readable } from "node:stream"
-import { json } from "./answers.ts"
+import { jsonText } from "./answers.ts"
 import type { Handler } from "./handler.ts"
 
 /** A request of either module, with what Express and its kind add to it. */
@@ -45,7 +45,7 @@ async function serve(handler: Handler, incoming: Incoming, outgoing: Outgoing): 
 async function answerOf(handler: Handler, incoming: Incoming): Promise<Response> {
   const request = toRequest(incoming, handler.basePath ?? "")
   if (request !== undefined) return handler(request)
-  return json(400, { error: { code: "invalid", message: "This address or method cannot be served." } })
+  return failed(400, "invalid", "This address or method cannot be served.")
 }
 
 function destroy(outgoing: Outgoing): void {
@@ -109,7 +109,11 @@ function readBefore(): Response {
   const message =
     "The body of the request was read before it reached the handler of @sessions/http, and is not in `request.body`. Mount the handler before what " +
     "reads bodies."
-  return json(500, { error: { code: "internal", message } })
+  return failed(500, "internal", message)
+}
+
+function failed(status: number, code: string, message: string): Response {
+  return jsonText(status, JSON.stringify({ error: { code, message } }))
 }
 
 /** Without the names with a colon, by which HTTP/2 has method and path. */

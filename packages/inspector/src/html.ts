@@ -1,4 +1,5 @@
 /** The HTML file around the data: a Content-Security-Policy that runs this package's script alone, its style, and blocks of JSON. */
+import { toJsonText } from "@sessions/core/format"
 import { SCRIPT, SCRIPT_HASH, STYLE, STYLE_HASH } from "./page/assets.ts"
 
 /**
@@ -57,7 +58,7 @@ export function endOfPage(): string {
 
 /** A block that the page reads. Its type is no script's, so a browser never runs it. `session` is a session id. */
 export function dataBlock(session: string, kind: string, value: unknown, range: string = ""): string {
-  return `<script type="application/json" data-session="${session}" data-kind="${kind}"${range}>${escapeJson(JSON.stringify(value))}</script>\n`
+  return `<script type="application/json" data-session="${session}" data-kind="${kind}"${range}>${escapeJson(toJsonText(value))}</script>\n`
 }
 
 /** The same JSON without `<`, so that nothing in it ends the block or begins a comment. */

@@ -2,6 +2,7 @@
  * Applies a caller's redaction to records. It gets every text of a record but the fields that hold the log together: ids, types, roles,
  * times, and the names of the fields of entries, messages and blocks. Free data, such as the arguments of a tool, is redacted with its keys.
  */
+import { MAX_DEPTH, toJsonText } from "@sessions/core/format"
 import { isObject } from "./model/fields.ts"
 import { COUNTS } from "./model/types.ts"
 
@@ -12,12 +13,14 @@ export function redactRecord<T>(record: T, redact: Redact): T {
   return redactFields(record, redact, "entry") as T
 }
 
-/** Every text, and every key. */
-export function redactData<T>(value: T, redact: Redact): T {
+/** Every text, and every key. What is nested deeper than a record may be is a text. */
+export function redactData<T>(value: T, redact: Redact, depth: number = 0): T {
   if (typeof value === "string") return redact(value) as T
-  if (Array.isArray(value)) return value.map((item: unknown) => redactData(item, redact)) as T
+  if (depth === MAX_DEPTH) return redact(toJsonText(value)) as T
+  if (Array.isArray(value)) return value.map((item: unknown) => redactData(item, redact, depth + 1)) as T
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [redact(key), redactData(item, redact)])) as T
+  const fields = Object.entries(value).map(([key, item]) => [redact(key), redactData(item, redact, depth + 1)])
+  return Object.fromEntries(fields) as T
 }
 
 type Level = "entry" | "message" | "block"

@@ -197,3 +197,19 @@ test("wrong options are `invalid`, a missing session is `not_found`, and nothing
     await expect(textOf(sessionPage(sessions, id, options as never))).rejects.toMatchObject({ code: "invalid" })
   await expect(textOf(sessionPage(sessions, "none"))).rejects.toMatchObject({ code: "not_found" })
 })
+
+test.each([undefined, (text: string) => text])(
+  "values nested deeper than a runtime writes are in the page",
+  async (redact) => {
+    const storage = createMemoryStorage()
+    const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`
+    const lines = [
+      '{"type":"session","format":"@sessions","version":4,"id":"deep","timestamp":"2026-01-31T09:30:00.000Z"}',
+      `{"type":"custom","id":"a","parentId":null,"seq":1,"timestamp":"2026-01-31T09:30:00.000Z","customType":"x","data":${deep}}`,
+    ]
+    await storage.append("deep", lines, { expect: 0 })
+    const page = await textOf(sessionPage(createSessions({ storage }), "deep", redact === undefined ? {} : { redact }))
+    const { entry } = pageOf(page, "deep").entries.get(1) ?? {}
+    expect(JSON.stringify(entry)).toContain('"[[[')
+  },
+)

@@ -2,6 +2,7 @@
  * Output lines as data, and writing them. Only this file turns lines into text, and it sanitizes them, so no stored text reaches a
  * terminal with its control characters.
  */
+import { toJsonText } from "@sessions/core/format"
 import type { Io, Sink } from "../io.ts"
 import { sanitizeJson, sanitizeLine } from "./sanitize.ts"
 
@@ -51,7 +52,7 @@ export async function writeLines(sink: Sink, lines: Iterable<Line>, env: Io["env
 }
 
 export async function writeJson(sink: Sink, value: unknown): Promise<void> {
-  await sink.write(`${sanitizeJson(JSON.stringify(value, undefined, 2))}\n`)
+  await sink.write(`${sanitizeJson(toJsonText(value, 2))}\n`)
 }
 
 const BATCH_UNITS = 64_000

@@ -1,5 +1,6 @@
 /** Messages and entries as text for people to read. */
 import type { Entry, Message } from "@sessions/core"
+import { toJsonText } from "@sessions/core/format"
 import { cut, formatCount } from "./format.ts"
 import { type Line, type Span, type Style, styled } from "./lines.ts"
 import { sanitizeLine, sanitizeLines } from "./sanitize.ts"
@@ -88,7 +89,7 @@ function blockText(block: unknown): string {
     case "thinking":
       return `(thinking) ${String(block["thinking"])}`
     case "toolCall":
-      return `→ ${String(block["name"])} ${JSON.stringify(block["arguments"]) ?? ""}`
+      return `→ ${String(block["name"])} ${block["arguments"] === undefined ? "" : toJsonText(block["arguments"])}`
     case "image":
       return `[image ${String(block["mimeType"])}]`
     case "file":
@@ -105,5 +106,5 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 function fieldText(value: unknown): string {
   if (typeof value === "string") return value
   if (Array.isArray(value) && value.every(isObject)) return value.map(blockText).join("\n")
-  return value === undefined || value === null ? "" : JSON.stringify(value)
+  return value === undefined || value === null ? "" : toJsonText(value)
 }

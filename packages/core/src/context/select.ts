@@ -5,7 +5,7 @@
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ContextState, Entry } from "../format/entry.ts"
 import type { Fields } from "../format/shape.ts"
-import { shown } from "../format/stored-text.ts"
+import { shown } from "../storage/options.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { type NeedsOlder, OLDER, parentOf } from "../log/path.ts"

@@ -29,6 +29,8 @@ export type DiagnosticCode =
   | "incomplete"
   /** The metadata have more keys or bytes than a session takes. They are read all the same. */
   | "much_metadata"
+  /** A record has more than an append takes, such as deeper values. It is read all the same, and an import has shortened it. */
+  | "beyond_limit"
   /** The state stored in an entry differs from the state computed from its path. */
   | "state_mismatch"
   /** Calls and results did not match, or a provider would refuse a block or a message. Repaired in the context, not in the log. */

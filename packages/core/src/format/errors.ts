@@ -8,7 +8,7 @@
  * | `not_found` | 404 | no such session, entry or pointer |
  * | `exists` | 409 | the id of a session is taken, or that of an entry by one with other content; never retried |
  * | `conflict` | 409 | another writer appended first, and the caller chose to fail (`onConflict`) |
- * | `too_large` | 413 | a line, a batch or the session would exceed its limit; nothing was written |
+ * | `too_large` | 413 | an entry, a line, a batch or the session would exceed its limit; nothing was written |
  * | `not_a_session` | 422 | the text is not a session log |
  * | `newer_version` | 422 | a newer program wrote the log, so it is open for reading only |
  * | `read_only` | 403 | the log is of an older version, and the options or the storage do not allow its migration |

@@ -3,7 +3,7 @@ import { SessionError, type SessionErrorDetails } from "./errors.ts"
 import { isTitleSlot, type LogRecord, parseLine } from "./line.ts"
 import { FORMAT, type Header, VERSION } from "./header.ts"
 import { isObject } from "./shape.ts"
-import { shown } from "./stored-text.ts"
+import { shown } from "../storage/options.ts"
 
 export type OlderVersion = 1 | 2 | 3
 /** The program that wrote an older log. Both have versions 1 to 3, with different entries. */

@@ -52,6 +52,7 @@ export {
   type UnreadableLine,
 } from "./jsonl.ts"
 export { encodeEntry, encodeHeader, type LogRecord, type ParsedLine, parseLine } from "./line.ts"
+export { isTooDeep, toJsonText } from "./deep-text.ts"
 export { identifyLog, type LogIdentity, type OlderFormat, type OlderVersion } from "./identify.ts"
 
 // What a request may have.
@@ -95,6 +96,8 @@ export {
   TRUNCATED_TEXT_UNITS,
   TRUNCATION_NOTICE,
 } from "./limits.ts"
+
+export { MAX_DEPTH } from "../storage/depth.ts"
 
 // The entries of a log in memory: the tree, a path and the state of a path.
 export { EntryLog, type EntrySlot } from "../log/entry-log.ts"

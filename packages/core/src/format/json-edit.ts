@@ -2,6 +2,7 @@
  * Edits JSON text in place. White space, the order of keys, unknown fields and numbers that a double cannot represent stay as they are,
  * which parsing and stringifying would not guarantee.
  */
+import { skipString } from "./deep-text.ts"
 import { isObject } from "./shape.ts"
 
 /**
@@ -137,19 +138,6 @@ function skipSpace(text: string, from: number): number {
   while (at < text.length && " \t\n\r".includes(text.charAt(at))) at++
   return at
 }
-
-/** The offset after the string that begins at `from`. */
-export function skipString(text: string, from: number): number {
-  for (let at = from + 1; ; at++) {
-    at = text.indexOf('"', at)
-    if (at < 0) return text.length
-    let escapes = 0
-    while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes++
-    if (escapes % 2 === 0) return at + 1
-  }
-}
-
-const BACKSLASH = 0x5c
 
 /** The offset after the value that begins at `from`. */
 function skipValue(text: string, from: number): number {

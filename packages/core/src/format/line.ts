@@ -46,7 +46,7 @@ export function isTitleSlot(record: LogRecord): boolean {
 
 /**
  * Encodes an entry whose seq may change. Costs one `JSON.stringify` if the keys are in our order. Throws `invalid` for values that cannot
- * be JSON (a cycle, a bigint, too deep nesting).
+ * be JSON (a cycle, a bigint), `too_large` for those that the runtime cannot write.
  */
 export function toEncodedEntry(entry: Entry): EncodedEntry {
   const clean = withoutTransients(entry)
@@ -110,12 +110,14 @@ function encodeInParts(entry: Entry): EncodedEntry {
   }
 }
 
-function stringify(value: unknown): string {
+export function stringify(value: unknown): string {
   try {
     return JSON.stringify(value)
   } catch (cause) {
-    const reason = cause instanceof RangeError ? "it is nested too deeply or too long" : "it holds a cycle or a bigint"
-    throw new SessionError("invalid", `The entry cannot be written as JSON: ${reason}.`, { cause })
+    // An InternalError in Firefox.
+    const isLarge = /Range|Internal/.test((cause as Error).name)
+    const reason = isLarge ? "is nested too deeply or too long" : "holds a cycle or a bigint"
+    throw new SessionError(isLarge ? "too_large" : "invalid", `The entry ${reason}, and is no JSON.`, { cause })
   }
 }
 

@@ -5,17 +5,13 @@ export function textOf(value: unknown): string {
   return typeof value === "string" ? value : value === undefined || value === null ? "" : toJson(value)
 }
 
+export const TOO_DEEP = "(nested too deeply)"
+
 /** The value as JSON, a note for a value that is nested too deeply: `JSON.parse` accepts any depth, `JSON.stringify` does not. */
 export function toJson(value: unknown, indent?: number): string {
   try {
     return JSON.stringify(value, null, indent) ?? ""
   } catch {
-    return '"(nested too deeply)"'
+    return `"${TOO_DEEP}"`
   }
-}
-
-/** A value for a message; cut, because it may be as long as a line. */
-export function shown(value: unknown): string {
-  const text = value === undefined ? "nothing" : toJson(value)
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }

@@ -4,6 +4,7 @@
  */
 import { type Fields, isObject } from "../format/shape.ts"
 import type { Tips } from "../log/kept-tips.ts"
+import { isDeep, MAX_DEPTH } from "../storage/depth.ts"
 import { type InfoProjection, isParent, isText, type Stamps, withTips } from "./projection.ts"
 
 const VERSION = 5
@@ -42,7 +43,8 @@ const REQUIRED: Readonly<Record<string, Is>> = {
   createdAt: isTime,
   messageCount: isCount,
   modelIsExplicit: (flag) => typeof flag === "boolean",
-  metadata: isObject,
+  // An older program has stored deep values. A list with them might be one that cannot be written.
+  metadata: (metadata) => isObject(metadata) && !isDeep(metadata, MAX_DEPTH + 1),
   stamps: isStamps,
   metrics: isMetrics,
 }

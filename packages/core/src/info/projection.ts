@@ -7,12 +7,14 @@ import { storedState } from "../context/state.ts"
 import { type ContextState, type Entry, isAnnotationType, type ModelRef } from "../format/entry.ts"
 import type { Origin, ParentSession } from "../format/header.ts"
 import { type Fields, isObject } from "../format/shape.ts"
+import { TOO_DEEP } from "../format/stored-text.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { isOlder, leafAt } from "../log/path.ts"
 import { laterOf, replaces, type Stamp, stampOf } from "../log/stamps.ts"
 import { NO_TIPS, openTips, type OpenTips, projectTips, type Tips } from "../log/kept-tips.ts"
 import { settledLines } from "../log/tips.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
+import { isDeep } from "../storage/depth.ts"
 import { firstPromptOf, promptAfter, type PromptProjection } from "./first-prompt.ts"
 import { toTime } from "../storage/clock.ts"
 import { addMetrics, addUsage, NO_METRICS, type SessionMetrics } from "./metrics.ts"
@@ -449,12 +451,13 @@ function projectMetadata(next: Mutable<InfoProjection>, stamps: Stamps, { key, v
   // The key goes last.
   delete own[key]
   delete keys[key]
-  own[key] = value
+  // A list with deep values might be one that cannot be written.
+  own[key] = isDeep(value) ? TOO_DEEP : value
   keys[key] = stamp
 }
 
 export function isParent(value: unknown): value is ParentSession {
-  return isObject(value) && (isText(value["id"]) || isText(value["ref"]))
+  return isObject(value) && (isText(value["id"]) || isText(value["ref"])) && !isDeep(value)
 }
 
 /** A copy of which the metadata and their stamps may be changed: one for many lines, since a log may have thousands of keys. */

@@ -10,24 +10,14 @@ import { encodeProjection, parseProjection } from "./projection-text.ts"
 
 /** The text to be stored beside the head, without the tips if it is too long with them; undefined if it is too long for that. */
 export function infoText(projection: InfoProjection): string | undefined {
-  const text = encoded(projection)
-  if (text === undefined || fits(text, MAX_INFO_BYTES)) return text
+  const text = encodeProjection(projection)
+  if (fits(text, MAX_INFO_BYTES)) return text
   return projection.tips === undefined ? undefined : infoText(withTips(projection, undefined, 0))
 }
 
-/** Undefined if a value of the log, such as that of a metadata entry, is nested too deeply for `JSON.stringify`. */
-function encoded(projection: InfoProjection): string | undefined {
-  try {
-    return encodeProjection(projection)
-  } catch {
-    return undefined
-  }
-}
-
-/** Whether all of the information can be stored beside the head. If not, it belongs into the document, unless it cannot be stored. */
+/** Whether all of the information can be stored beside the head. If not, it belongs into the document. */
 export function fitsBesideHead(projection: InfoProjection): boolean {
-  const text = encoded(projection)
-  return text === undefined || fits(text, MAX_INFO_BYTES)
+  return fits(encodeProjection(projection), MAX_INFO_BYTES)
 }
 
 /** The projection beside the head, if it is of this head. Only the log can tell whether that is true. It may be stale. */
@@ -88,12 +78,11 @@ export async function storeInfo(
 ): Promise<void> {
   const key = docKey(id)
   const isThere = async (): Promise<boolean> => (await storage.head(id, o))?.log === projection.log
-  const text = encoded(projection)
-  if (text === undefined || projection.stale) return
+  if (projection.stale) return
   try {
     if (!(await isThere())) return
     const doc = await storage.docs.get(key, o)
-    const version = await storage.docs.put(key, text, { ...o, expect: doc?.version ?? null })
+    const version = await storage.docs.put(key, encodeProjection(projection), { ...o, expect: doc?.version ?? null })
     // A deletion also deletes the session's documents. One that was written just after it would stay for ever.
     if (!(await isThere())) await storage.docs.delete(key, { ...o, expect: version })
   } catch (error) {

@@ -1,8 +1,8 @@
 /** Creates a session: writes its header and first entries as one batch, or keeps them in memory until the first write. */
-import { SessionError } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
 import type { Header } from "../format/header.ts"
 import type { NewEntry } from "../format/new-entry.ts"
+import { isDeep } from "../storage/depth.ts"
 import { signalOf } from "../storage/signals.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { CallOptions, Head, SessionStorage } from "../storage/contract.ts"
@@ -11,6 +11,7 @@ import { startProjection } from "../info/projection.ts"
 import { newSession } from "./open.ts"
 import type { LiveSession, LiveSessionOptions } from "./live-session.ts"
 import { taken } from "../write/errors.ts"
+import { tooDeep, tooLarge } from "../write/limits.ts"
 import { writeLines } from "../write/writer.ts"
 
 /**
@@ -27,11 +28,9 @@ export async function createSession(
 ): Promise<LiveSession> {
   const { id } = header
   const line = encodeHeader(header)
+  if (isDeep(header)) throw tooDeep(id, "header")
   const { maxLineBytes } = storage.capabilities
-  if (utf8Length(line) > maxLineBytes) {
-    const message = `The header of ${id} is longer than the ${maxLineBytes} bytes that a line of this storage may have. Nothing was written.`
-    throw new SessionError("too_large", message, { session: id, storage: storage.description })
-  }
+  if (utf8Length(line) > maxLineBytes) throw tooLarge(id, "header", utf8Length(line), maxLineBytes)
   const signal = signalOf(o)
   // Parsed from the line, so that later changes to the caller's objects do not change a header that is not written yet.
   const kept = JSON.parse(line) as Header

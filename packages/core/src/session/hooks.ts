@@ -3,7 +3,7 @@
  * back until the signal of the call fires, which rejects with `aborted`. Any other hook that throws is reported to `onHookFailed`, and as
  * `hook_failed` if it is of a session; it has no further effect.
  */
-import { SessionError } from "../format/errors.ts"
+import { stringify } from "../format/line.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Header } from "../format/header.ts"
 import { isObject } from "../format/shape.ts"
@@ -61,11 +61,7 @@ export function runHook(name: string, run: () => unknown, failed: (hook: string,
   }
 }
 
-/** Copies entries, because their caller may change them while hooks are awaited. `invalid` for an entry that is not JSON. */
+/** Copies entries, because their caller may change them while hooks are awaited. Throws for an entry that cannot be written as JSON. */
 export function copyEntries(entries: readonly NewEntry[]): NewEntry[] {
-  try {
-    return entries.map((entry) => (isObject(entry) ? JSON.parse(JSON.stringify(entry)) : entry) as NewEntry)
-  } catch (cause) {
-    throw new SessionError("invalid", "The entry cannot be written as JSON.", { cause })
-  }
+  return entries.map((entry) => (isObject(entry) ? JSON.parse(stringify(entry)) : entry) as NewEntry)
 }

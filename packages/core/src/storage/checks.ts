@@ -12,6 +12,7 @@ import {
   type StorageAppendOptions,
   type StorageListOptions,
 } from "./contract.ts"
+import { isDeepJson, MAX_DEPTH } from "./depth.ts"
 import { invalid, StorageError } from "./errors.ts"
 import { shown } from "./options.ts"
 import { batchBytes, fits, isWellFormed, utf8Length } from "./utf8.ts"
@@ -130,10 +131,11 @@ export function checkListOptions(o: StorageListOptions, capabilities: Capabiliti
   checkSessionId(o.after)
 }
 
-/** A document must be a string without lone surrogates. */
+/** A document must be a string without lone surrogates, and if it is JSON, not be nested deeply. */
 export function checkDocText(text: unknown): asserts text is string {
   if (typeof text !== "string") throw invalid(`A document must be a string, not ${typeof text}.`)
   if (!isWellFormed(text)) throw invalid("The document has a lone surrogate, which UTF-8 cannot hold; escape it.")
+  if (isDeepJson(text)) throw new StorageError("too_large", `The document has over ${MAX_DEPTH} levels.`)
 }
 
 /** Splits a document key, `<name>` or `sessions/<id>/<name>`; throws `invalid` for anything else. */

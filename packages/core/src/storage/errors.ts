@@ -4,7 +4,8 @@
  * - `conflict`: the log is not at the expected head; nothing was written. The adapter has looked for its own lines first.
  * - `indeterminate`: the write may have happened, or may still happen. The only code that leaves this open.
  * - `invalid`: the arguments are wrong, whatever the state of the store.
- * - `too_large`: what is on the way to the store takes no request of this size; nothing was written. Less at once may pass.
+ * - `too_large`: what is on the way to the store takes no request of this size, or a document is nested too deeply; nothing was written. Less at
+ *   once may pass.
  * - `unsupported`: this storage cannot do it; see its capabilities.
  * - `closed`: the storage was disposed of.
  * - `corrupt`: the stored data is damaged (bytes that are not UTF-8, a missing part). Nothing is rewritten.

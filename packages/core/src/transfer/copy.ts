@@ -8,6 +8,7 @@ import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { readLines } from "../log/loaded-log.ts"
 import type { LineToWrite } from "./log-to-write.ts"
+import { reportLimits } from "./within-limits.ts"
 import { writeLog } from "./write-log.ts"
 import { readHeader, withOriginLines } from "./headers.ts"
 import type { CopyOptions, ImportResult } from "../session/transfer-types.ts"
@@ -30,16 +31,17 @@ export async function copySession(
   const ours = own !== undefined
   const source = ours ? { format: FORMAT, version: VERSION } : await identifyOther(from, id, signal)
   const diagnostics: Diagnostic[] = []
-  const blobsOf = blobCopier(from, to, (diagnostic) => diagnostics.push(diagnostic), signal)
+  const report: Report = (diagnostic) => diagnostics.push(diagnostic)
+  const blobsOf = blobCopier(from, to, report, signal)
   const written = await writeLog(
     to,
     {
       id,
       header: (lines) => (lines === undefined || !ours ? header : withOriginLines(header, lines, id)),
       ...blobsOf(header, 0),
-      lines: () => linesOf(from, id, head.next, blobsOf, signal),
+      lines: (wanted) => linesOf(from, id, head.next, { blobsOf, report: wanted }, signal),
     },
-    { ...signal, onProgress: o.onProgress, now: o.now, acceptComplete: true, foreign: !ours },
+    { ...signal, onProgress: o.onProgress, now: o.now, acceptComplete: true, foreign: !ours, report },
   )
   return { id, lines: written.lines, from: source, diagnostics }
 }
@@ -48,12 +50,16 @@ async function* linesOf(
   from: SessionStorage,
   id: string,
   to: number,
-  blobsOf: BlobsOf,
+  { blobsOf, report }: { readonly blobsOf: BlobsOf; readonly report: Report | undefined },
   o: CallOptions,
 ): AsyncGenerator<LineToWrite, void, undefined> {
   if (to === 1) return
   for await (const chunk of from.read(id, { from: 1, to }, o)) {
-    for (const [index, line] of chunk.lines.entries()) yield { line, ...blobsOf(line, chunk.from + index) }
+    for (const [index, line] of chunk.lines.entries()) {
+      const seq = chunk.from + index
+      reportLimits(line, seq, report)
+      yield { line, ...blobsOf(line, seq) }
+    }
   }
 }
 

@@ -21,6 +21,7 @@ import { ownBlobs } from "./own-blobs.ts"
 import { type ChunkSource, checkFormat, identifySource, linesOf, openSource } from "./source.ts"
 import { toStoredForm } from "./stored-form.ts"
 import { asLines, type ImportedLog, type LineToWrite } from "./log-to-write.ts"
+import { withinLimits } from "./within-limits.ts"
 import { writeLog } from "./write-log.ts"
 
 export interface ImportSettings {
@@ -44,7 +45,7 @@ export async function importSession(
   o: ImportOptions = {},
 ): Promise<{ readonly result: ImportResult; readonly header: Header }> {
   const found = await logToWrite(storage, await openSource(source, o.signal), id, settings, o)
-  const log = withHooks(storage, found, settings, signalOf(o))
+  const log = withHooks(storage, withinLimits(storage, found, settings.blobs), settings, signalOf(o))
   const diagnostics: Diagnostic[] = []
   const written = await writeLog(storage, log, {
     maxSessionBytes: settings.maxSessionBytes,

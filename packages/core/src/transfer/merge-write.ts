@@ -20,6 +20,7 @@ import { utf8Length } from "../storage/utf8.ts"
 import { type BatchLine, sendBatch } from "./batches.ts"
 import { blobCopier } from "./copy.ts"
 import type { MergeSide } from "./merge-read.ts"
+import { reportLimits } from "./within-limits.ts"
 
 /** Bounds the memory of a batch. */
 const BATCH_BYTES = 8_000_000
@@ -60,6 +61,7 @@ export async function prepare(
   for await (const { line, seq: source } of linesAt(from, id, missing, o)) {
     const seq = to.head.next + lines.length
     const entry = parseEntry(line, seq) as Entry
+    reportLimits(line, seq, report)
     seqs.set(entry.id, seq)
     const moved = atPlace(line, entry, { seq, seqOf, now })
     lines.push({ line: moved, bytes: utf8Length(moved) + 1, entry, ...blobsOf(line, source) })

@@ -1,5 +1,7 @@
 /** Encodes an entry as the line that an append would store: large values move to the blob store. */
 import { applyBlobs, type BlobLimits, mayHoldBlobs, planBlobs } from "../format/blobs.ts"
+import { flatten, writeDeep } from "../format/deep-text.ts"
+import { hasCode } from "../format/errors.ts"
 import { withChanges } from "../format/json-edit.ts"
 import { BLOB_TEXT_UNITS } from "../format/limits.ts"
 import { encodeEntry, type LogRecord, parseLine, withoutTransients } from "../format/line.ts"
@@ -21,8 +23,18 @@ export function toStoredForm(
   seq: Seq,
   limits: BlobLimits,
 ): LineToWrite | Promise<LineToWrite> {
-  const line = encodeEntry(entry.seq === seq ? entry : { ...entry, seq })
+  const line = toLine(entry.seq === seq ? entry : { ...entry, seq })
   return mayMove(line, limits) ? withoutLargeValues(storage, entry, line, seq, limits) : { line, entry }
+}
+
+/** What the runtime cannot write, since it is nested too deeply, has its deepest values as texts. */
+function toLine(entry: Entry): string {
+  try {
+    return encodeEntry(entry)
+  } catch (error) {
+    if (!hasCode(error, "too_large")) throw error
+    return encodeEntry(JSON.parse(flatten(writeDeep(withoutTransients(entry)))) as Entry)
+  }
 }
 
 /** `JSON.stringify` puts no space before a value, and a search stops at colons, which are rarer than the quotes that `mayHoldBlobs` looks at. */
@@ -40,7 +52,7 @@ async function withoutLargeValues(
 ): Promise<LineToWrite> {
   const moved = await moveBlobs(storage, withoutTransients(entry), limits)
   if (moved === undefined) return { line, entry }
-  return { line: encodeEntry({ ...moved.record, seq }), entry, putBlobs: moved.putBlobs }
+  return { line: toLine({ ...moved.record, seq }), entry, putBlobs: moved.putBlobs }
 }
 
 /** The same for a stored line; the rest of the line stays unchanged. Undefined if nothing moves, or the line is not an entry. */

@@ -14,6 +14,7 @@ import { loadOther } from "./older/other-log.ts"
 import { backupHashes, bytesOfField, checkEntry, checkLog, checkMetadata, hashesOf } from "./verify-log.ts"
 import { readPastDamage } from "./past-damage.ts"
 import { readStubs } from "./whole-log.ts"
+import { reportingLimits } from "./within-limits.ts"
 
 /**
  * Reads every line, without keeping the content of messages in memory. Lines that cannot be read are reported, and those after them
@@ -66,6 +67,7 @@ const HARMLESS: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   "summarized",
   "repeated_call",
   "much_metadata",
+  "beyond_limit",
   "unknown_version",
 ])
 
@@ -83,7 +85,7 @@ async function verifyCurrent(
   const problem = header === undefined ? undefined : headerProblem(header)
   if (problem !== undefined) report({ code: "invalid_record", seq: 0, message: `The header is invalid: ${problem}` })
   await checkBlobs(backupHashes(known), "The header, as a backup,", { seq: 0 })
-  const lines = readPastDamage(storage, id, head.next, report, o)
+  const lines = reportingLimits(readPastDamage(storage, id, head.next, report, o), report)
   const metadata = new Map<string, number>()
   const { log, end } = await readStubs(lines, report, async (entry, before) => {
     checkEntry(before, entry, report)

@@ -15,8 +15,10 @@ import { settlesOf } from "../log/settles.ts"
 import { effectiveTime, isStamped, type Stamp, stampOf } from "../log/stamps.ts"
 import { isLeaving, settledIds } from "../log/tips.ts"
 import { isoTime } from "../storage/clock.ts"
+import { isDeep } from "../storage/depth.ts"
 import { type EncodedAppendEntry, encodeForAppend, type PrepareOptions } from "./encode.ts"
 import { isConversation } from "./pending.ts"
+import { tooDeep } from "./limits.ts"
 import { checkRepeated, type KnownEntries } from "./repeats.ts"
 import type { SessionState } from "./session-state.ts"
 
@@ -116,6 +118,8 @@ export function assign(session: string, state: SessionState, append: Placed, o: 
     if (writtenAt !== undefined) complete = Object.assign({ writtenAt }, complete)
     if (isLeaving(payload)) complete = withSettles(payload, target, state)
     const encoded = encodeForAppend(complete, place, end !== undefined, o)
+    // The state of a path may come from another program, and be as deep as it likes.
+    if (isDeep(payload)) throw tooDeep(session, "entry")
     fresh.push(encoded)
     if (end === undefined) leafId = leafAt(encoded.pending)
     else end = id

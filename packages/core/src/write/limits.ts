@@ -5,6 +5,7 @@ import { FULL_SESSION_SLACK_BYTES, MAX_METADATA_BYTES, MAX_METADATA_KEYS } from 
 import { type Entry, isAnnotationType } from "../format/entry.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { Capabilities, SessionStorage } from "../storage/contract.ts"
+import { MAX_DEPTH } from "../storage/depth.ts"
 import { ownMap } from "../info/projection.ts"
 import { type PendingAppend, type PendingEntry, storedBytes } from "./pending.ts"
 import type { SessionState } from "./session-state.ts"
@@ -118,7 +119,11 @@ export function refusalOf(
   return undefined
 }
 
-function tooLarge(id: string, what: string, size: number, most: number, unit = "bytes"): SessionError {
+export function tooDeep(id: string, what: string): SessionError {
+  return tooLarge(id, what, `over ${MAX_DEPTH}`, MAX_DEPTH, "levels")
+}
+
+export function tooLarge(id: string, what: string, size: number | string, most: number, unit = "bytes"): SessionError {
   const message = `The ${what} has ${size} ${unit}; this storage takes ${most}. Nothing was written. Split it, or put large content in files.`
   return new SessionError("too_large", message, { session: id })
 }

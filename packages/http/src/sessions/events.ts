@@ -3,6 +3,7 @@
  * continues by itself. Exists while there is a connection.
  */
 import { type Entry, hasCode, type Session, type Sessions } from "@sessions/core"
+import { toJsonText } from "@sessions/core/format"
 import type { Head, Seq } from "@sessions/core/storage"
 import type { PromptQueue, QueueSnapshot } from "./prompt-queue.ts"
 import { type Queue, toWaiting } from "./prompts.ts"
@@ -292,7 +293,7 @@ async function* pages(session: Session, from: Seq, head: Head): AsyncGenerator<F
     next,
   })
   for await (const entry of session.entries({ from, to: head.next })) {
-    const text = JSON.stringify(entry satisfies Entry)
+    const text = toJsonText(entry satisfies Entry)
     if (entries.length === PAGE_ENTRIES || (entries.length > 0 && units + text.length > PAGE_UNITS)) {
       yield page()
       entries = []

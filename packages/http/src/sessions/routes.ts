@@ -1,5 +1,5 @@
 /** The routes of the session API as data, with the schemas of what they take and answer. */
-import { isUlid } from "@sessions/core/format"
+import { isTooDeep, isUlid } from "@sessions/core/format"
 import { messageSchema, sessionInfoSchema } from "@sessions/schema"
 import * as z from "zod"
 import type { Route } from "../routes.ts"
@@ -65,7 +65,7 @@ export const listQuery: Query<Partial<SessionFilter>> = z.strictObject({
   metadata: text
     .transform((json, context) => {
       try {
-        const value: unknown = JSON.parse(json)
+        const value: unknown = isTooDeep(json) ? undefined : JSON.parse(json)
         if (typeof value === "object" && value !== null && !Array.isArray(value))
           return value as Record<string, unknown>
       } catch {

@@ -59,7 +59,13 @@ function blockText(block: unknown): string {
 
 function valueText(value: unknown): string {
   if (typeof value === "string") return value
-  return value === undefined || value === null ? "" : (JSON.stringify(value) ?? "")
+  if (value === undefined || value === null) return ""
+  try {
+    return JSON.stringify(value) ?? ""
+  } catch {
+    // Another program has written it, nested deeper than the stack.
+    return "(nested too deeply)"
+  }
 }
 
 /** The fields that say the most about an entry, for the types of the format. */

@@ -1,4 +1,5 @@
 /** Reads a session for the page: blocks of entries as they come, then the outline and the summary. */
+import { toJsonText } from "@sessions/core/format"
 import type { Session, Sessions } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
 import type { ContextView, DamagedLine, Row, StoredEntry, Subagent, Summary } from "../model/types.ts"
@@ -74,9 +75,9 @@ function shownPlace(place: Place = { parent: -1 }, redact: Redact | undefined): 
  */
 export function rawOf(entry: object, line: string | undefined, redact: Redact | undefined): Pick<StoredEntry, "raw"> {
   if (line === undefined) return { raw: null }
-  if (redact === undefined) return line === JSON.stringify(entry) ? {} : { raw: line }
+  if (redact === undefined) return line === toJsonText(entry) ? {} : { raw: line }
   const record = JSON.parse(line) as object
   if ("blobs" in record) return { raw: null }
-  const shown = JSON.stringify(redactRecord(record, redact))
-  return shown === JSON.stringify(entry) ? {} : { raw: shown }
+  const shown = toJsonText(redactRecord(record, redact))
+  return shown === toJsonText(entry) ? {} : { raw: shown }
 }

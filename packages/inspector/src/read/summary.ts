@@ -1,4 +1,5 @@
 /** Makes what the page shows of a session without its entries: information, branches, context, diagnostics. */
+import { toJsonText } from "@sessions/core/format"
 import { type ContextMessage, type Diagnostic, estimateMessage, type Session, type SessionInfo } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
 import { messageText, preview } from "../model/text.ts"
@@ -14,7 +15,7 @@ export async function readSummary(session: Session, redact: Redact | undefined, 
   return {
     id: session.id,
     info: shownInfo(await session.info(o), redact),
-    header: JSON.stringify(redact === undefined ? session.header : redactRecord(session.header, redact), null, 2),
+    header: toJsonText(redact === undefined ? session.header : redactRecord(session.header, redact), 2),
     branches,
     diagnostics: shownDiagnostics(diagnostics, redact),
     redacted: redact !== undefined,

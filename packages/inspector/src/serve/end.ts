@@ -1,4 +1,5 @@
 /** Reads the end of a session, whatever its length, and entries by their seqs. */
+import { toJsonText } from "@sessions/core/format"
 import type { Session, Sessions } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
 import type { Row, StoredEntry, Summary } from "../model/types.ts"
@@ -30,7 +31,7 @@ export async function readEnd(sessions: Sessions, session: Session, o: CallOptio
     summary: {
       id: session.id,
       info: await session.info(o),
-      header: JSON.stringify(session.header, null, 2),
+      header: toJsonText(session.header, 2),
       leaf: parent,
       diagnostics: session.diagnostics,
       redacted: false,

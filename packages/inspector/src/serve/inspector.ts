@@ -1,4 +1,5 @@
 /** The server of the inspector: the page, and a small API from which it reads sessions and, if it may, changes them. */
+import { toJsonText } from "@sessions/core/format"
 import { httpStatus, type Session, SessionError, type Sessions, type Summarize } from "@sessions/core"
 import { type CallOptions, isSessionId } from "@sessions/core/storage"
 import { sessionPage } from "../export.ts"
@@ -196,7 +197,7 @@ const CALLS: Readonly<Record<string, (call: Call) => Promise<Response>>> = {
 }
 
 async function* lined(values: AsyncIterable<unknown>): AsyncGenerator<string> {
-  for await (const value of values) yield `${JSON.stringify(value)}\n`
+  for await (const value of values) yield `${toJsonText(value)}\n`
 }
 
 /**
@@ -252,7 +253,7 @@ function wrongMethod(allow: string): Response {
 }
 
 function json(value: unknown): Response {
-  return new Response(JSON.stringify(value), { headers: { ...HEADERS, "content-type": "application/json" } })
+  return new Response(toJsonText(value), { headers: { ...HEADERS, "content-type": "application/json" } })
 }
 
 function failure(status: number, code: string, message: string, allow = "GET, HEAD"): Response {

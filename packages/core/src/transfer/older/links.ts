@@ -1,7 +1,7 @@
 /** Resolves the references of a complete log to seqs, in time linear in its length. */
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import { isObject } from "../../format/shape.ts"
-import { shown } from "../../format/stored-text.ts"
+import { shown } from "../../storage/options.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
 import { ROOT, parentOf } from "../../log/path.ts"

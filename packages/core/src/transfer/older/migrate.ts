@@ -1,5 +1,5 @@
 /** Migrates the lines of a log of any version to version 4 in memory: reads the records, then runs the steps in order. */
-import { checkOptions, type OptionNames } from "../../storage/options.ts"
+import { checkOptions, type OptionNames, shown } from "../../storage/options.ts"
 import type { Diagnostic, Report } from "../../format/diagnostics.ts"
 import { type LogRecord, parseLine } from "../../format/line.ts"
 import {
@@ -11,7 +11,6 @@ import {
   readStart,
   isBlank,
 } from "../../format/identify.ts"
-import { shown } from "../../format/stored-text.ts"
 import { type CurrentLog, type OlderLog, type RawLine, isRawLine } from "./log.ts"
 import { migrateV1ToV2, migrateV2ToV3 } from "./v1-to-v3.ts"
 import { migrateV3ToV4 } from "./v3-to-v4.ts"

@@ -1,6 +1,6 @@
 /** Migrates a log from version 1 to 2, and from version 2 to 3. */
 import type { Report } from "../../format/diagnostics.ts"
-import { shown } from "../../format/stored-text.ts"
+import { shown } from "../../storage/options.ts"
 import { ulidAt } from "../../format/computed-ids.ts"
 import type { LogRecord } from "../../format/line.ts"
 import { isObject } from "../../format/shape.ts"
