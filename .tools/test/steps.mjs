@@ -42,6 +42,7 @@ export const steps = [
   scriptCheck("exports", "check:exports"),
   scriptCheck("layers", "check:layers"),
   scriptCheck("doc-examples", "check:doc-examples"),
+  scriptCheck("limits", "check:limits"),
   scriptCheck("llms", "check:llms"),
   scriptCheck("track-record", "check:track-record"),
   buildCheck("build"),

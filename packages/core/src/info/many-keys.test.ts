@@ -7,6 +7,7 @@ import { chain, linesOf } from "../../test/chain.ts"
 import { cpuTime } from "../../test/cpu-time.ts"
 import { HEADER } from "../../test/logs.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
+import { textOf } from "../../test/transfer.ts"
 import { ownCopy, projectEntry, projectInPlace, startProjection } from "./projection.ts"
 
 const keys = (count: number) => Array.from({ length: count }, (_, n) => ({ type: "metadata", key: `k${n}`, value: n }))
@@ -86,4 +87,45 @@ test("a projection that is continued by a metadata entry leaves the one before a
   const next = projectEntry(own, { type: "metadata", ...at(2), key: "a", value: 2 }, 2)
   expect(next.metadata).toEqual({ a: 2 })
   expect(JSON.stringify(own)).toBe(text)
+})
+
+describe("more metadata than a session takes, in a log of another program,", () => {
+  const many = () => storeLines(linesOf(chain(...keys(MAX_METADATA_KEYS + 2), ...keys(1)), HEADER))
+
+  test("is imported without the keys beyond, which stay as entries, and reported", async () => {
+    const text = await textOf(createSessions({ storage: await many() }).export(STORED_ID))
+    const sessions = createSessions({ storage: createMemoryStorage() })
+    const { id, diagnostics } = await sessions.import(text)
+    expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([
+      ["much_metadata", MAX_METADATA_KEYS + 1],
+      ["much_metadata", MAX_METADATA_KEYS + 2],
+    ])
+    expect(Object.keys((await sessions.info(id)).metadata)).toHaveLength(MAX_METADATA_KEYS)
+    expect(await textOf(sessions.export(id))).toContain(
+      `"type":"sessions:metadata","key":"k${MAX_METADATA_KEYS}","value":${MAX_METADATA_KEYS}`,
+    )
+    expect((await sessions.verify(id)).diagnostics).toEqual([])
+    const session = await sessions.open(id)
+    expect((await session.path()).entries.at(-1)).toMatchObject({ type: "metadata", key: "k0" })
+  })
+
+  test("is shortened by its bytes, too", async () => {
+    const value = "x".repeat(MAX_METADATA_BYTES / 2)
+    const lines = linesOf(chain(...["a", "b", "a"].map((key) => ({ type: "metadata", key, value }))), HEADER)
+    const sessions = createSessions({ storage: createMemoryStorage() })
+    const { id, diagnostics } = await sessions.import(lines.join("\n"), { id: "b" })
+    expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([["much_metadata", 2]])
+    expect(Object.keys((await sessions.info(id)).metadata)).toEqual(["a"])
+  })
+
+  test("is copied and merged as it is, and reported", async () => {
+    const sessions = createSessions({ storage: await many() })
+    const other = createMemoryStorage()
+    const copied = await sessions.copy(STORED_ID, other)
+    expect(copied.diagnostics.map(({ code }) => code)).toEqual(["much_metadata"])
+    const short = createSessions({ storage: await storeLines([JSON.stringify(HEADER)]) })
+    const merged = await short.merge(STORED_ID, sessions.storage)
+    expect(merged.diagnostics.map(({ code }) => code)).toEqual(["much_metadata"])
+    expect((await short.info(STORED_ID)).metadata).toEqual((await sessions.info(STORED_ID)).metadata)
+  })
 })

@@ -7,7 +7,9 @@ import { withoutEscapes } from "../storage/escapes.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { readLines } from "../log/loaded-log.ts"
+import { parseEntry } from "../log/parse-entry.ts"
 import type { LineToWrite } from "./log-to-write.ts"
+import { addMetadata, checkMetadata, noMetadata } from "./metadata-size.ts"
 import { reportLimits } from "./within-limits.ts"
 import { writeLog } from "./write-log.ts"
 import { readHeader, withOriginLines } from "./headers.ts"
@@ -54,13 +56,17 @@ async function* linesOf(
   o: CallOptions,
 ): AsyncGenerator<LineToWrite, void, undefined> {
   if (to === 1) return
+  const metadata = noMetadata()
   for await (const chunk of from.read(id, { from: 1, to }, o)) {
     for (const [index, line] of chunk.lines.entries()) {
       const seq = chunk.from + index
       reportLimits(line, seq, report)
+      const entry = report !== undefined && line.includes('"metadata"') ? parseEntry(line, seq) : undefined
+      if (entry !== undefined) addMetadata(metadata, entry)
       yield { line, ...blobsOf(line, seq) }
     }
   }
+  if (report !== undefined) checkMetadata(metadata, report)
 }
 
 async function identifyOther(from: SessionStorage, id: string, o: CallOptions): Promise<ImportResult["from"]> {

@@ -20,6 +20,7 @@ import { utf8Length } from "../storage/utf8.ts"
 import { type BatchLine, sendBatch } from "./batches.ts"
 import { blobCopier } from "./copy.ts"
 import type { MergeSide } from "./merge-read.ts"
+import { checkMetadata, metadataSize } from "./metadata-size.ts"
 import { reportLimits } from "./within-limits.ts"
 
 /** Bounds the memory of a batch. */
@@ -138,6 +139,7 @@ export async function write(
   id: string,
   side: MergeSide,
   lines: readonly NewLine[],
+  report: Report,
   o: MergeWriteOptions,
 ): Promise<WrittenSide> {
   const { storage, log, header } = side
@@ -161,6 +163,7 @@ export async function write(
     entries += batch.filter(({ isAdded }) => isAdded !== true).length
   }
   if (projection !== undefined && !fitsBesideHead(projection)) await storeInfo(storage, id, projection)
+  if (projection !== undefined) checkMetadata(metadataSize(projection.metadata), report)
   return { head, entries }
 }
 

@@ -73,9 +73,9 @@ export async function mergeSessions(
     const leaf = plan.leafAt === undefined ? undefined : leafEntry(plan, o.newId())
     const toThere = await prepare(id, one, other, { missing: plan.toThere, leaf, report }, o)
     const toHere = await prepare(id, other, one, { missing: plan.toHere, leaf, report }, o)
-    const atThere = await write(id, other, toThere, o)
+    const atThere = await write(id, other, toThere, report, o)
     sent += atThere.entries
-    const atHere = atThere.head === undefined ? undefined : await write(id, one, toHere, o)
+    const atHere = atThere.head === undefined ? undefined : await write(id, one, toHere, report, o)
     received += atHere?.entries ?? 0
     if (atThere.head !== undefined && atHere?.head !== undefined) {
       const merged = { here: atHere.head, there: atThere.head, leaf: plan.leaf, differing }

@@ -6,7 +6,6 @@ import type { Report } from "../format/diagnostics.ts"
 import type { Header } from "../format/header.ts"
 import { type Entry, entryProblem, type ContextState, storesState } from "../format/entry.ts"
 import { isSameJson } from "../format/json.ts"
-import { MAX_METADATA_BYTES, MAX_METADATA_KEYS } from "../format/limits.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 import { divergenceAt, openAt, toDiagnostic } from "../log/diverged.ts"
 import type { EntryLog } from "../log/entry-log.ts"
@@ -15,7 +14,6 @@ import { parentDiagnostic } from "../log/whole-path.ts"
 import { linkEntries, missingFirstKept } from "./older/links.ts"
 import { statesToStore } from "./older/states.ts"
 import { parseHash } from "./named-hash.ts"
-import { utf8Length } from "../storage/utf8.ts"
 
 /** Checks one complete entry; `log` holds at least the entries before it. */
 export function checkEntry(log: EntryLog, entry: Entry, report: Report): void {
@@ -29,24 +27,6 @@ export function checkEntry(log: EntryLog, entry: Entry, report: Report): void {
   if (earlier === undefined) return
   const message = `Entry ${id} (line ${seq}) has the same id as line ${earlier}; a reference resolves to the nearest earlier entry with that id.`
   report({ code: "duplicate_id", seq, entryId: id, message })
-}
-
-/** Bytes of a key and its value in JSON; 0 for a value that is nested too deeply to be written. */
-export function bytesOfField(key: string, value: unknown): number {
-  try {
-    return utf8Length(JSON.stringify({ [key]: value })) - 1
-  } catch {
-    return 0
-  }
-}
-
-/** `sizes`: the bytes of each key with its value. */
-export function checkMetadata(sizes: ReadonlyMap<string, number>, report: Report): void {
-  let bytes = 1
-  for (const size of sizes.values()) bytes += size
-  if (sizes.size <= MAX_METADATA_KEYS && bytes <= MAX_METADATA_BYTES) return
-  const message = `The metadata have ${sizes.size} keys and ${bytes} bytes; a session takes ${MAX_METADATA_KEYS} and ${MAX_METADATA_BYTES}, so none can be added.`
-  report({ code: "much_metadata", message })
 }
 
 /** The blobs that an entry refers to. `foreign`: see `RefOptions`. */

@@ -1,7 +1,6 @@
 /** Verifies a session: reads its complete log and reports every defect and oddity as a diagnostic. */
 import type { Diagnostic, DiagnosticCode, Report } from "../format/diagnostics.ts"
 import { hasCode } from "../format/errors.ts"
-import type { Fields } from "../format/shape.ts"
 import { FORMAT, type Header, headerProblem, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
 import { incompleteLog, type LoadedLog, loadLog, notFound, tornTail } from "../log/loaded-log.ts"
@@ -11,9 +10,10 @@ import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { readHeader } from "./headers.ts"
 import { loadOther } from "./older/other-log.ts"
-import { backupHashes, bytesOfField, checkEntry, checkLog, checkMetadata, hashesOf } from "./verify-log.ts"
+import { backupHashes, checkEntry, checkLog, hashesOf } from "./verify-log.ts"
 import { readPastDamage } from "./past-damage.ts"
 import { readStubs } from "./whole-log.ts"
+import { addMetadata, checkMetadata, noMetadata } from "./metadata-size.ts"
 import { reportingLimits } from "./within-limits.ts"
 
 /**
@@ -86,11 +86,10 @@ async function verifyCurrent(
   if (problem !== undefined) report({ code: "invalid_record", seq: 0, message: `The header is invalid: ${problem}` })
   await checkBlobs(backupHashes(known), "The header, as a backup,", { seq: 0 })
   const lines = reportingLimits(readPastDamage(storage, id, head.next, report, o), report)
-  const metadata = new Map<string, number>()
+  const metadata = noMetadata()
   const { log, end } = await readStubs(lines, report, async (entry, before) => {
     checkEntry(before, entry, report)
-    const { type, key, value } = entry as Fields
-    if (type === "metadata" && typeof key === "string") metadata.set(key, bytesOfField(key, value))
+    addMetadata(metadata, entry)
     await checkBlobs(hashesOf(entry), subjectOf(entry), { seq: entry.seq, entryId: entry.id })
   })
   checkLog(log, known, settledLines(known), report)

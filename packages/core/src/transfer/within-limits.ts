@@ -9,11 +9,12 @@ import { parseEntry } from "../log/parse-entry.ts"
 import type { Chunk, Seq, SessionStorage } from "../storage/contract.ts"
 import { MAX_DEPTH } from "../storage/depth.ts"
 import { asLines, type ImportedLog, type LineToWrite } from "./log-to-write.ts"
+import { type MetadataSize, noMetadata, refuseMetadata, withoutEffect } from "./metadata-size.ts"
 import { toStoredLine } from "./stored-form.ts"
 
-/** The log with texts in the place of values that are nested too deeply. */
+/** The log with texts in the place of values that are nested too deeply, and metadata beyond those of a session without effect. */
 export function withinLimits(storage: SessionStorage, log: ImportedLog, limits: BlobLimits): ImportedLog {
-  const shortened = async (given: LineToWrite, seq: Seq, report: Report | undefined): Promise<LineToWrite> => {
+  const shallow = async (given: LineToWrite, seq: Seq, report: Report | undefined): Promise<LineToWrite> => {
     if (!isTooDeep(given.line)) return given
     report?.(tooDeepAt(given.line, seq, "What is deeper was kept as a text, its JSON."))
     const line = flatten(given.line)
@@ -34,15 +35,34 @@ export function withinLimits(storage: SessionStorage, log: ImportedLog, limits: 
       const header = log.header()
       if (isTooDeep(header)) report?.(tooDeepAt(header, 0, "What is deeper was kept as a text, its JSON."))
       let seq = 1
+      const metadata = noMetadata()
       for await (const some of log.lines(report)) {
         const lines = asLines(some)
-        if (lines.some(({ line }) => isTooDeep(line)))
-          for (const [index, line] of lines.entries()) yield await shortened(line, seq + index, report)
+        if (lines.some(({ line }) => isTooDeep(line) || line.includes(METADATA)))
+          for (const [index, line] of lines.entries())
+            yield withFewMetadata(metadata, await shallow(line, seq + index, report), seq + index, report)
         else yield some
         seq += lines.length
       }
     },
   }
+}
+
+/** A line without it sets none. */
+const METADATA = '"metadata"'
+
+function withFewMetadata(
+  metadata: MetadataSize,
+  given: LineToWrite,
+  seq: Seq,
+  report: Report | undefined,
+): LineToWrite {
+  const entry = given.line.includes(METADATA) ? (given.entry ?? parseEntry(given.line, seq)) : undefined
+  const refused = entry && refuseMetadata(metadata, entry)
+  if (refused === undefined) return given
+  report?.(refused)
+  const line = withoutEffect(given.line)
+  return { line, entry: parseEntry(line, seq), ...(given.putBlobs !== undefined && { putBlobs: given.putBlobs }) }
 }
 
 /** Reports the lines that are nested too deeply, and passes all of them on. */

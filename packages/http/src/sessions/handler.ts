@@ -11,6 +11,7 @@ import { withoutPlaces } from "../parts.ts"
 import { invalid, Refusal } from "../refusal.ts"
 import { repeatsOf } from "../repeats.ts"
 import { WRITE_ID } from "../write-id.ts"
+import { BODY_BYTES } from "../sizes.ts"
 import { connect, cursorText, lastTurn, parseCursor, toPage, toStream } from "./connection.ts"
 import {
   contextQuery,
@@ -90,7 +91,7 @@ const LIMITS: OptionNames<TenantLimits> = { requestsPerMinute: true, streams: tr
 /** Throws `invalid` for wrong options. */
 export function createSessionHandler<P>(options: SessionHandlerOptions<P>): SessionHandler<P> {
   check(options)
-  const { background = true, maxBodyBytes = 100_000, accept, now = Date.now, limits = {} } = options
+  const { background = true, maxBodyBytes = BODY_BYTES, accept, now = Date.now, limits = {} } = options
   const gate = createGate(limits, now)
   const bodyLimit = { bytes: maxBodyBytes, bytesPerSecond: limits.bodyBytesPerSecond }
   const contexts = new WeakMap<Request, HostContext>()

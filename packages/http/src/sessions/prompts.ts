@@ -5,9 +5,6 @@
 import { StorageError } from "@sessions/core/storage"
 import type { AnsweredError, EndedTurn, NewPrompt, WaitingPrompt } from "./types.ts"
 
-/** One more is refused with 429. */
-export const MAX_PROMPTS = 20
-
 /** Ended turns that the document names, so that servers and clients that did not see the end learn of it. */
 const ENDED_KEPT = 20
 

@@ -1,18 +1,12 @@
 /** The routes of the session API as data, with the schemas of what they take and answer. */
-import { isTooDeep, isUlid } from "@sessions/core/format"
+import { isTooDeep, isUlid, MAX_ATTACHMENTS } from "@sessions/core/format"
 import { messageSchema, sessionInfoSchema } from "@sessions/schema"
 import * as z from "zod"
 import type { Route } from "../routes.ts"
+import { TEXT_UNITS, WAIT_SECONDS } from "../sizes.ts"
 import type { NewPrompt, NewSession, SessionFilter } from "./types.ts"
 
-/** As `MAX_ATTACHMENTS` of the format. */
-const MAX_ATTACHMENTS = 10
-/** Titles, paths and other single values. */
-const MAX_TEXT = 4_096
-/** Seconds that a request for events may wait. */
-const MAX_WAIT = 60
-
-const text = z.string().max(MAX_TEXT)
+const text = z.string().max(TEXT_UNITS)
 const filled = text.min(1)
 const ulid = z.string().refine(isUlid, "must be a ULID, in upper case").meta({ pattern: "^[0-9A-HJKMNP-TV-Z]{26}$" })
 const count = z.int().min(0)
@@ -95,7 +89,7 @@ export const eventsQuery: Query<{ after?: string; wait?: number; queue?: string 
   after: text.meta({ description: "The id of the last event; `Last-Event-ID` says the same." }).optional(),
   wait: z
     .string()
-    .regex(/^(?:\d|[1-5]\d|60)$/, `must be a number of seconds, at most ${MAX_WAIT}`)
+    .regex(/^(?:\d|[1-5]\d|60)$/, `must be a number of seconds, at most ${WAIT_SECONDS}`)
     .transform(Number)
     .meta({ description: "Answers one page of events as JSON, after at most this many seconds. Default: a stream." })
     .optional(),

@@ -17,6 +17,7 @@ import { withoutPlaces } from "../parts.ts"
 import { invalid, Refusal } from "../refusal.ts"
 import { repeatsOf } from "../repeats.ts"
 import { WRITE_ID } from "../write-id.ts"
+import { BLOB_BYTES, DOCUMENT_BYTES } from "../sizes.ts"
 import { appendLines, toAppend } from "./append.ts"
 import { changeDocument, documentChange } from "./documents.ts"
 import { readPage } from "./page.ts"
@@ -106,7 +107,12 @@ export function createStorageHandler<P>(options: StorageHandlerOptions<P>): Hand
   return createHandler(name, storageRoutes, options, async (call) => {
     const storage = await storageOf(call.principal)
     gate.request(storage)
-    const { batchBytes, documentBytes = 16_000_000, blobBytes = 50_000_000, bodyBytesPerSecond } = options.limits ?? {}
+    const {
+      batchBytes,
+      documentBytes = DOCUMENT_BYTES,
+      blobBytes = BLOB_BYTES,
+      bodyBytesPerSecond,
+    } = options.limits ?? {}
     const limits = {
       batchBytes: batchBytes ?? storage.capabilities.maxBatchBytes,
       documentBytes,
