@@ -6,6 +6,7 @@ import { checkSessionId, StorageError } from "@sessions/core/storage"
 import { type Authorize, principalOf } from "./authorize.ts"
 import { allowOrigin, type CorsOptions, preflight } from "./cors.ts"
 import { toErrorAnswer } from "./errors.ts"
+import { Refusal } from "./refusal.ts"
 import { findRoute, type Match, type Route } from "./routes.ts"
 
 export interface HandlerOptions<P> {
@@ -61,7 +62,8 @@ export function createHandler<P, R extends Route>(
       response = await answer(request)
     } catch (error) {
       response = toErrorAnswer(error)
-      if (response.status >= 500) onError(error, request)
+      // A principal that has used its room is no failure of the server.
+      if (response.status >= 500 && !(error instanceof Refusal && response.status === 507)) onError(error, request)
     }
     return cors === undefined ? response : allowOrigin(request, response, cors)
   }

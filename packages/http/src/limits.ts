@@ -7,6 +7,10 @@ export interface TenantLimits {
   readonly requestsPerMinute?: number
   /** Streams of events, and requests that wait for events, at a time; one more is 429. Default: any number. */
   readonly streams?: number
+  /** Sessions; one more is 507 `quota`. Default: any number. */
+  readonly sessions?: number
+  /** Bytes of logs and blobs, and of documents that it writes itself; a write beyond them is 507 `quota`. Default: any number. */
+  readonly bytes?: number
   /** The lowest rate of a body after its first 5 seconds; a slower one is 408, so that nobody holds a place with single bytes. Default: any. */
   readonly bodyBytesPerSecond?: number
 }

@@ -19,6 +19,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   429: "Too many requests, or too many streams.",
   500: "The server failed; it gives no details.",
   503: "Not now: try again.",
+  507: "The store is full, or the principal has as many sessions or bytes as it may.",
 }
 
 const BODY_REFUSALS: Readonly<Record<number, string>> = {

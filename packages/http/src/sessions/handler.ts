@@ -1,13 +1,14 @@
 /** `createSessionHandler`: the session API over a repository, as a function from a `Request` to a `Response`. */
 import { hasCode, type Session, SessionError, type Sessions } from "@sessions/core"
 import { createIds, isUlid } from "@sessions/core/format"
-import { checkOptions, checkSessionId, type OptionNames, StorageError } from "@sessions/core/storage"
+import { checkOptions, checkSessionId, type OptionNames, StorageError, utf8Length } from "@sessions/core/storage"
 import { json, readJson, readQuery } from "../answers.ts"
 import { asRefusal } from "../authorize.ts"
 import { eventStream, left } from "../event-stream.ts"
 import { type Call, createHandler, type HandlerOptions } from "../handler.ts"
 import { checkLimits, createGate, type TenantLimits } from "../limits.ts"
 import { withoutPlaces } from "../parts.ts"
+import { createQuota } from "../quota.ts"
 import { invalid, Refusal } from "../refusal.ts"
 import { repeatsOf } from "../repeats.ts"
 import { WRITE_ID } from "../write-id.ts"
@@ -86,13 +87,24 @@ export interface SessionHandler<P> {
 }
 
 const LEAST_LEASE_MS = 1_000
-const LIMITS: OptionNames<TenantLimits> = { requestsPerMinute: true, streams: true, bodyBytesPerSecond: true }
+/** An agent writes into the sessions, too, and not through the handler. */
+const RECOUNT_MS = 5_000
+/** What an entry has beside its text. */
+const ENTRY_BYTES = 300
+const LIMITS: OptionNames<TenantLimits> = {
+  requestsPerMinute: true,
+  streams: true,
+  sessions: true,
+  bytes: true,
+  bodyBytesPerSecond: true,
+}
 
 /** Throws `invalid` for wrong options. */
 export function createSessionHandler<P>(options: SessionHandlerOptions<P>): SessionHandler<P> {
   check(options)
   const { background = true, maxBodyBytes = BODY_BYTES, accept, now = Date.now, limits = {} } = options
   const gate = createGate(limits, now)
+  const quota = createQuota(limits, { recountMs: RECOUNT_MS, documents: false, now })
   const bodyLimit = { bytes: maxBodyBytes, bytesPerSecond: limits.bodyBytesPerSecond }
   const contexts = new WeakMap<Request, HostContext>()
   const onError = (error: unknown): void => console.error("The session API failed in the background:", error)
@@ -138,8 +150,9 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
     async create(call) {
       const { request, sessions } = call
       const fields = await readJson(request, newSession, bodyLimit)
+      const room = { sessions: 1, bytes: bytesOf(fields) }
       const created = await once(call, async () => {
-        const session = await sessions.create(fields)
+        const session = await quota.within(sessions, sessions.storage, room, () => sessions.create(fields))
         try {
           if (session.head === undefined) throw new Error('The session API needs sessions with persistAfter "create".')
           return { id: session.id, info: withoutPlaces(await session.info()) }
@@ -189,7 +202,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       const { request, sessions, id } = call
       const { title } = await readJson(request, newTitle, bodyLimit)
       const rename = async (session: Session): Promise<unknown> => {
-        await session.title(title)
+        await quota.within(sessions, sessions.storage, { bytes: bytesOf(title) }, () => session.title(title))
         return { info: withoutPlaces(await session.info()) }
       }
       return json(200, await once(call, () => opened(sessions, id, rename)))
@@ -204,6 +217,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
         try {
           const { parts, bytes, purged } = await sessions.delete(id)
           isDeleted = true
+          quota.freed(sessions)
           return { id, parts, bytes, purged }
         } finally {
           one.restart(isDeleted)
@@ -218,11 +232,15 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
         throw invalid("The time in `id` is more than 24 hours from now: make a new id, and set the clock.")
       const one = served.get(sessions, id)
       return ofSession(sessions, id, async () => {
-        if (accept !== undefined && (await one.known(prompt)) === undefined) {
+        const isLimited = accept !== undefined || limits.bytes !== undefined
+        const isRepeated = isLimited && (await one.known(prompt)) !== undefined
+        if (accept !== undefined && !isRepeated) {
           const refused = await accept({ session: id, prompt, principal })
           if (refused instanceof Response) return asRefusal(refused)
         }
-        const { isNew, answer } = await one.add(prompt)
+        const add = (): ReturnType<typeof one.add> => one.add(prompt)
+        const room = { bytes: bytesOf(prompt) }
+        const { isNew, answer } = await (isRepeated ? add() : quota.within(sessions, sessions.storage, room, add))
         if (background) run(one, request)
         return json(isNew ? 202 : 200, answer)
       })
@@ -330,6 +348,11 @@ const RESUMING: ReadonlySet<SessionAction> = new Set(["load", "context", "rename
 function once<T>({ sessions, route, id, request }: SessionCall<unknown>, act: () => Promise<T>): Promise<T> {
   const writeId = request.headers.get(WRITE_ID)
   return repeatsOf(sessions).once(writeId === null ? undefined : `${route.action} ${id} ${writeId}`, act)
+}
+
+/** What a value adds to a log, about; it is counted once it is there. */
+function bytesOf(value: unknown): number {
+  return ENTRY_BYTES + utf8Length(JSON.stringify(value))
 }
 
 function noSession(id: string): SessionError {

@@ -1,5 +1,6 @@
 /** Serves a storage over HTTP: each route calls one method of the contract. */
 import {
+  batchBytes as bytesOfLines,
   type Capabilities,
   checkOptions,
   type Head,
@@ -8,12 +9,14 @@ import {
   type SessionStorage,
   sha256Hex,
   StorageError,
+  utf8Length,
 } from "@sessions/core/storage"
 import { json, NO_STORE, readBytes, readJson, readQuery } from "../answers.ts"
 import { toErrorBody } from "../errors.ts"
 import { type Call, createHandler, type Handler, type HandlerOptions, logError } from "../handler.ts"
 import { checkLimits, createGate, type Gate, type TenantLimits } from "../limits.ts"
 import { withoutPlaces } from "../parts.ts"
+import { createQuota, type Quota, type Room } from "../quota.ts"
 import { invalid, Refusal } from "../refusal.ts"
 import { repeatsOf } from "../repeats.ts"
 import { WRITE_ID } from "../write-id.ts"
@@ -67,8 +70,13 @@ const LIMITS: OptionNames<StorageHandlerLimits> = {
   blobBytes: true,
   requestsPerMinute: true,
   streams: true,
+  sessions: true,
+  bytes: true,
   bodyBytesPerSecond: true,
 }
+
+/** Others write beside this process rarely, and each document is read to be counted. */
+const RECOUNT_MS = 300_000
 
 /** The first line of a body of lines: 8 KB of `info`, escaped as JSON. */
 const APPEND_HEAD_BYTES = 64_000
@@ -86,6 +94,7 @@ interface StorageCall<P> extends Call<P, StorageRoute> {
   readonly storage: SessionStorage
   readonly limits: BodyLimits
   readonly gate: Gate
+  readonly quota: Quota
   /** The id of a write. */
   readonly id: string | undefined
   readonly onError: (error: unknown) => void
@@ -101,6 +110,7 @@ export function createStorageHandler<P>(options: StorageHandlerOptions<P>): Hand
   checkOptions(`${name}, limits`, options.limits ?? {}, LIMITS)
   checkLimits(name, options.limits ?? {})
   const gate = createGate(options.limits ?? {})
+  const quota = createQuota(options.limits ?? {}, { recountMs: RECOUNT_MS, documents: true, now: Date.now })
   const { storage: storageOf, onError = logError } = options
   if (typeof storageOf !== "function")
     throw new StorageError("invalid", `${name}: \`storage\` must be a function from a principal to its storage.`)
@@ -120,12 +130,12 @@ export function createStorageHandler<P>(options: StorageHandlerOptions<P>): Hand
       bytesPerSecond: bodyBytesPerSecond,
     }
     const id = call.request.headers.get(WRITE_ID) ?? undefined
-    return serve({ ...call, storage, limits, gate, id, onError: (error) => onError(error, call.request) })
+    return serve({ ...call, storage, limits, gate, quota, id, onError: (error) => onError(error, call.request) })
   })
 }
 
 function serve<P>(call: StorageCall<P>): Promise<Response> | Response {
-  const { storage, url, params, id } = call
+  const { storage, url, params } = call
   const session = params["session"] ?? ""
   switch (call.route.action) {
     case "capabilities":
@@ -133,7 +143,7 @@ function serve<P>(call: StorageCall<P>): Promise<Response> | Response {
     case "list":
       return list(call)
     case "delete":
-      return deleteSession(storage, session, readQuery(url, deleteQuery), id)
+      return deleteSession(call, session, readQuery(url, deleteQuery))
     case "sweep":
       return sweep(storage, readQuery(url, sweepQuery).dryRun === "true")
     case "head":
@@ -187,16 +197,16 @@ function list<P>({ storage, url, onError }: StorageCall<P>): Promise<Response> {
   )
 }
 
-async function deleteSession(
-  storage: SessionStorage,
+async function deleteSession<P>(
+  { storage, id, quota }: StorageCall<P>,
   session: string,
   { next, log }: { readonly [Field in keyof Head]?: Head[Field] | undefined },
-  id: string | undefined,
 ): Promise<Response> {
   const expect = next === undefined || log === undefined ? {} : { expect: { next, log } }
   const { bytes, parts, purged } = await repeatsOf(storage).once(id && `delete ${session} ${id}`, () =>
     storage.delete(session, expect),
   )
+  if (bytes > 0) quota.freed(storage)
   return json(200, { bytes, parts, purged })
 }
 
@@ -211,10 +221,13 @@ async function headOf(storage: SessionStorage, session: string, first: boolean):
   return json(200, { head: head === undefined ? null : withoutPlaces(head) })
 }
 
-async function append<P>({ request, storage, limits, id }: StorageCall<P>, session: string): Promise<Response> {
+async function append<P>(call: StorageCall<P>, session: string): Promise<Response> {
+  const { request, storage, limits, id, quota } = call
   const { batchBytes, bytesPerSecond } = limits
   const body = await readBytes(request, LINES_TYPE, { bytes: batchBytes + APPEND_HEAD_BYTES, bytesPerSecond })
-  return json(200, await appendLines(storage, session, toAppend(body), id))
+  const lines = toAppend(body)
+  const room = { bytes: bytesOfLines(lines.content), ...(lines.expect === 0 && { sessions: 1 }) }
+  return json(200, await quota.within(storage, storage, room, () => appendLines(storage, session, lines, id)))
 }
 
 async function sync(storage: SessionStorage, session: string): Promise<Response> {
@@ -237,9 +250,14 @@ async function readDocument(storage: SessionStorage, key: string): Promise<Respo
 
 async function change<P>(call: StorageCall<P>): Promise<Response> {
   const key = keyOf(call)
-  const { request, storage, limits, id } = call
+  const { request, storage, limits, id, quota } = call
   const { documentBytes: bytes, bytesPerSecond } = limits
-  await changeDocument(storage, key, await readJson(request, documentChange, { bytes, bytesPerSecond }), id)
+  const given = await readJson(request, documentChange, { bytes, bytesPerSecond })
+  const more = utf8Length(given.to ?? "") - utf8Length(given.from ?? "")
+  const write = (): Promise<void> => changeDocument(storage, key, given, id)
+  // A document may become shorter in a storage that is full.
+  await (more > 0 ? quota.within(storage, storage, { bytes: more }, write) : write())
+  if (more < 0) quota.freed(storage)
   return done()
 }
 
@@ -261,19 +279,22 @@ async function readBlob<P>({ request, storage }: StorageCall<P>, hash: string): 
   return new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { ...headers, "content-type": BLOB_TYPE } })
 }
 
-async function putBlob<P>({ request, storage, limits }: StorageCall<P>, hash: string): Promise<Response> {
+async function putBlob<P>({ request, storage, limits, quota }: StorageCall<P>, hash: string): Promise<Response> {
   const { blobBytes, bytesPerSecond } = limits
   const bytes = await readBytes(request, BLOB_TYPE, { bytes: blobBytes, bytesPerSecond })
   if ((await sha256Hex(bytes)) !== hash) throw invalid("The bytes do not have this SHA-256.")
-  await storage.blobs.put(bytes)
+  // A put of bytes that are there renews their time.
+  const room = async (): Promise<Room> => ({ bytes: (await storage.blobs.has(hash)) ? 0 : bytes.length })
+  await quota.within(storage, storage, room, () => storage.blobs.put(bytes))
   return done()
 }
 
-async function deleteBlob<P>({ storage, url, id }: StorageCall<P>, hash: string): Promise<Response> {
+async function deleteBlob<P>({ storage, url, id, quota }: StorageCall<P>, hash: string): Promise<Response> {
   const { ifPutBefore } = readQuery(url, blobQuery)
   const deleted = await repeatsOf(storage).once(id && `blob ${hash} ${id}`, () =>
     storage.blobs.delete(hash, ifPutBefore === undefined ? {} : { ifPutBefore }),
   )
+  if (deleted) quota.freed(storage)
   return json(200, { deleted })
 }
 
