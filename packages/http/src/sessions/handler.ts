@@ -1,6 +1,6 @@
 /** `createSessionHandler`: the session API over a repository, as a function from a `Request` to a `Response`. */
 import { hasCode, type Session, SessionError, type Sessions } from "@sessions/core"
-import { createIds, isUlid } from "@sessions/core/format"
+import { createIds, isUlid, MAX_METADATA_KEYS } from "@sessions/core/format"
 import { checkOptions, checkSessionId, type OptionNames, StorageError, utf8Length } from "@sessions/core/storage"
 import { json, readJson, readQuery } from "../answers.ts"
 import { asRefusal } from "../authorize.ts"
@@ -150,6 +150,9 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
     async create(call) {
       const { request, sessions } = call
       const fields = await readJson(request, newSession, bodyLimit)
+      // Before entries are made of them: no other request had as much work a byte.
+      if (Object.keys(fields.metadata ?? {}).length > MAX_METADATA_KEYS)
+        throw new Refusal(413, "too_large", `A session takes ${MAX_METADATA_KEYS} metadata keys.`)
       const room = { sessions: 1, bytes: bytesOf(fields) }
       const created = await once(call, async () => {
         const session = await quota.within(sessions, sessions.storage, room, () => sessions.create(fields))

@@ -1,0 +1,3 @@
+import { fuzzTest } from "./work.ts"
+
+fuzzTest(1_000)
