@@ -21,7 +21,8 @@ const image = (mimeType: string, data = "iVBORw0KGgo=") => ({ type: "image", mim
 const item = (fields: object | null) => ({ type: "openai:item", item: fields })
 const times = <T>(count: number, of: (i: number) => T) => Array.from({ length: count }, (_, i) => of(i))
 
-const deep = JSON.parse(`${'{"a":'.repeat(500)}1${"}".repeat(500)}`) as object
+/** With the record around it as deep as a session takes. */
+const deep = JSON.parse(`${'{"a":'.repeat(190)}1${"}".repeat(190)}`) as object
 const odd = JSON.parse('{"__proto__":{"a":1},"constructor":1,"":""}') as object
 const PROVIDERS = ["anthropic", "openai", "google", "mistral", "deepseek", "kimi", "openrouter", "acme"]
 

@@ -50,10 +50,14 @@ async function verifyOne(sessions: Sessions, id: string, callOptions: CallOption
     if (invalid.length === 0) return [report]
     return [{ ...report, damaged: true, diagnostics: [...report.diagnostics, ...invalid] }]
   } catch (error) {
-    const head = await sessions.storage.head(id)
-    if (head === undefined) return []
-    if (!hasCode(error, "corrupt") && !hasCode(error, "not_a_session")) throw error
+    if (!hasCode(error, "corrupt") && !hasCode(error, "not_a_session")) {
+      if ((await sessions.storage.head(id)) === undefined) return []
+      throw error
+    }
     const { code, message } = error
+    // A log that has lost its lines has no head.
+    const head = await sessions.storage.head(id).catch(() => ({ next: 0, bytes: 0 }))
+    if (head === undefined) return []
     return [{ id, lines: head.next, bytes: head.bytes, diagnostics: [], damaged: true, error: { code, message } }]
   }
 }

@@ -10,7 +10,7 @@ const LAST = "@last"
 export async function resolveSession(sessions: Sessions, ref: string): Promise<string> {
   if (ref === LAST) return lastSession(sessions)
   const { storage } = sessions
-  if (isSessionId(ref) && (await storage.head(ref)) !== undefined) return ref
+  if (isSessionId(ref) && (await isThere(sessions, ref))) return ref
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(ref)) throw badId(ref)
   const matches: string[] = []
   for await (const { id } of storage.list()) if (id.startsWith(ref)) matches.push(id)
@@ -22,6 +22,16 @@ export async function resolveSession(sessions: Sessions, ref: string): Promise<s
   throw new CommandError(
     `${ref} matches ${matches.length} sessions (${shown}${matches.length > 3 ? ", …" : ""}); use a longer prefix.`,
   )
+}
+
+/** Whether there is a session, whether it can be read or not. */
+async function isThere({ storage }: Sessions, id: string): Promise<boolean> {
+  try {
+    return (await storage.head(id)) !== undefined
+  } catch (error) {
+    if (hasCode(error, "corrupt")) return true
+    throw error
+  }
 }
 
 /** The ids of all sessions, whether they can be read or not. */

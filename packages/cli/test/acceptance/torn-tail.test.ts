@@ -94,12 +94,15 @@ test.each(["session.jsonl", "session_part2.3.jsonl"])(
   },
 )
 
-test("a log with only a torn header counts as missing, and its id can be used", async () => {
+test("a log with only a torn header is damaged, and its id can be used once it is deleted", async () => {
   const workspace = createWorkspace()
   workspace.writeLog("torn", { from: 0, content: header("torn").slice(0, 40) })
   expect((await workspace.cli("show", "torn")).exit).toBe(1)
   expect((await workspace.cli("list", "--json")).exit).toBe(0)
   workspace.file("in.jsonl", WHOLE)
+  expect((await workspace.cli("import", "in.jsonl", "--id", "torn")).exit).toBe(1)
+  expect((await workspace.cli("verify", "torn")).stdout).toContain("corrupt")
+  expect((await workspace.cli("rm", "torn", "--yes")).exit).toBe(0)
   expect((await workspace.cli("import", "in.jsonl", "--id", "torn")).exit).toBe(0)
   expect(workspace.log("torn").toString()).toBe(WHOLE)
   expect((await workspace.cli("verify", "torn")).exit).toBe(0)
