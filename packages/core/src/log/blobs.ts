@@ -18,7 +18,9 @@ export async function putBlobs(storage: SessionStorage, planned: readonly Planne
     pointer,
     encoding,
     hash: await storage.blobs.put(bytes).catch((error: Error) => {
-      throw hasStorageCode(error, "indeterminate") ? new StorageError("unavailable", error.message) : error
+      throw hasStorageCode(error, "indeterminate")
+        ? new StorageError("unavailable", error.message, { cause: error })
+        : error
     }),
   }))
 }
