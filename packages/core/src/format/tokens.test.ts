@@ -91,6 +91,26 @@ const anyText = fc.oneof(
   fc.string({ unit: fc.constantFrom("a", "B", "7", "-", " ", "\n", "字", "é", "\ud83d"), maxLength: 60 }),
 )
 
+test("a long text has nearly the tokens of all its characters, also with rows of equal width", () => {
+  // Each piece is short enough to be counted whole.
+  const whole = (text: string): number => {
+    let tokens = 0
+    for (let at = 0; at < text.length; at += 480) tokens += estimateMessage(said(text.slice(at, at + 480)))
+    return tokens
+  }
+  for (let width = 8; width <= 300; width++) {
+    const row = `${"7f".repeat(width / 8)} some Words, `.slice(0, width / 2)
+    const text = `${row.padEnd(width - 1)}\n`.repeat(16_000 / width)
+    expect(estimateMessage(said(text)) / whole(text), `rows of ${width}`).toBeGreaterThan(0.8)
+    expect(estimateMessage(said(text)) / whole(text), `rows of ${width}`).toBeLessThan(1.2)
+  }
+  for (const [text] of Object.values(TEXTS)) {
+    const long = text.repeat(4_000 / text.length + 1)
+    expect(estimateMessage(said(long)) / whole(long)).toBeGreaterThan(0.9)
+    expect(estimateMessage(said(long)) / whole(long)).toBeLessThan(1.1)
+  }
+})
+
 describe("laws", () => {
   test("a text has from a 16th of a token to 1.125 tokens for each UTF-16 unit", () => {
     holds(
