@@ -29,6 +29,7 @@ const IN_DEPTH = [
   "merge",
   "retention",
   "inspector",
+  "production",
   "postgres",
   "serverless",
   "architecture",

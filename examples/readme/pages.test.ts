@@ -18,6 +18,7 @@ const PAGES = [
   "docs/errors.md",
   "docs/events.md",
   "docs/options.md",
+  "docs/production.md",
   "docs/faq.md",
   "docs/merge.md",
   "docs/migration.md",

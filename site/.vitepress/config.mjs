@@ -85,6 +85,7 @@ export default defineConfig({
       {
         text: "Operation",
         items: [
+          page("In production", "/production"),
           page("Over the network", "/http"),
           page("Inspector", "/inspector"),
           page("Cache", "/cache"),
