@@ -3,7 +3,8 @@
 import { existsSync, readFileSync } from "node:fs"
 import { isDeepStrictEqual } from "node:util"
 import { join } from "node:path"
-import { manifest as workspace, publishable } from "../lib/workspace.mjs"
+import { fieldsOf, folderOf, project } from "../lib/project.mjs"
+import { publishable } from "../lib/workspace.mjs"
 
 const problems = publishable().flatMap(({ dir, manifest }) =>
   problemsOf(dir, manifest).map((problem) => `${manifest.name}: ${problem}`),
@@ -15,13 +16,12 @@ function problemsOf(dir, manifest) {
   return [
     ...exportProblems(dir, manifest),
     ...binProblems(dir, manifest),
-    ...fieldProblems(manifest),
+    ...fieldProblems(dir, manifest),
     ...readmeProblems(dir),
   ]
 }
 
-/** An address of the repository is not known; once there is one, every package names it. */
-function fieldProblems(manifest) {
+function fieldProblems(dir, manifest) {
   const { description = "", keywords = [], license, engines, sideEffects, files = [], type } = manifest
   const problems = []
   if (description.length < 20 || description.length > 160) problems.push("description must have 20 to 160 characters")
@@ -33,9 +33,9 @@ function fieldProblems(manifest) {
   if (sideEffects !== false) problems.push("sideEffects should be false")
   for (const pattern of ["dist/**/*.js", "dist/**/*.d.ts"])
     if (!files.includes(pattern)) problems.push(`files must have ${pattern}`)
-  for (const field of ["repository", "homepage"])
-    if ((manifest[field] === undefined) !== (workspace[field] === undefined))
-      problems.push(`${field} must be in every package, or in none`)
+  for (const [field, expected] of Object.entries(fieldsOf(project, folderOf(dir))))
+    if (!isDeepStrictEqual(manifest[field], expected))
+      problems.push(`${field} is not that of .config/project.json: run node .tools/project.mjs`)
   return problems
 }
 
