@@ -23,6 +23,14 @@ export const header = z
     version: z.literal(4),
     id: z.string().regex(SESSION_ID),
     timestamp: z.string().meta({ description: "ISO 8601." }),
+    creation: z
+      .string()
+      .min(1)
+      .meta({
+        description:
+          "Which creation this is the log of. Copies have the same; a session that was created apart has another.",
+      })
+      .exactOptional(),
     cwd: z.string().exactOptional(),
     title: z.string().exactOptional(),
     source: z.enum(["interactive", "cron"]).exactOptional(),

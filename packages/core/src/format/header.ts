@@ -44,6 +44,8 @@ export interface Header {
   readonly id: string
   /** ISO 8601. */
   readonly timestamp: string
+  /** Which creation this is the log of: copies have the same, a session that was created apart, under whatever id, another. */
+  readonly creation?: string
   readonly cwd?: string
   readonly title?: string
   readonly source?: "interactive" | "cron"
@@ -61,6 +63,12 @@ export function isHeader(record: unknown): record is Header {
   return header(record) === undefined
 }
 
+/** Whether two headers are of one creation. One that does not say of which, as of older programs, has its timestamp alone. */
+export function isSameCreation(one: Header, other: Header): boolean {
+  const known = typeof one.creation === "string" && typeof other.creation === "string"
+  return one.timestamp === other.timestamp && (!known || one.creation === other.creation)
+}
+
 export function headerProblem(record: unknown): string | undefined {
   return sentence("The header", header(record))
 }
@@ -74,6 +82,7 @@ const header: Check = shape({
   version: oneOf(VERSION),
   id: (value) => (isSessionId(value) ? undefined : " must be a session id."),
   timestamp: isString,
+  creation: optional(isNonEmpty),
   cwd: optional(isString),
   title: optional(isString),
   source: optional(oneOf("interactive", "cron")),

@@ -1,5 +1,5 @@
 /** Creates sessions, opens stored ones, and reloads a session whose log another writer has replaced. */
-import { FORMAT, type Header, VERSION } from "../format/header.ts"
+import { FORMAT, type Header, isSameCreation, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"
@@ -31,7 +31,7 @@ import type { CreateOptions } from "./repository-types.ts"
 import { encodeHeader } from "../format/line.ts"
 import { utf8Length } from "../storage/utf8.ts"
 
-export function newHeader(o: CreateOptions, id: string, now: number): Header {
+export function newHeader(o: CreateOptions, id: string, { newId, now }: LiveSessionOptions): Header {
   const { cwd, title, source, kind, cronJobId, systemPromptOverride, parentSession } = o
   const given = { cwd, title, source, kind, cronJobId, systemPromptOverride, parentSession }
   return {
@@ -39,7 +39,8 @@ export function newHeader(o: CreateOptions, id: string, now: number): Header {
     format: FORMAT,
     version: VERSION,
     id,
-    timestamp: new Date(now).toISOString(),
+    timestamp: new Date(now()).toISOString(),
+    creation: newId(),
     ...defined(given),
   }
 }
@@ -189,7 +190,7 @@ function isOurs({ older, newer }: LoadedLog): boolean {
 
 /**
  * Loads the log that has replaced the session's log. Returns false, and changes nothing, if that log is of another version, or belongs to
- * another session: it must have the last acknowledged entry or, if the session has none, the same header timestamp.
+ * another session: it must have the last acknowledged entry or, if the session has none, be of the same creation.
  */
 async function reload({ state, id, storage, store, options }: LiveSession): Promise<boolean> {
   const loaded = await load(storage, id, options, {})
@@ -198,8 +199,7 @@ async function reload({ state, id, storage, store, options }: LiveSession): Prom
   while (known !== null && loaded.log.find(known) === undefined && !loaded.log.complete) {
     await loadOlder(storage, id, loaded, undefined)
   }
-  const isSame =
-    known === null ? loaded.header.timestamp === state.header.timestamp : loaded.log.find(known) !== undefined
+  const isSame = known === null ? isSameCreation(loaded.header, state.header) : loaded.log.find(known) !== undefined
   if (!isSame) return false
   const { make } = await projectionOf(storage, id, loaded, {})
   // No `await` from here on: a concurrent reader must not see parts of both logs.

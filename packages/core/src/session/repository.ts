@@ -108,7 +108,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
       const id = o.id ?? newId()
       check(id)
       checkSettings(o.compaction)
-      const header = newHeader(o, id, options.now())
+      const header = newHeader(o, id, options)
       const problem = headerProblem(header)
       if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
       const first = firstEntries(o)

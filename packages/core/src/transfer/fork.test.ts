@@ -146,6 +146,7 @@ test("a fork names its source and copies the header's other fields", async () =>
     version: 4,
     id: "f",
     timestamp: "1970-01-01T00:00:00.000Z",
+    creation: expect.not.stringMatching(source.header.creation as string),
     cwd: "/project",
     title: "T",
     systemPromptOverride: "Be brief.",

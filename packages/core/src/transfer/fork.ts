@@ -18,6 +18,7 @@ export interface ForkOptions {
   readonly maxSessionBytes: number
   readonly blobs: BlobLimits
   readonly now: () => number
+  readonly newId: () => string
 }
 
 /**
@@ -49,6 +50,7 @@ export async function forkSession(
     ...kept,
     id: forkId,
     timestamp: new Date(options.now()).toISOString(),
+    creation: options.newId(),
     parentSession: { id, ...(at === null ? {} : { entryId: at }) },
   }
   const origin = { format: FORMAT, version: VERSION, id }
@@ -61,7 +63,7 @@ export async function forkSession(
     },
     {
       maxSessionBytes: options.maxSessionBytes,
-      anyTimestamp: true,
+      anyCreation: true,
       now: options.now,
       ...signalOf(o),
     },

@@ -49,6 +49,17 @@ export function withOriginLines(line: string, lines: number, id: string): string
 }
 
 /**
+ * The header of an import: its creation is that of the session in the file, so that imports of one file are one session, and those of two
+ * files under one id are not.
+ */
+export function withCreationOf<T extends Header>(header: T): T {
+  const { creation, origin } = header
+  return creation !== undefined || origin?.id === undefined
+    ? header
+    : { ...header, creation: `${origin.format}:${origin.id}` }
+}
+
+/**
  * The migrated header with the number of lines of its log, so that an interrupted import can be recognized. Branches of these lines are
  * settled: they have no `leaf` entries.
  */

@@ -10,6 +10,7 @@ import { isObject } from "../format/shape.ts"
 import type { Importer, ImportOptions } from "../session/transfer-types.ts"
 import { checkSignal, signalOf } from "../storage/signals.ts"
 import type { SessionStorage } from "../storage/contract.ts"
+import { withCreationOf } from "./headers.ts"
 import { type OwnBlobs, withOwnBlobs } from "./own-blobs.ts"
 import { type ChunkSource, otherFormat } from "./source.ts"
 import { toStoredForm } from "./stored-form.ts"
@@ -199,7 +200,7 @@ function checkHeader(record: unknown, { format }: Importer, id: string): Foreign
   const problem = headerProblem(header)
   if (problem !== undefined) throw refused(format, 0, problem)
   const { origin } = header as Partial<ForeignHeader>
-  if (origin?.format === format) return header as unknown as ForeignHeader
+  if (origin?.format === format) return withCreationOf(header as unknown as ForeignHeader)
   throw refused(format, 0, `origin.format must be ${JSON.stringify(format)}, the importer's format.`)
 }
 

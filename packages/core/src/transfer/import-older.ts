@@ -9,7 +9,7 @@ import type { ImportedLog } from "./log-to-write.ts"
 import { type LineSource, textOf, UNREADABLE } from "./source.ts"
 import { toStoredLines } from "./stored-form.ts"
 import { blankDiagnostic, type Unreadable, unreadableDiagnostic, unreadableEntry, unreadableOf } from "./unreadable.ts"
-import { withLines } from "./headers.ts"
+import { withCreationOf, withLines } from "./headers.ts"
 import { lineWithOwnBlobs, type OwnBlobs, withOwnBlobs } from "./own-blobs.ts"
 
 /** Holds the log in memory, because the migration of an entry depends on the entries before and after it. */
@@ -22,7 +22,7 @@ export async function olderLogToWrite(
 ): Promise<ImportedLog> {
   const { lines, unreadable, blanks } = await readAll(source)
   const migrated = migrateLines(lines, { id })
-  const header = encodeHeader(withLines(migrated))
+  const header = encodeHeader(withCreationOf(withLines(migrated)))
   const kept = withUnreadable(migrated, unreadable)
   const removed: Diagnostic[] = []
   const records = kept.records.map((record, index) =>

@@ -1,7 +1,7 @@
 /** Reads the two logs of a merge: their headers, their entries without content, and which entries they have with different content. */
 import type { Entry } from "../format/entry.ts"
 import { SessionError } from "../format/errors.ts"
-import type { Header } from "../format/header.ts"
+import { type Header, isSameCreation } from "../format/header.ts"
 import { hintOf } from "../format/hints.ts"
 import { isSameJson } from "../format/json.ts"
 import { withSeq } from "../format/json-edit.ts"
@@ -69,14 +69,10 @@ async function readSide(
 }
 
 function checkSameSession(id: string, one: StoredLog, other: StoredLog): void {
-  const identity = ({ header }: StoredLog): unknown => ({
-    id: header.id,
-    timestamp: header.timestamp,
-    parentSession: header.parentSession ?? null,
-  })
-  if (isSameJson(identity(one), identity(other))) return
+  const named = ({ header }: StoredLog): unknown => ({ id: header.id, parent: header.parentSession ?? null })
+  if (isSameCreation(one.header, other.header) && isSameJson(named(one), named(other))) return
   const { storage } = other
-  const message = `${storage.description} has another session under the id ${id}: its header has another id, timestamp or parent session. Nothing was changed.`
+  const message = `${storage.description} has another session under the id ${id}: its header has another id, creation, timestamp or parent session. Nothing was changed.`
   throw new SessionError("exists", message, { session: id, storage: storage.description })
 }
 

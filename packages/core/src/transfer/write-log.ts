@@ -6,6 +6,7 @@
 import type { Report } from "../format/diagnostics.ts"
 import { hasCode, SessionError } from "../format/errors.ts"
 import { FULL_SESSION_SLACK_BYTES } from "../format/limits.ts"
+import { type Header, isSameCreation } from "../format/header.ts"
 import { parseLine } from "../format/line.ts"
 import type { InfoProjection } from "../info/projection.ts"
 import { fitsBesideHead, storeInfo } from "../info/store.ts"
@@ -23,8 +24,8 @@ export interface WriteLogOptions extends CallOptions {
   readonly maxSessionBytes?: number
   /** Accepts a stored log that has all the lines already. Default false: `exists`. */
   readonly acceptComplete?: boolean
-  /** Accepts a stored header with another timestamp, for headers that carry the time of the call. Default false. */
-  readonly anyTimestamp?: boolean
+  /** Accepts a stored header of another creation, for headers that each call makes. Default false. */
+  readonly anyCreation?: boolean
   /**
    * A log in another format: it gets no session information, and is created by one append if the storage can, since its header cannot hold
    * the expected number of lines. Default false.
@@ -188,19 +189,23 @@ async function withoutStored(
     const { done, value } = await lines.next()
     if (done === true) throw otherWriter(storage, id)
     const isHeader = batch.from + index === 0
-    if (ours !== value && !(isHeader && isSameHeader(ours, value, o.anyTimestamp === true))) throw idTaken(storage, id)
+    if (ours !== value && !(isHeader && isSameHeader(ours, value, o.anyCreation === true))) throw idTaken(storage, id)
   }
   if (count === batch.lines.length) return undefined
   return { ...batch, from: batch.from + count, lines: batch.lines.slice(count) }
 }
 
 /** Ignores `origin`: its expected number of lines differs if the source grew between two calls. */
-function isSameHeader(ours: string, stored: string, anyTimestamp: boolean): boolean {
-  const comparable = (line: string): string => {
-    const { origin: _, timestamp, ...rest } = parseLine(line).record ?? { type: "" }
-    return JSON.stringify(anyTimestamp ? rest : { ...rest, timestamp })
-  }
-  return comparable(ours) === comparable(stored)
+function isSameHeader(ours: string, stored: string, anyCreation: boolean): boolean {
+  const one = headerOf(ours)
+  const other = headerOf(stored)
+  return one.rest === other.rest && (anyCreation || isSameCreation(one.header, other.header))
+}
+
+function headerOf(line: string): { readonly header: Header; readonly rest: string } {
+  const header = (parseLine(line).record ?? { type: "" }) as Header
+  const { origin: _, timestamp: __, creation: ___, ...rest } = header
+  return { header, rest: JSON.stringify(rest) }
 }
 
 function withHeader({ lines: [first, ...lines], ...batch }: Batch, header: string): Batch {

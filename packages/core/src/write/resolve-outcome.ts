@@ -46,9 +46,7 @@ async function compare(context: ResolveContext, end: LogEnd | undefined): Promis
   if (end === undefined) return { kind: "gone" }
   if (state.head === undefined) {
     const [header, ...lines] = end.lines
-    // Another writer may have created the session with an equal header. The first entry, which is in the same batch, tells them apart.
-    const isOwn = header === encodeHeader(state.header) && lines[0] !== undefined && isHeldLine(state.log, 1, lines[0])
-    return isOwn ? toLines(state, lines, 1, end) : { kind: "taken" }
+    return header === encodeHeader(state.header) ? toLines(state, lines, 1, end) : { kind: "taken" }
   }
   if (end.head.log !== state.head.log) return resolveReplaced(context)
   const [last, ...lines] = end.lines
