@@ -27,7 +27,8 @@ export async function principalOf<P>(
 ): Promise<{ readonly principal: P } | { readonly refused: Response }> {
   const result = await authorize(request, access)
   if (result instanceof Response) return { refused: asRefusal(result) }
-  if (result === undefined || result === null) throw new Refusal(403, "forbidden", "This is not allowed.")
+  if (result === undefined || result === null)
+    throw new Refusal(403, "forbidden", "This is not allowed.", { [REFUSED]: "host" })
   return { principal: result }
 }
 

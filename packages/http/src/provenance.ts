@@ -3,6 +3,11 @@
 /** The header of an answer by which a function of the host has refused the request: nothing was done. */
 export const REFUSED = "sessions-refused"
 
+/** Whether the host refuses who asks, or what they may do. No repeat succeeds before somebody changes the credentials or the rights. */
+export function isDenied({ status, headers }: Response): boolean {
+  return headers.has(REFUSED) && (status === 401 || status === 403)
+}
+
 export interface SentError {
   readonly code: string
   readonly message: string

@@ -230,6 +230,8 @@ test("a page or a list that was cut off, and an answer of another server, are `u
   expect(await Promise.all(calls().map(codeOf))).toEqual(Array(8).fill("unavailable"))
 })
 
+const HOST = { "sessions-refused": "host" }
+
 test("what is not the handler's own answer leaves a write open: it is `indeterminate` unless nothing was sent on", async () => {
   const on = await wire()
   const own = (status: number, code: string): Response => Response.json({ error: { code, message: "…" } }, { status })
@@ -243,7 +245,9 @@ test("what is not the handler's own answer leaves a write open: it is `indetermi
     [() => new Response("", { status: 429 }), "indeterminate", "unavailable"],
     [() => new Response("", { status: 401 }), "indeterminate", "unavailable"],
     // By the host's `authorize`.
-    [() => new Response("", { status: 401, headers: { "sessions-refused": "host" } }), "unavailable", "unavailable"],
+    [() => new Response("", { status: 401, headers: HOST }), "misconfigured", "misconfigured"],
+    [() => new Response("", { status: 403, headers: HOST }), "misconfigured", "misconfigured"],
+    [() => new Response("", { status: 429, headers: HOST }), "unavailable", "unavailable"],
     [() => new Response("", { status: 413 }), "indeterminate", "unavailable"],
     [() => new Response("", { status: 507 }), "indeterminate", "quota"],
     [() => new Response("", { status: 409 }), "indeterminate", "unavailable"],

@@ -3,7 +3,8 @@
 /** A call that the server has refused, or that got no answer of the session API. `hasCode` of `@sessions/core` works on it. */
 export class SessionApiError extends Error {
   /**
-   * The code of the answer: one of `@sessions/core`, or `forbidden`, `too_many_prompts`, `failed` … Without an answer of the session API:
+   * The code of the answer: one of `@sessions/core`, or `too_many_prompts`, `failed` …; `misconfigured` for a 401 or 403 by which the host
+   * refuses the credentials or what they allow, unless its answer has a code. Without an answer of the session API:
    * `indeterminate` if the call may have changed something, else `unavailable` if a later one may be answered, else `failed`. `aborted` if
    * its signal has fired.
    */

@@ -1,7 +1,7 @@
 /** Sends requests to a session handler, and tells its answers from those of other servers. Repeats only what has the same effect once or twice. */
 import { bytesOf } from "../bytes.ts"
 import { type ClientOptions, dropRedirect, handlerUrl } from "../client-options.ts"
-import { errorIn, kindOf, REFUSED, senderOf } from "../provenance.ts"
+import { errorIn, isDenied, kindOf, REFUSED, senderOf } from "../provenance.ts"
 import { pauseFor } from "../pause.ts"
 import { DEFAULT_TIMEOUT, isTimeout, startTimeLimit, type TimeLimit } from "../time-limit.ts"
 import { createWriteIds, WRITE_ID } from "../write-id.ts"
@@ -95,10 +95,15 @@ export function createApiRequests(options: SessionClientOptions): ApiRequests {
     if (own !== undefined) {
       const isBusy = status === 408 || (status >= 502 && status <= 504) || own.code === "too_many_requests"
       const passes = redirect === undefined && isBusy
-      return { error: new SessionApiError(own.code, own.message, { status }), passes, isForeign: false, retryAfter }
+      // A host may have a code of its own for it.
+      const code = own.code === "forbidden" && isDenied(answer) ? "misconfigured" : own.code
+      return { error: new SessionApiError(code, own.message, { status }), passes, isForeign: false, retryAfter }
     }
     if (answer.headers.has(REFUSED)) {
-      const error = new SessionApiError("failed", `The server refuses the request (${status}).`, { status })
+      const [code, hint] = isDenied(answer)
+        ? ["misconfigured", "; check `headers`, and what they allow"]
+        : ["failed", ""]
+      const error = new SessionApiError(code, `The server refuses the request (${status})${hint}.`, { status })
       return { error, passes: false, isForeign: false, retryAfter }
     }
     const isFailure = status >= 500 || status === 408

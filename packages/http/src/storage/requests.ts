@@ -1,7 +1,7 @@
 /** Sends requests to a storage handler, and turns whatever comes back instead of its answer into the error that is true of the call. */
 import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
 import { type ClientOptions, dropRedirect } from "../client-options.ts"
-import { errorIn, kindOf, REFUSED, senderOf } from "../provenance.ts"
+import { errorIn, isDenied, kindOf, REFUSED, senderOf } from "../provenance.ts"
 import { startTimeLimit } from "../time-limit.ts"
 import { createWriteIds, WRITE_ID } from "../write-id.ts"
 
@@ -138,13 +138,16 @@ async function refusal(
   if (!isRefusal && isWrite(ask)) return openWrite(ask, response)
   const { code, text } = meaningOf(status)
   const message = error === undefined ? `${text}.` : `${text}: ${error.message}`
-  return new StorageError(code, message)
+  return new StorageError(isDenied(response) ? "misconfigured" : code, message)
 }
 
 /** What a status means if nothing was written. */
 function meaningOf(status: number): { readonly code: StorageErrorCode; readonly text: string } {
   if (status === 401 || status === 403)
-    return { code: "unavailable", text: `The server refuses the credentials (${status}); check \`headers\`` }
+    return {
+      code: "unavailable",
+      text: `The server refuses the credentials (${status}); check \`headers\`, and what they allow`,
+    }
   if (status === 429 || status === 503)
     return { code: "unavailable", text: `The server is busy (${status}); repeat the call later` }
   if (status === 507) return { code: "quota", text: "The server has no space (507)" }

@@ -86,18 +86,23 @@ test("a page in place of the API is told as what it is, with the server that has
   )
 })
 
-test("a refusal by the host's own function is not repeated", async () => {
+test("a refusal by the host's own function is not repeated; one of the credentials is `misconfigured`", async () => {
   const refusal = (status: number): Response => new Response("no", { status })
-  const { handler } = serve({ authorize: () => refusal(403), accept: () => refusal(429) })
+  const denying = (answer: Response | undefined) => serve({ authorize: () => answer }).handler
+  const own = Response.json({ error: { code: "plan_ended", message: "Pay." } }, { status: 403 })
   const { handler: accepting, client: direct } = serve({ accept: () => refusal(429), background: false })
   const { id } = await direct.create()
-  for (const [serving, status] of [
-    [handler, 403],
-    [accepting, 429],
+  for (const [serving, status, code] of [
+    [denying(refusal(401)), 401, "misconfigured"],
+    [denying(refusal(403)), 403, "misconfigured"],
+    [denying(undefined), 403, "misconfigured"],
+    [denying(own), 403, "plan_ended"],
+    [denying(refusal(404)), 404, "failed"],
+    [accepting, 429, "failed"],
   ] as const) {
     const { client, times } = clientOf((url, init) => serving(new Request(url, init)))
     const error = await errorOf(client.prompt(id, { text: "x" }))
-    expect([error.code, error.status, times.length]).toEqual(["failed", status, 1])
+    expect([error.code, error.status, times.length]).toEqual([code, status, 1])
   }
 })
 
