@@ -146,18 +146,19 @@ export function toKept(
   { more = 0, doubt = 0, end }: { readonly more?: number | undefined; readonly doubt?: Seq; readonly end: Seq },
   limits: TipLimits,
 ): Tips {
-  const kept: Tip[] = []
+  const open: Tip[] = []
   for (const { seq, id, near, settled } of tips.values()) {
     if (settled) continue
     const isLong = near.length > limits.near + 1
     // The first one is the tip's own, which is the target of most branches.
-    kept.push({ seq, id, near: isLong ? [near[0] as string, ...near.slice(-limits.near)] : near })
+    open.push({ seq, id, near: isLong ? [near[0] as string, ...near.slice(-limits.near)] : near })
     if (isLong) doubt = Math.max(doubt, seq + 1)
   }
-  while (kept.length > 1 && (kept.length > limits.tips || !isShort(kept, limits.bytes))) {
-    kept.splice(kept[0]?.seq === current ? 1 : 0, 1)
-    more++
-  }
+  // A log may have as many tips as lines, so the oldest are left out at once.
+  let surplus = open.length - limits.tips
+  const kept = open.filter(({ seq }) => seq === current || surplus-- <= 0)
+  while (kept.length > 1 && !isShort(kept, limits.bytes)) kept.splice(kept[0]?.seq === current ? 1 : 0, 1)
+  more += open.length - kept.length
   return {
     tips: kept,
     current: kept.find(({ seq }) => seq === current)?.seq ?? null,
