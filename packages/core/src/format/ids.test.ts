@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { expect, test, vi } from "vitest"
 import { holds } from "../../test/property.ts"
 import { ulidAt } from "./computed-ids.ts"
-import { createIds, isUlid } from "./ids.ts"
+import { createIds, isUlid, ulidTime } from "./ids.ts"
 
 test("ids strictly increase, also within a millisecond and when the clock goes backwards", () => {
   const clock = fc.array(fc.oneof(fc.integer({ min: -5, max: 5 }), fc.constantFrom(1.5, Number.NaN, -1e15, 1e15)), {
@@ -23,6 +23,16 @@ test("ids strictly increase, also within a millisecond and when the clock goes b
 test("an id begins with its time", () => {
   const time = Date.UTC(2026, 0, 31)
   expect(createIds(() => time)().slice(0, 10)).toBe(ulidAt(time, 0).slice(0, 10))
+})
+
+test("the time of an id is the one that it begins with, or the last one that fits", () => {
+  holds(
+    fc.property(fc.nat({ max: 2 ** 48 - 1 }), (time) => {
+      expect(ulidTime(ulidAt(time, 7))).toBe(time)
+    }),
+  )
+  expect(ulidTime(ulidAt(2 ** 48 - 1, 0))).toBe(2 ** 48 - 1)
+  for (const first of ["8", "A", "Z"]) expect(ulidTime(first.padEnd(26, "0"))).toBe(2 ** 48 - 1)
 })
 
 test("an id whose random part cannot be incremented takes the next millisecond", () => {
