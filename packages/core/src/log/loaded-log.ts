@@ -117,9 +117,9 @@ export async function loadOlder(
 
 /** Reads older lines of an open session's log on demand, one window at a time, into its `EntryLog`. */
 export class LogStore {
-  readonly id: string
-  readonly storage: SessionStorage
-  readonly diagnostics: Diagnostic[]
+  declare readonly id: string
+  declare readonly storage: SessionStorage
+  declare readonly diagnostics: Diagnostic[]
   /** The state of reading backwards; undefined for a log that was created here and is held whole. */
   #reading: BackwardReading | undefined
   #loading: Promise<unknown> = Promise.resolve()

@@ -58,23 +58,23 @@ interface BranchingOptions extends AppendOptions {
 }
 
 export class LiveSession implements QueueContext, CompactableSession, KeepableSession {
-  readonly id: string
-  readonly storage: SessionStorage
-  readonly state: SessionState
-  readonly store: LogStore
-  readonly options: LiveSessionOptions
+  declare readonly id: string
+  declare readonly storage: SessionStorage
+  declare readonly state: SessionState
+  declare readonly store: LogStore
+  declare readonly options: LiveSessionOptions
   readonly events: Emitter = new Emitter()
-  readonly turns: TurnLock
-  readonly diagnostics: Diagnostic[]
+  declare readonly turns: TurnLock
+  declare readonly diagnostics: Diagnostic[]
   writeGuard: WriteGuard = { kind: "open" }
   /** The tips of the log are not known, and are read in the background. Never rejects. */
-  readingTips: Promise<void> | undefined
+  declare readingTips: Promise<void> | undefined
   readonly compaction: CompactionProgress = { running: false, failures: 0 }
   readonly closeListeners: Set<() => void> = new Set()
   /** Loads the log that replaced this session's, if it is its own; returns whether it was. */
-  readonly reload: () => Promise<boolean>
+  declare readonly reload: () => Promise<boolean>
   /** Made on first use: few sessions are followed. */
-  following: Following | undefined
+  declare following: Following | undefined
   readonly #queue: WriteQueue
   readonly #repeats: Repeats
   /** Appends that wait in memory for the message that creates their session. */

@@ -47,10 +47,10 @@ export interface StorageErrorDetails extends ErrorDetails {
  * each code: what it means, what a crash or a repeat leaves, and the way out, with code.
  */
 export abstract class CodedError<Code extends string> extends Error {
-  readonly code: Code
-  readonly storage?: string
-  readonly session?: string
-  readonly at?: string
+  declare readonly code: Code
+  declare readonly storage?: string
+  declare readonly session?: string
+  declare readonly at?: string
 
   constructor(code: Code, message: string, { storage, session, at, cause }: ErrorDetails) {
     super(message, cause === undefined ? undefined : { cause })
@@ -63,7 +63,7 @@ export abstract class CodedError<Code extends string> extends Error {
 
 /** An error of a storage. `docs/errors.md` in `@sessions/core` has the meaning and the way out of each code. */
 export class StorageError extends CodedError<StorageErrorCode> {
-  readonly sent?: boolean
+  declare readonly sent?: boolean
 
   constructor(code: StorageErrorCode, message: string, details: StorageErrorDetails = {}) {
     super(code, message, details)

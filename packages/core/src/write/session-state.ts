@@ -27,22 +27,22 @@ export interface FoundLines {
 }
 
 export class SessionState {
-  header: Header
-  log: EntryLog
+  declare header: Header
+  declare log: EntryLog
   /** The acknowledged end; undefined while the session is not in the storage. */
-  head: Head | undefined
+  declare head: Head | undefined
   /** Where the acknowledged lines end and the pending ones begin. */
-  acknowledged: Seq
+  declare acknowledged: Seq
   /** The leaf, pending entries included. */
-  leafId: string | null
+  declare leafId: string | null
   /** The leaf if everything pending failed. */
-  acknowledgedLeafId: string | null
+  declare acknowledgedLeafId: string | null
   /** Bytes of the acknowledged log; 0 while the session is not in the storage. */
-  bytes: number
+  declare bytes: number
   /** The open tips that were reported to the caller, by seq. A `leaf` or `branch_summary` at a tip settles them. */
   readonly reported: Map<Seq, OpenTip> = new Map()
   /** See `settledLines`. */
-  settled: number
+  declare settled: number
   /** Damage was found in lines of another writer, which only opening reports. */
   hasDamage = false
   #projection: InfoProjection | MakeProjection | undefined
