@@ -5,7 +5,7 @@
 import { type Fields, isObject } from "../format/shape.ts"
 import type { Tips } from "../log/kept-tips.ts"
 import { isDeep, MAX_DEPTH } from "../storage/depth.ts"
-import { type InfoProjection, isParent, isText, type Stamps, withTips } from "./projection.ts"
+import { type InfoProjection, isParent, isText, type Stamps } from "./projection.ts"
 
 const VERSION = 5
 
@@ -23,14 +23,7 @@ export function parseProjection(text: string): InfoProjection | undefined {
   }
   if (!isObject(value) || value["v"] !== VERSION) return undefined
   const { v: _, ...projection } = value
-  if (!isProjection(projection)) return undefined
-  return hasTips(projection) ? projection : withTips(projection, undefined, 0)
-}
-
-function hasTips({ tips, settled, to }: InfoProjection): boolean {
-  if (!isTips(tips) || !(settled === undefined || isCount(settled))) return false
-  const { tips: kept, current } = tips
-  return kept.every(({ seq }) => seq <= to.seq) && (current === null || kept.some(({ seq }) => seq === current))
+  return isProjection(projection) && isCovered(projection) ? projection : undefined
 }
 
 type Is = (value: unknown) => boolean
@@ -67,6 +60,8 @@ const OPTIONAL: Readonly<Record<string, Is>> = {
   model: (model) => isObject(model) && isText(model["provider"]) && isText(model["model"]),
   inheritedMetrics: isMetrics,
   lines: Number.isFinite,
+  tips: isTips,
+  settled: isCount,
 }
 const SUMS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "calls"]
 
@@ -75,6 +70,11 @@ function isProjection(value: Fields): value is Fields & InfoProjection {
     Object.entries(REQUIRED).every(([name, is]) => is(value[name])) &&
     Object.entries(OPTIONAL).every(([name, is]) => isMissingOr(is, value[name]))
   )
+}
+
+/** Whether its tips are among the projected lines. */
+function isCovered({ tips, to }: InfoProjection): boolean {
+  return tips === undefined || tips.tips.every(({ seq }) => seq <= to.seq)
 }
 
 function isMetrics(value: unknown): boolean {
@@ -86,9 +86,12 @@ function isMetrics(value: unknown): boolean {
 function isTips(value: unknown): value is Tips {
   if (!isObject(value)) return false
   const { tips, current, more, doubt } = value
-  const isKnown = current === null || isCount(current)
   return (
-    Array.isArray(tips) && tips.every(isTip) && isKnown && isMissingOr(isCount, more) && isMissingOr(isCount, doubt)
+    Array.isArray(tips) &&
+    tips.every(isTip) &&
+    (current === null || tips.some(({ seq }) => seq === current)) &&
+    isMissingOr(isCount, more) &&
+    isMissingOr(isCount, doubt)
   )
 }
 
