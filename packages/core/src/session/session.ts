@@ -419,8 +419,8 @@ function closed(session: string): SessionError {
   })
 }
 
-/** Fields of a `leaf` entry that the session sets. */
-const SET_FIELDS = ["type", "id", "parentId", "seq", "timestamp", "writtenAt", "blobs", "targetSeq", "settles"]
+/** Fields that the session sets in a `leaf` entry, beside those that no new entry may have. */
+const SET_FIELDS = ["type", "id", "timestamp", "targetSeq", "settles"]
 
 /** Throws `invalid` for options of an append with `at` that contradict each other. */
 function targetOf(session: string, { at, leaf = {}, onConflict }: AppendOptions): string | null {
