@@ -120,6 +120,8 @@ export class LogStore {
   declare readonly id: string
   declare readonly storage: SessionStorage
   declare readonly diagnostics: Diagnostic[]
+  /** The log was found deleted or replaced, so whoever opens the session next must load it anew. */
+  outdated = false
   /** The state of reading backwards; undefined for a log that was created here and is held whole. */
   #reading: BackwardReading | undefined
   #loading: Promise<unknown> = Promise.resolve()
@@ -139,6 +141,7 @@ export class LogStore {
   /** The log was read again. */
   restart(reading: BackwardReading): void {
     this.#reading = reading
+    this.outdated = false
   }
 
   /**
@@ -168,7 +171,7 @@ export class LogStore {
       if (reading === undefined) throw new SessionError("invalid", `${this.id} has no stored log to read from.`)
       await loadOlder(this.storage, this.id, { reading, log: log(), diagnostics: this.diagnostics }, hint, o)
     })
-    this.#loading = run.catch(() => undefined)
+    this.#loading = run.catch((error: unknown) => void (this.outdated ||= hasCode(error, "conflict")))
     await run
   }
 }

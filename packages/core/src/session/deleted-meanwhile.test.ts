@@ -1,7 +1,8 @@
 /** Another repository deletes a session, and creates it again, while it is opened or written. */
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
-import { storedLines, user } from "../../test/writers.ts"
+import { twoRepositories } from "../../test/repositories.ts"
+import { codeOf, contextTexts, storedLines, user } from "../../test/writers.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { createSessions } from "./repository.ts"
 import type { Sessions } from "./repository-types.ts"
@@ -103,3 +104,69 @@ test("openOrCreate creates a session that others create and delete before each o
   plan(undefined, creates, deletes, creates, deletes, creates, deletes)
   expect((await one.openOrCreate("s")).head).toMatchObject({ next: 1 })
 })
+
+test("what another repository deleted is opened anew once a call of an open handle has found that out", async () => {
+  for (const recreated of [false, true]) {
+    for (const call of ["append", "refresh"] as const) {
+      const { sessions: one, elsewhere: two } = twoRepositories()
+      const held = await one.openOrCreate("s")
+      await held.append(user("before"))
+      await two.delete("s")
+      if (recreated) await two.create({ id: "s" })
+      const found = call === "append" ? held.append(user("lost")) : held.refresh()
+      expect(await codeOf(found)).toBe("not_found")
+      if (!recreated) expect(await codeOf(one.open("s"))).toBe("not_found")
+      const anew = await one.openOrCreate("s")
+      await anew.append(user("after"))
+      expect(await contextTexts(anew)).toEqual(["after"])
+      // A handle on what was deleted stays on that, and closing it closes no other.
+      expect(await codeOf(held.append(user("lost")))).toBe("not_found")
+      await held.close()
+      expect(await contextTexts(await one.openOrCreate("s"))).toEqual(["after"])
+    }
+  }
+})
+
+test("a session whose log was replaced while it was read is opened anew, as its error says", async () => {
+  const { storage, elsewhere } = twoRepositories()
+  const made = await elsewhere.create({ id: "s" })
+  await made.append(Array.from({ length: 50 }, (_, n) => user(`${n} ${"-".repeat(100)}`)))
+  const one = createSessions({ storage, readWindow: { first: 500, largest: 1_000 } })
+  const held = await one.open("s")
+  await elsewhere.delete("s")
+  await (await elsewhere.create({ id: "s" })).append(user("theirs"))
+  expect(await codeOf(held.messages())).toBe("conflict")
+  expect(await contextTexts(await one.open("s"))).toEqual(["theirs"])
+})
+
+test("a log of an older version that was deleted or changed is opened anew, as its error says", async () => {
+  for (const act of ["refresh", "append"] as const) {
+    const { storage, sessions: one, elsewhere: two } = twoRepositories()
+    await storage.append("o", OLDER, { expect: 0 })
+    const held = await one.open("o")
+    await two.delete("o")
+    expect(await codeOf(act === "append" ? held.append(user("lost")) : held.refresh())).toBe("not_found")
+    const anew = await one.openOrCreate("o")
+    await anew.append(user("after"))
+    expect(await contextTexts(anew)).toEqual(["after"])
+  }
+  const { storage, sessions: one, elsewhere: two } = twoRepositories()
+  await storage.append("o", OLDER, { expect: 0 })
+  const held = await one.open("o")
+  await two.migrate("o")
+  expect(await codeOf(held.refresh())).toBe("conflict")
+  const anew = await one.open("o")
+  await anew.append(user("after"))
+  expect(await contextTexts(anew)).toEqual(["older", "after"])
+})
+
+const OLDER = [
+  { type: "session", version: 3, id: "o", timestamp: "2025-01-01T00:00:00.000Z" },
+  {
+    type: "message",
+    id: "aaaaaaaa",
+    parentId: null,
+    timestamp: "2025-01-01T00:00:01.000Z",
+    message: { role: "user", content: "older", timestamp: 1 },
+  },
+].map((record) => JSON.stringify(record))

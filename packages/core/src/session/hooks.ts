@@ -10,7 +10,7 @@ import { isObject } from "../format/shape.ts"
 import { isThenable } from "../storage/calls.ts"
 import type { Head } from "../storage/contract.ts"
 
-/** `"closed"`: its last handle or the repository was closed; `"replaced"`: its log is another one now, and is loaded anew. */
+/** `"closed"`: its last handle or the repository was closed; `"replaced"`: its log is another one now, or gone, and is loaded anew. */
 export type ReleaseReason = "closed" | "idle" | "limit" | "released" | "deleted" | "replaced"
 
 export interface Hooks {

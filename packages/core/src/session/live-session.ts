@@ -149,8 +149,9 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   async #checkUnchanged(seen: Head | undefined): Promise<void> {
     const { head } = this.state
     const stored = seen ?? (await retryUnavailable(() => this.storage.head(this.id)))
-    if (stored === undefined) throw vanished(this)
-    if (stored.next !== head?.next || stored.log !== head.log) throw changedUnderneath(this)
+    if (stored?.next === head?.next && stored?.log === head?.log) return
+    this.store.outdated = true
+    throw stored === undefined ? vanished(this) : changedUnderneath(this)
   }
 
   /** After a turn, which does not follow another writer that continues it: now the session does. */
@@ -190,8 +191,12 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   async #migrate(): Promise<void> {
     const { storage, id } = this
     const { migrateStored } = await transferFeature()
-    await migrateStored(storage, id, { blobs: this.options.blobs, now: this.options.now })
+    await migrateStored(storage, id, { blobs: this.options.blobs, now: this.options.now }).catch((error: unknown) => {
+      this.store.outdated = hasCode(error, "not_found")
+      throw error
+    })
     if ((await storage.head(id)) === undefined || !(await this.reload())) {
+      this.store.outdated = true
       const message = `The log of ${id} changed while it was migrated. Open the session again.`
       throw new SessionError("conflict", message, { session: id })
     }

@@ -64,6 +64,11 @@ export class OpenSessions {
     for (;;) {
       const slot = this.#slots.get(id)
       if (slot === undefined) return this.#acquire(id, this.#addSlot(id, open, false), o)
+      // The handles on what was deleted keep it; they are told with each call.
+      if (slot.live?.store.outdated === true) {
+        this.drop(id, slot, "replaced")
+        continue
+      }
       const checking = this.#cache?.check(slot)
       if (checking !== undefined) {
         await rejectOnAbort(checking, o.signal, aborted(id))

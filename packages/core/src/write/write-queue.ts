@@ -6,6 +6,7 @@ import { hasCode } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Divergence } from "../log/diverged.ts"
+import type { LogStore } from "../log/loaded-log.ts"
 import { tick } from "../storage/clock.ts"
 import { onAbort } from "../storage/signals.ts"
 import type { Head, Seq } from "../storage/contract.ts"
@@ -41,6 +42,7 @@ import { type LogEnd, readEnd, writeLines } from "./writer.ts"
 
 /** The session that a queue writes for. None of the notifications may throw. */
 export interface QueueContext extends ResolveContext {
+  readonly store: Pick<LogStore, "outdated">
   /** A turn is running that has been written in part. */
   readonly midTurn: boolean
   readonly maxSessionBytes: number
@@ -335,6 +337,7 @@ export class WriteQueue {
     const resolved = await resolveEnd(context, end)
     if (resolved.kind === "gone" || resolved.kind === "taken") {
       for (const item of this.#items) requeue(item)
+      context.store.outdated = resolved.kind === "gone"
       this.#fail(0, resolved.kind === "gone" ? gone(context) : taken(context), true)
       return false
     }
