@@ -29,7 +29,7 @@ test("a file where the root should be is told by every call, and stays as it is"
     () => storage.append("a", linesTo(1), { expect: 0 }),
     () => storage.docs.put("pointer", "{}", { expect: null }),
   ]
-  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "unavailable" })
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "misconfigured" })
   expect(fs.readFileSync(root, "utf8")).toBe("mine")
 })
 
@@ -38,7 +38,7 @@ test.skipIf(!fs.existsSync("/proc/self"))(
   async () => {
     const { storage } = openAt("/proc/nothing/can/be/made/here")
     await expect(storage.append("a", linesTo(1), { expect: 0 })).rejects.toMatchObject({
-      code: "unavailable",
+      code: "misconfigured",
       message: expect.stringContaining("cannot be made") as string,
     })
   },
@@ -112,9 +112,9 @@ test("what is no session is not listed, and links are not followed", async () =>
   for await (const row of storage.list()) ids.push(row.id)
   expect(ids).toEqual(["real"])
   for (const id of ["link", "with-link"]) expect(await linesOf(storage, id)).toEqual([])
-  await expect(storage.append("link", ["x"], { expect: 0 })).rejects.toMatchObject({ code: "unavailable" })
+  await expect(storage.append("link", ["x"], { expect: 0 })).rejects.toMatchObject({ code: "misconfigured" })
   await expect(storage.docs.put("sessions/link/d", "x", { expect: null })).rejects.toMatchObject({
-    code: "unavailable",
+    code: "misconfigured",
   })
   expect(await storage.delete("link")).toEqual({ bytes: 0, parts: 0, purged: true })
   expect(filesBelow(outside)).toEqual(["session.jsonl"])
@@ -148,12 +148,12 @@ test("bytes that are no UTF-8 are `corrupt` and say where, the lines before them
   expect(await linesOf(storage, "a", { to: 2 })).toEqual(linesTo(2))
 })
 
-test("a root that may not be written is `unavailable` and says what to do", async () => {
+test("a root that may not be written is `misconfigured` and says what to do", async () => {
   const root = makeRoot()
   fs.writeFileSync(join(root, "file"), "")
   const storage = createFileStorage({ root: join(root, "file") })
   await expect(storage.append("a", ["x"], { expect: 0 })).rejects.toMatchObject({
-    code: "unavailable",
+    code: "misconfigured",
     session: "a",
     message: expect.stringMatching(/move it away or choose another root/),
   })

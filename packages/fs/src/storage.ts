@@ -24,6 +24,7 @@ import { readLines } from "./read/reader.ts"
 import { isAnythingLeft, removeSession } from "./write/remove.ts"
 import { replaceLog } from "./write/replace.ts"
 import { rewriteFailed, syncSession } from "./write/sync.ts"
+import { cutRecords } from "./log/torn.ts"
 import { firstLineOf, toHeadInfo } from "./log/view.ts"
 import { createWriters } from "./write/writers.ts"
 
@@ -108,7 +109,7 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
       return writers.get(session).append(lines, options)
     },
 
-    head(session, { first }) {
+    head(session, { first, cut }) {
       root.use()
       sweep.start()
       const view = deps.view(session)
@@ -117,7 +118,13 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
         pendingInfo(session, view.log, view.next) ??
         infoIn(view.metadata ?? readMetadata(deps.files, view.folder), view.log, view.next)
       const line = first === true ? firstLineOf(files, decodeLines, view) : undefined
-      return { ...toHeadInfo(view), ...(info && { info }), ...(line !== undefined && { first: line }) }
+      const cutOff = cut === true ? cutRecords(files, view.folder) : []
+      return {
+        ...toHeadInfo(view),
+        ...(info && { info }),
+        ...(cutOff.length > 0 && { cut: cutOff }),
+        ...(line !== undefined && { first: line }),
+      }
     },
 
     read(session, range, { signal }) {

@@ -170,7 +170,7 @@ test.skipIf(process.platform === "win32")(
           return recorded.open(path, flags, mode)
         }
         const done = fill(storage, "a", 1).then(() => storage.sync?.("a"))
-        if (isNew && durability === "disk") await expect(done).rejects.toMatchObject({ code: "unavailable" })
+        if (isNew && durability === "disk") await expect(done).rejects.toMatchObject({ code: "misconfigured" })
         else await expect(done).resolves.toBeUndefined()
       }
     }
@@ -200,7 +200,7 @@ test.skipIf(process.platform === "win32")(
     await storage.sync?.("a")
     expect(touched.filter((path) => !path.startsWith(root))).toEqual([])
     const strict = record(join(makeRoot(), "root"), { durability: "disk" }).storage
-    await expect(fill(strict, "a", 1)).rejects.toMatchObject({ code: "unavailable" })
+    await expect(fill(strict, "a", 1)).rejects.toMatchObject({ code: "misconfigured" })
   },
 )
 

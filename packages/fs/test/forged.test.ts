@@ -15,7 +15,7 @@ test("a link in the place of documents leads nowhere: not when a log is replaced
   const { storage } = openAt(root)
   const head = await fill(storage, "replaced", 2)
   fs.symlinkSync(outside, join(root, "replaced", "docs"))
-  const refused = { code: "unavailable" }
+  const refused = { code: "misconfigured" }
   await expect(storage.replace?.("replaced", chunked(["new"]), { expect: head })).rejects.toMatchObject(refused)
   expect(await linesOf(storage, "replaced")).toEqual(linesTo(2))
 
@@ -36,7 +36,7 @@ test("a link in the place of documents leads nowhere: not when a log is replaced
   for (const id of ["from", "to", "whole"]) {
     const now = (await storage.head(id)) ?? { next: 1, log: "" }
     await expect(storage.append(id, ["on"], { expect: { next: now.next, log: now.log } })).rejects.toMatchObject({
-      code: expect.stringMatching(/unavailable|conflict/) as string,
+      code: expect.stringMatching(/misconfigured|conflict/) as string,
     })
   }
   fs.symlinkSync(outside, join(root, ".new", "aside.swap"))
@@ -153,7 +153,7 @@ test("a folder in the place of a lock is told of each time, and leaves nothing t
   // It must not wait for the lock: that would take an hour.
   const again = openAt(root, { lockTimeout: 3_600_000 }).storage
   for (let i = 0; i < 2; i++) {
-    await expect(again.append("a", ["x"], { expect: head })).rejects.toMatchObject({ code: "unavailable" })
+    await expect(again.append("a", ["x"], { expect: head })).rejects.toMatchObject({ code: "misconfigured" })
   }
   expect(fs.readdirSync(join(root, ".locks")).filter((name) => name.endsWith(".take"))).toEqual([])
 })
@@ -204,7 +204,7 @@ test("after a part with the greatest number that a name can have nothing is ackn
   expect(await linesOf(openAt(root).storage, "a")).toEqual(linesTo(head.next))
 })
 
-test("a session whose folder may not be looked into is listed, is `unavailable`, and keeps every blob from collection", async () => {
+test("a session whose folder may not be looked into is listed, is `misconfigured`, and keeps every blob from collection", async () => {
   const root = makeRoot()
   const first = openAt(root).storage
   await fill(first, "hidden", 2)
@@ -221,7 +221,7 @@ test("a session whose folder may not be looked into is listed, is `unavailable`,
   }
   const page = await createSessions({ storage }).list()
   expect(page.sessions.map(({ id }) => id)).toEqual(["open"])
-  expect(page.unreadable).toMatchObject([{ id: "hidden", error: { code: "unavailable" } }])
-  await expect(collectBlobs(storage, { olderThan: 0 })).rejects.toMatchObject({ code: "unavailable" })
+  expect(page.unreadable).toMatchObject([{ id: "hidden", error: { code: "misconfigured" } }])
+  await expect(collectBlobs(storage, { olderThan: 0 })).rejects.toMatchObject({ code: "misconfigured" })
   expect(await storage.blobs.has(hash)).toBe(true)
 })

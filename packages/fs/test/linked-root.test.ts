@@ -50,7 +50,7 @@ test("a link below a root that is a link is refused when it is synced", async ()
   await storage.blobs.put(new Uint8Array([1]))
   fs.rmSync(join(real, ".blobs"), { recursive: true })
   fs.symlinkSync(outside, join(real, ".blobs"))
-  await expect(storage.blobs.put(new Uint8Array([1]))).rejects.toMatchObject({ code: "unavailable" })
+  await expect(storage.blobs.put(new Uint8Array([1]))).rejects.toMatchObject({ code: "misconfigured" })
   expect(filesBelow(outside)).toEqual([])
 })
 

@@ -91,3 +91,36 @@ async function all(storage: SessionStorage): Promise<ListRow[]> {
   for await (const session of storage.list()) found.push(session)
   return found
 }
+
+test("a store that was copied is read by one listing, and not by the next", async () => {
+  const { root, storage } = await listed()
+  await storage[Symbol.asyncDispose]()
+  const copy = makeRoot()
+  fs.cpSync(root, copy, { recursive: true })
+  for (const id of ["a", "b", "c"]) {
+    const at = new Date(Date.now() - 60_000)
+    for (const name of fs.readdirSync(join(copy, id))) fs.utimesSync(join(copy, id, name), at, at)
+  }
+  fs.rmSync(join(copy, "c", "metadata.json"))
+  const logsRead = async (): Promise<{ rows: ListRow[]; reads: number }> => {
+    const { storage, files } = openAt(copy)
+    let reads = 0
+    files.fault = ({ op, path }, proceed) => {
+      if (op === "open" && path.endsWith(".jsonl")) reads++
+      return proceed()
+    }
+    const rows = await all(storage)
+    files.fault = undefined
+    await storage[Symbol.asyncDispose]()
+    return { rows, reads }
+  }
+  const first = await logsRead()
+  expect(first.reads).toBeGreaterThanOrEqual(3)
+  const second = await logsRead()
+  expect(second).toEqual({ rows: first.rows, reads: 0 })
+  const { storage: own } = openAt(copy)
+  await fill(own, "d", 1)
+  const head = await own.head("a")
+  await own.append("a", ["on"], { expect: { next: 3, log: head?.log ?? "" } })
+  expect((await all(own)).find(({ id }) => id === "a")).toMatchObject({ next: 4 })
+})

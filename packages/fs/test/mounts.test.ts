@@ -3,8 +3,8 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import type { Head } from "@sessions/core/storage"
 import { expect, test } from "vitest"
-import { fill, lineAt, linesOf, linesTo, openAt } from "./helpers.ts"
-import { cannotMount, makeReadOnly, mountTmpfs } from "./tmpfs.ts"
+import { chunked, fill, lineAt, linesOf, linesTo, openAt } from "./helpers.ts"
+import { cannotMount, makeReadOnly, mountOverlay, mountTmpfs } from "./tmpfs.ts"
 
 const leftOut = cannotMount()
 
@@ -70,7 +70,7 @@ test.skipIf(leftOut)(
     expect(await linesOf(storage, "a")).toEqual(linesTo(3))
     for await (const row of storage.list()) expect(row).toMatchObject({ id: "a", ...head })
     expect((await storage.docs.get("pointers"))?.text).toBe("text")
-    const refused = { code: "unavailable", message: expect.stringContaining("read-only") as string }
+    const refused = { code: "misconfigured", message: expect.stringContaining("read-only") as string }
     await expect(storage.append("a", ["x"], { expect: head })).rejects.toMatchObject(refused)
     await expect(storage.append("b", ["x"], { expect: 0 })).rejects.toMatchObject(refused)
     await expect(storage.delete("a")).rejects.toMatchObject(refused)
@@ -92,3 +92,58 @@ function fillUp(root: string): void {
   }
   fs.closeSync(fd)
 }
+
+test.skipIf(leftOut)(
+  "a session of an image layer, which overlayfs lets nobody rename, is deleted and replaced",
+  async () => {
+    const place = mountTmpfs("size=4m")
+    for (const name of ["lower", "upper", "work", "merged"]) fs.mkdirSync(join(place, name))
+    const image = openAt(join(place, "lower", "s"), { maxPartBytes: 500 }).storage
+    const head = await fill(image, "a", 10, 100)
+    await fill(image, "b", 3)
+    await image.docs.put("sessions/a/note", "text", { expect: null })
+    await image[Symbol.asyncDispose]()
+    const merged = mountOverlay(place)
+    const { storage } = openAt(join(merged, "s"), { maxPartBytes: 500 })
+    await storage.replace?.("a", chunked(["one", "two"]), { expect: head })
+    expect(await linesOf(storage, "a")).toEqual(["one", "two"])
+    expect((await storage.docs.get("sessions/a/note"))?.text).toBe("text")
+    expect(await storage.delete("b")).toMatchObject({ parts: 1, purged: true })
+    expect(await storage.delete("a")).toMatchObject({ purged: true })
+    for await (const row of storage.list()) expect(row).toBeUndefined()
+    await fill(storage, "b", 2)
+    await storage[Symbol.asyncDispose]()
+    expect(await linesOf(openAt(join(merged, "s")).storage, "b")).toEqual(linesTo(2))
+  },
+)
+
+test.skipIf(leftOut)("blobs on a volume of their own are put, got and deleted", async () => {
+  const root = mountTmpfs("size=1m")
+  fs.mkdirSync(join(root, ".blobs"))
+  mountTmpfs("size=1m", join(root, ".blobs"))
+  const { storage } = openAt(root)
+  const hash = await storage.blobs.put(new Uint8Array([1, 2, 3]))
+  expect(await storage.blobs.get(hash)).toEqual(new Uint8Array([1, 2, 3]))
+  expect(fs.readdirSync(join(root, ".new"))).toEqual([])
+  expect(fs.readdirSync(join(root, ".blobs", hash.slice(0, 2)))).toEqual([hash])
+  expect(await storage.blobs.delete(hash)).toBe(true)
+})
+
+test.skipIf(leftOut)("where no inode is left, sessions and blobs are deleted, and present sessions go on", async () => {
+  const root = mountTmpfs("size=4m,nr_inodes=80")
+  const before = openAt(root).storage
+  for (const id of ["a", "b", "c"]) await fill(before, id, 2)
+  const hash = await before.blobs.put(new Uint8Array([1]))
+  await before[Symbol.asyncDispose]()
+  expect(() => {
+    for (let n = 0; ; n++) fs.writeFileSync(join(root, `ballast${n}`), "")
+  }).toThrow("ENOSPC")
+  const { storage } = openAt(root)
+  await expect(storage.append("d", ["x"], { expect: 0 })).rejects.toMatchObject({ code: "quota" })
+  const head = await storage.head("b")
+  await storage.append("b", [lineAt(2)], { expect: { next: 2, log: head?.log ?? "" } })
+  expect(await storage.blobs.delete(hash)).toBe(true)
+  expect(await storage.delete("a")).toMatchObject({ parts: 1, purged: true })
+  expect(await linesOf(storage, "b")).toEqual(linesTo(3))
+  expect(await linesOf(storage, "c")).toEqual(linesTo(2))
+})

@@ -330,3 +330,19 @@ async function texts(session: Session): Promise<string[]> {
     (message.content ?? []).map((block) => String((block as { text?: string }).text)).join(""),
   )
 }
+
+test("a whole last line that lost its line feed is told at once and after it was cut off, with the file that has it", async () => {
+  const root = makeRoot()
+  const { id } = await filled(root, 2)
+  const path = join(root, id, "session.jsonl")
+  fs.truncateSync(path, fs.statSync(path).size - 1)
+  const session = await open(root).open(id)
+  expect(session.diagnostics).toMatchObject([{ code: "torn_tail" }])
+  await session.append(said("user", "after"))
+  await session.close()
+  const [aside] = fs.readdirSync(join(root, id)).filter((name) => name.endsWith(".torn"))
+  const cut = { code: "torn_tail", message: expect.stringContaining(join(root, id, aside ?? "missing")) as string }
+  expect(await open(root).verify(id)).toMatchObject({ damaged: true, diagnostics: [cut] })
+  fs.rmSync(join(root, id, aside ?? "missing"))
+  expect(await open(root).verify(id)).toMatchObject({ damaged: false, diagnostics: [] })
+})

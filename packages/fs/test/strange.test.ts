@@ -40,8 +40,8 @@ for (const inner of [".locks", ".new", ".trash", ".rolled", ".docs", ".blobs"]) 
       () => storage.delete("x"),
     ]
     const codes = await Promise.all(calls.map((call) => codeOf(call())))
-    expect(codes).toContain("unavailable")
-    expect(codes.filter((code) => !["done", "unavailable", "conflict"].includes(code))).toEqual([])
+    expect(codes).toContain("misconfigured")
+    expect(codes.filter((code) => !["done", "misconfigured", "conflict"].includes(code))).toEqual([])
     for await (const row of storage.list()) expect(["a", "c"]).toContain(row.id)
     for await (const key of storage.docs.list()) expect(key).not.toContain("x")
     for await (const blob of storage.blobs.list()) expect(blob.bytes).toBe(1)
@@ -89,7 +89,7 @@ test.skipIf(process.platform === "win32")(
       expect(["done", "corrupt"]).toContain(await codeOf(again.head(id)))
       for await (const row of again.list()) expect(row.id).toMatch(/^s-/)
       const code = await codeOf(again.append(id, ["on"], { expect: head }))
-      expect(["done", "conflict", "unavailable", "corrupt"]).toContain(code)
+      expect(["done", "conflict", "misconfigured", "corrupt"]).toContain(code)
     }
   },
 )
@@ -197,7 +197,7 @@ test("a clock that is set back or ahead while a lock is held takes it from nobod
     head = await storage.append("a", [lineAt(head.next)], { expect: head })
     const other = openAt(root, { lockTimeout: 200 }).storage
     const code = await codeOf(other.append("a", ["x"], { expect: { next: 1, log: head.log } }))
-    expect(["conflict", "unavailable"]).toContain(code)
+    expect(["conflict", "misconfigured"]).toContain(code)
     vi.restoreAllMocks()
   }
   expect(await linesOf(storage, "a")).toEqual(linesTo(4))

@@ -28,14 +28,22 @@ function whyNot(): string | undefined {
 }
 
 /** A folder with a file system of its own, such as `size=1m`; it goes when the test ends. */
-export function mountTmpfs(options: string): string {
-  const folder = mkdtempSync(join(tmpdir(), "sessions-mount-"))
+export function mountTmpfs(options: string, at?: string): string {
+  const folder = at ?? mkdtempSync(join(tmpdir(), "sessions-mount-"))
   run("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder])
   onTestFinished(() => {
     run("umount", ["-l", folder])
-    rmdirSync(folder)
+    if (at === undefined) rmdirSync(folder)
   })
   return folder
+}
+
+/** `merged` of this folder: `upper` over the image layer `lower`, as containers have it. Goes when the test ends. */
+export function mountOverlay(place: string): string {
+  const [lower, upper, work, merged] = ["lower", "upper", "work", "merged"].map((name) => join(place, name))
+  run("mount", ["-t", "overlay", "overlay", "-o", `lowerdir=${lower},upperdir=${upper},workdir=${work}`, merged ?? ""])
+  onTestFinished(() => run("umount", ["-l", merged ?? ""]))
+  return merged ?? ""
 }
 
 export function makeReadOnly(folder: string): void {

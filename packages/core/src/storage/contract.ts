@@ -46,6 +46,8 @@ export interface HeadInfo extends Head {
   readonly info?: { readonly text: string; readonly next: Seq }
   /** Bytes after the last whole line, left by a crash in the middle of a write. They are not part of the log. */
   readonly torn?: number
+  /** If it was asked for ({@link HeadOptions.cut}): a sentence for each whole record without its LF that was cut off the end of the log, with the place that has it. */
+  readonly cut?: readonly string[]
   /** The first line of the log, if it was asked for ({@link HeadOptions.first}) and the storage has it in the same round trip. */
   readonly first?: string
 }
@@ -53,6 +55,8 @@ export interface HeadInfo extends Head {
 export interface HeadOptions extends CallOptions {
   /** The caller reads the first line next: a storage that can return it with the head saves a round trip. Default false. */
   readonly first?: boolean
+  /** The caller verifies the log: the storage also looks for what was cut off its end ({@link HeadInfo.cut}). Default false. */
+  readonly cut?: boolean
 }
 
 /** Contiguous lines, in log order: never empty, at most {@link MAX_CHUNK_BYTES} unless a single line is longer. */

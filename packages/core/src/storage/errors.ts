@@ -28,6 +28,20 @@ export type StorageErrorCode =
   | "misconfigured"
   | "aborted"
 
+/**
+ * A row of an adapter's table of the failures of its surroundings, in its file `failures.ts`, from which `docs/errors.md` is written. The code
+ * follows from `passes`: `unavailable` for what passes by itself, and never for what does not.
+ */
+export interface Failure {
+  /** What the surroundings say: an errno, an SQLSTATE, a result code, a name. */
+  readonly when: string
+  /** By itself, so that a repeat may succeed; after an act of somebody; or never, for this call on this store. */
+  readonly passes: "by itself" | "after" | "never"
+  readonly code: StorageErrorCode
+  /** What is the matter, and what to do: the end of the sentence of the error. */
+  readonly act: string
+}
+
 export interface ErrorDetails {
   /** The adapter and its location, e.g. `fs:/srv/agent/.sessions`. */
   readonly storage?: string

@@ -28,7 +28,7 @@ export type {
   UnreadableSession,
 } from "./contract.ts"
 export { hasStorageCode, StorageError } from "./errors.ts"
-export type { StorageErrorCode, StorageErrorDetails } from "./errors.ts"
+export type { Failure, StorageErrorCode, StorageErrorDetails } from "./errors.ts"
 
 // What an adapter implements, and the storage made of it.
 export type { AdapterListRow, BlobAdapter, DocumentAdapter, ListRange, StorageAdapter, Watch } from "./adapter.ts"

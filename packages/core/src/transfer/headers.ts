@@ -5,7 +5,7 @@ import { type LogRecord, parseLine } from "../format/line.ts"
 import { isObject } from "../format/shape.ts"
 import { settledLines } from "../log/tips.ts"
 import { currentHeader, notFound, readLines } from "../log/loaded-log.ts"
-import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
+import type { HeadInfo, HeadOptions, SessionStorage } from "../storage/contract.ts"
 import type { CurrentLog } from "./older/log.ts"
 
 export interface StoredHeader {
@@ -17,7 +17,7 @@ export interface StoredHeader {
 }
 
 /** Throws `not_found` if there is no session. */
-export async function readHeader(storage: SessionStorage, id: string, o: CallOptions): Promise<StoredHeader> {
+export async function readHeader(storage: SessionStorage, id: string, o: HeadOptions): Promise<StoredHeader> {
   const head = await storage.head(id, { ...o, first: true })
   if (head === undefined) throw notFound(storage, id)
   const { first: line = (await readLines(storage, id, { from: 0, to: 1 }, o))[0] } = head

@@ -24,10 +24,11 @@ import { reportingLimits } from "./within-limits.ts"
 export async function verifySession(storage: SessionStorage, id: string, o: CallOptions = {}): Promise<VerifyReport> {
   const signal = signalOf(o)
   const { head, header } = await readStart(storage, id, signal)
-  const diagnostics =
+  const found =
     header === "other"
       ? await verifyOther(storage, id, head, signal)
       : await verifyCurrent(storage, id, head, header, signal)
+  const diagnostics = [...found, ...cutRecords(head)]
   return {
     id,
     lines: head.next,
@@ -39,6 +40,11 @@ export async function verifySession(storage: SessionStorage, id: string, o: Call
   }
 }
 
+/** An editor that took the last line feed away has taken a record out of the log that may have been acknowledged. */
+function cutRecords({ cut = [] }: HeadInfo): Diagnostic[] {
+  return cut.map((message) => ({ code: "torn_tail", message }))
+}
+
 /** The header: undefined if its line cannot be read, "other" if it is not that of a log of this version. */
 async function readStart(
   storage: SessionStorage,
@@ -46,7 +52,7 @@ async function readStart(
   o: CallOptions,
 ): Promise<{ readonly head: HeadInfo; readonly header: Header | "other" | undefined }> {
   try {
-    const { head, header = "other" } = await readHeader(storage, id, o)
+    const { head, header = "other" } = await readHeader(storage, id, { ...o, cut: true })
     return { head, header }
   } catch (error) {
     if (!hasCode(error, "corrupt")) throw error

@@ -1,5 +1,6 @@
 /** Translates errors of the file system into the codes and messages of `StorageError`. */
-import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
+import { type Failure, StorageError } from "@sessions/core/storage"
+import { FAILURES } from "../failures.ts"
 
 export interface Place {
   /** Missing if the thrower does not know it; the caller adds it. */
@@ -16,9 +17,9 @@ export function toStorageError(error: unknown, what: string, place: Place): Stor
   if (error instanceof StorageError) return error.storage === undefined ? placed(error, place) : error
   const errno = errnoOf(error)
   // A permission that Deno refuses has a name but no code.
-  const known = MEANINGS[errno ?? (error instanceof Error ? error.name : "")]
-  const code: StorageErrorCode = known?.code ?? "unavailable"
-  const advice = known?.advice ?? "the system says no more than its code"
+  const known = ROWS.get(errno ?? (error instanceof Error ? error.name : ""))
+  const code = known?.code ?? "unavailable"
+  const advice = known?.act ?? "the system says no more than its code"
   const message = `Could not ${what} at ${place.at ?? place.storage ?? "its place"} (${errno ?? String(error)}): ${advice}.`
   return new StorageError(code, message, { ...place, cause: error })
 }
@@ -51,44 +52,15 @@ export function isNoFile(error: unknown): boolean {
   return isMissing(error) || errno === "ELOOP" || errno === "ENXIO"
 }
 
-const MEANINGS: Readonly<Record<string, { readonly code: StorageErrorCode; readonly advice: string }>> = {
-  ENOSPC: { code: "quota", advice: "the disk is full; make room and repeat the call" },
-  EDQUOT: { code: "quota", advice: "the user's disk quota is used up; make room and repeat the call" },
-  EFBIG: { code: "quota", advice: "the file may not grow further here; lower maxPartBytes or raise the limit" },
-  EACCES: { code: "unavailable", advice: "this user may not do that; give it the right to read and write the folder" },
-  EPERM: { code: "unavailable", advice: "this user may not do that; give it the right to read and write the folder" },
-  EROFS: {
-    code: "unavailable",
-    advice: "the file system is mounted read-only; mount it for writing or choose another root",
-  },
-  EMFILE: { code: "unavailable", advice: "this process has too many files open; close some or raise its limit" },
-  ENFILE: { code: "unavailable", advice: "the system has too many files open; close some or raise its limit" },
-  EIO: { code: "unavailable", advice: "the disk failed to do it; look at the system's log before trusting this disk" },
-  ENOENT: {
-    code: "unavailable",
-    advice: "the folder is gone, or cannot be made there; look at the path, then repeat the call",
-  },
-  ENOTDIR: {
-    code: "unavailable",
-    advice: "a file stands where a folder should be; move it away or choose another root",
-  },
-  EISDIR: { code: "unavailable", advice: "a folder stands where a file should be; move it away" },
-  ELOOP: { code: "unavailable", advice: "a symbolic link stands there, and links are not followed; remove it" },
-  NotCapable: {
-    code: "unavailable",
-    advice: "Deno was started without that permission; the documentation lists those needed",
-  },
-  EEXIST: {
-    code: "unavailable",
-    advice: "something of that name stands in the way; move it away, then repeat the call",
-  },
-  ERR_STRING_TOO_LONG: {
-    code: "corrupt",
-    advice: "a line there is longer than any text of this runtime; it is left as it is",
-  },
-  ERR_FS_FILE_TOO_LARGE: {
-    code: "corrupt",
-    advice: "no file that belongs there is so large; look at it, and move it away",
-  },
-  EBUSY: { code: "unavailable", advice: "another program holds it; close that program or repeat the call" },
+/** Of Windows, while a virus scanner or an indexer holds the file; core's retries follow those of `retryBusy`. */
+const HELD_ON_WINDOWS: Failure = {
+  when: "EPERM",
+  passes: "by itself",
+  code: "unavailable",
+  act: "another program holds it, or this user may not do that; close that program or repeat the call",
 }
+
+const ROWS: ReadonlyMap<string, Failure> = new Map([
+  ...FAILURES.map((row) => [row.when, row] as const),
+  ...(process.platform === "win32" ? [[HELD_ON_WINDOWS.when, HELD_ON_WINDOWS] as const] : []),
+])

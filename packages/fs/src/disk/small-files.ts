@@ -1,6 +1,7 @@
 /** Reads, creates, replaces and syncs small files and folders. A reader sees the old content or the new, never a mixture. */
 import { randomUUID } from "node:crypto"
 import { basename, dirname, join } from "node:path"
+import { StorageError } from "@sessions/core/storage"
 import { errnoOf, isNoFile } from "./errors.ts"
 import { APPEND, CREATE, type Files, READ } from "./files.ts"
 import { FILE_MODE, FOLDER_MODE } from "./layout.ts"
@@ -126,7 +127,7 @@ export function isTemporary(name: string): boolean {
   return name.startsWith(TEMPORARY)
 }
 
-const TEMPORARY = ".tmp-"
+export const TEMPORARY = ".tmp-"
 
 export function renameRetrying(files: Files, from: string, to: string): Promise<void> {
   return retryBusy(() => files.rename(from, to))
@@ -183,10 +184,16 @@ export function ensureFolder(files: Files, path: string, above = true): boolean 
       return false
     }
     // A folder that cannot be created although its parent exists (as in /proc).
-    if (errno !== "ENOENT" || !above || dirname(path) === path) throw error
+    if (errno === "ENOENT" && !above) throw neverMade(path, error)
+    if (errno !== "ENOENT" || dirname(path) === path) throw error
     ensureFolder(files, dirname(path))
     return ensureFolder(files, path, false)
   }
+}
+
+function neverMade(path: string, cause: unknown): StorageError {
+  const message = `The folder ${path} cannot be made, although the one above it exists: choose another root.`
+  return new StorageError("misconfigured", message, { at: path, cause })
 }
 
 /** The error that the system gives for a file or an unfollowed link in the place of a folder. */

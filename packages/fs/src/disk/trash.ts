@@ -6,14 +6,15 @@ import { randomUUID } from "node:crypto"
 import { basename, dirname, join } from "node:path"
 import { errnoOf, isMissing } from "./errors.ts"
 import type { Files } from "./files.ts"
-import type { Layout } from "./layout.ts"
+import { below, FIRST_PART, type Layout } from "./layout.ts"
 import {
   checkInnerFolder,
+  createFile,
   ensureFolder,
   isFolderOrNothing,
   notAFolder,
-  removeQuietly,
   retryBusy,
+  TEMPORARY,
 } from "./small-files.ts"
 
 /** Between the file name of a session, in which it cannot occur, and a random part. */
@@ -27,6 +28,9 @@ export function toLeftoverName(name: string): string {
 /**
  * Returns the folder's new path. `name` is the file name of its session. `check` is called right before each rename; what it throws is
  * passed on.
+ *
+ * A folder that can only be renamed as a copy, such as one in an image layer of overlayfs, stays: its log is gone once its first part is,
+ * and {@link removeFolder} removes the rest. Then the path is the one before. Sync that folder before the rest is removed.
  */
 export async function moveToTrash(
   files: Files,
@@ -38,10 +42,15 @@ export async function moveToTrash(
   const move = async (folder: string): Promise<string> => {
     checkInnerFolder(files, folder)
     const trashed = join(folder, toLeftoverName(name))
-    await retryBusy(() => {
-      check()
-      files.rename(path, trashed)
-    })
+    try {
+      await retryBusy(() => {
+        check()
+        files.rename(path, trashed)
+      })
+    } catch (error) {
+      if (errnoOf(error) === "EXDEV") return endInPlace(files, path, check)
+      throw error
+    }
     return trashed
   }
   try {
@@ -59,6 +68,40 @@ export async function moveToTrash(
   return move(layout.trash)
 }
 
+/** In a folder whose log has ended in place: what is left of it is no damaged log. A temporary file to everyone else. */
+const ENDED = `${TEMPORARY}ended`
+
+/** The removal of the first part is the step that commits, and the mark says that it was removed on purpose. */
+async function endInPlace(files: Files, folder: string, check: () => void): Promise<string> {
+  try {
+    createFile(files, join(folder, ENDED), new Uint8Array())
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error
+  }
+  await retryBusy(() => {
+    check()
+    try {
+      files.unlink(join(folder, FIRST_PART))
+    } catch (error) {
+      if (!isMissing(error)) throw error
+    }
+  })
+  return folder
+}
+
+/** Whether the log in this folder, which has no first part, was ended in place, so that the rest of it is to be removed. */
+export function hasEndedInPlace(files: Files, folder: string): boolean {
+  return files.lstat(join(folder, ENDED)) !== undefined && files.lstat(join(folder, FIRST_PART)) === undefined
+}
+
+/** Removes a folder out of use, the mark of one that has ended in place last. */
+export async function removeFolder(files: Files, path: string): Promise<void> {
+  if (isFolderOrNothing(files, path) && hasEndedInPlace(files, path)) {
+    for (const { name } of files.readdir(path)) if (name !== ENDED) await files.remove(join(path, name))
+  }
+  await files.remove(path)
+}
+
 /**
  * The paths of everything out of use that has content of a session: what was moved to the trash, or never put in place. Call under the
  * session's lock, since its creations and replacements build such a folder. Throws if the folders cannot be read.
@@ -67,7 +110,9 @@ export function leftoversOf(files: Files, layout: Layout, name: string): string[
   const isOfSession = (entry: string): boolean => entry.startsWith(`${name}${SEPARATOR}`)
   // A name without a separator is of version 0.1, and may be of any session.
   const isTrash = (entry: string): boolean => isOfSession(entry) || !entry.includes(SEPARATOR)
-  return [...pathsIn(files, layout.trash, isTrash), ...pathsIn(files, layout.fresh, isOfSession)]
+  const folder = below(layout.root, name)
+  const ended = isFolderOrNothing(files, folder) && hasEndedInPlace(files, folder) ? [folder] : []
+  return [...ended, ...pathsIn(files, layout.trash, isTrash), ...pathsIn(files, layout.fresh, isOfSession)]
 }
 
 /**
@@ -94,7 +139,7 @@ async function removeLeftovers(files: Files, layout: Layout, name: string, folde
       if (left.length === 0) return true
       for (const path of left) {
         folders.add(dirname(path))
-        await removeQuietly(files, path)
+        await removeFolder(files, path).catch(() => undefined)
       }
     } catch {
       return false

@@ -61,7 +61,7 @@ test("a folder that is a link is refused", async () => {
   const refused = await withFileLock(join(folder, "link", ".lock"), async () => undefined).catch(
     (error: unknown) => error,
   )
-  expect(hasStorageCode(refused, "unavailable")).toBe(true)
+  expect(hasStorageCode(refused, "misconfigured")).toBe(true)
   expect(fs.readdirSync(join(folder, "real"))).toEqual([])
 })
 

@@ -17,7 +17,8 @@ export interface FileLockOptions extends CallOptions {
  * A process that stood still for longer than that may have lost the lock. So call `checkHeld` immediately before the step that makes the
  * change visible, such as a rename: it throws `unavailable` if the lock is lost.
  *
- * Rejects with `unavailable` after `timeout`, `aborted` at the signal while it waits, `quota` if there is no space for the lock; else with
+ * Rejects with `unavailable` after `timeout`, `aborted` at the signal while it waits, `quota` if there is no space for the lock, as a failure of
+ * the file system; else with
  * what `work` throws. The folder of the lock must not be a link.
  */
 export async function withFileLock<T>(

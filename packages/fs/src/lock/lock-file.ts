@@ -1,6 +1,7 @@
 /** A lock that this process holds: refreshing it, checking that it is still ours, and releasing it. */
+import { basename, dirname } from "node:path"
 import { CREATE, type Files } from "../disk/files.ts"
-import { FILE_MODE } from "../disk/layout.ts"
+import { below, FILE_MODE, FIRST_PART, METADATA_FILE } from "../disk/layout.ts"
 import { discard, readStart, writeFully } from "../disk/small-files.ts"
 import { errnoOf } from "../disk/errors.ts"
 import { type LockOwner, parseOwner } from "./owner.ts"
@@ -20,6 +21,46 @@ export interface Lock {
   release(): void
 }
 
+/**
+ * {@link createLockFile} where the file system may have no inode left: then derived files of sessions make room for the lock, since what
+ * frees inodes, such as a deletion, takes locks.
+ */
+export function makeLockFile(files: Files, path: string, owner: LockOwner): boolean {
+  try {
+    return createLockFile(files, path, owner)
+  } catch (error) {
+    // Locks elsewhere are of others, and so is what is beside them.
+    if (!isFull(error) || basename(dirname(path)) !== ".locks") throw error
+    for (const folder of foldersFor(files, path)) {
+      // Without a log, it is what tells that the log is gone.
+      if (files.lstat(below(folder, FIRST_PART)) === undefined) continue
+      if (files.lstat(below(folder, METADATA_FILE)) === undefined) continue
+      discard(files, below(folder, METADATA_FILE))
+      try {
+        return createLockFile(files, path, owner)
+      } catch (again) {
+        // Another process may have taken the inode.
+        if (!isFull(again)) throw again
+      }
+    }
+    throw error
+  }
+}
+
+export function isFull(error: unknown): boolean {
+  const errno = errnoOf(error)
+  return errno === "ENOSPC" || errno === "EDQUOT"
+}
+
+/** Folders of sessions, that of the lock's own session first. */
+function* foldersFor(files: Files, lock: string): Generator<string> {
+  const root = dirname(dirname(lock))
+  const own = basename(lock).replace(/(@docs)?\.lock$/, "")
+  const names = files.readdir(root).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+  if (names.includes(own)) yield below(root, own)
+  for (const name of names) if (!name.startsWith(".") && name !== own) yield below(root, name)
+}
+
 /** How often a holder shows that it is alive and looks for waiting writers. */
 const REFRESH_MS = 50
 
@@ -27,15 +68,14 @@ const REFRESH_MS = 50
  * Creates the file with the owner in it; returns false if the disk has room for the file only. The empty file is a lock too, for a
  * shorter time: it must be possible to delete a session on a full disk.
  */
-export function createLockFile(files: Files, path: string, owner: LockOwner): boolean {
+function createLockFile(files: Files, path: string, owner: LockOwner): boolean {
   const fd = files.open(path, CREATE, FILE_MODE)
   try {
     writeFully(files, fd, Buffer.from(JSON.stringify(owner)))
     return true
   } catch (error) {
-    const errno = errnoOf(error)
     try {
-      if (errno !== "ENOSPC" && errno !== "EDQUOT") throw error
+      if (!isFull(error)) throw error
       files.truncate(fd, 0)
       return false
     } catch {

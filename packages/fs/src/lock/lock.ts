@@ -10,7 +10,7 @@ import { checkSignal, onAbort, StorageError } from "@sessions/core/storage"
 import { errnoOf, isMissing } from "../disk/errors.ts"
 import type { Files } from "../disk/files.ts"
 import { checkInnerFolder, createFile, discard, ensureFolder } from "../disk/small-files.ts"
-import { createLockFile, holdLock, type Lock, ownerIn, toWaitPath } from "./lock-file.ts"
+import { holdLock, isFull, type Lock, makeLockFile, ownerIn, toWaitPath } from "./lock-file.ts"
 import { createOwner, isDead, type LockOwner } from "./owner.ts"
 
 export interface AcquireOptions {
@@ -59,7 +59,7 @@ export function tryLock(files: Files, path: string): Lock | undefined {
   const since = { wall: Date.now(), steady: performance.now() }
   let isNamed: boolean
   try {
-    isNamed = createLockFile(files, path, owner)
+    isNamed = makeLockFile(files, path, owner)
   } catch (error) {
     if (errnoOf(error) === "EEXIST") return undefined
     if (!isMissing(error)) throw error
@@ -115,7 +115,7 @@ function takeOver(files: Files, path: string, seen: Observation): Lock | undefin
   const since = { wall: Date.now(), steady: performance.now() }
   let isNamed: boolean
   try {
-    isNamed = createLockFile(files, guard, owner)
+    isNamed = makeLockFile(files, guard, owner)
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw error
     const left = files.lstat(guard)
@@ -146,7 +146,8 @@ function askFor(files: Files, path: string): void {
   try {
     createFile(files, toWaitPath(path), new Uint8Array())
   } catch (error) {
-    if (errnoOf(error) !== "EEXIST") throw error
+    // Without it the holder lets go after a pause only.
+    if (errnoOf(error) !== "EEXIST" && !isFull(error)) throw error
   }
 }
 

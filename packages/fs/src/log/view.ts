@@ -7,6 +7,7 @@ import { type HeadInfo, type Seq, StorageError } from "@sessions/core/storage"
 import { isMissing } from "../disk/errors.ts"
 import type { Files } from "../disk/files.ts"
 import { isFolderOrNothing, readStart } from "../disk/small-files.ts"
+import { hasEndedInPlace } from "../disk/trash.ts"
 import type { DecodeLines } from "./decode.ts"
 import { type Identity, readIdentity } from "./identity.ts"
 import { lastPartOf, type Metadata, readMetadata } from "./metadata.ts"
@@ -143,6 +144,7 @@ function storedView(files: Files, folder: string, stat: FolderStat, metadata: Me
 function withoutParts(files: Files, { folder, metadata }: Found, identity: Identity | undefined): undefined {
   const had = metadata ?? readMetadata(files, folder)
   if (had === undefined || had.log !== identity?.log || had.next === 0) return undefined
+  if (hasEndedInPlace(files, folder)) return undefined
   throw lost(folder, below(folder, FIRST_PART), `is missing, and had ${had.next} lines`)
 }
 
@@ -177,6 +179,7 @@ function readFolder(files: Files, found: Found): LogView | undefined | "changed"
   const identity = same ?? readIdentity(files, folder)
   const names = same?.parts ?? listParts(files, folder)
   if (names.length === 0) return withoutParts(files, found, identity)
+  if ((names[0] as PartName).number > 1 && hasEndedInPlace(files, folder)) return undefined
   checkFirstPart(folder, names[0] as PartName)
   // The first part was created after the identity was looked for.
   if (identity === undefined) return "changed"

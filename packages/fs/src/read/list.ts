@@ -3,12 +3,12 @@ import { type AdapterListRow, checkSignal, type ListedSession, type ListRange, t
 import type { Deps } from "../deps.ts"
 import { errnoOf } from "../disk/errors.ts"
 import { toSessionId } from "../disk/file-names.ts"
-import { below, FIRST_PART, toSessionPaths } from "../disk/layout.ts"
+import { below, FIRST_PART, type SessionPaths, toSessionPaths } from "../disk/layout.ts"
 import { isFolderOrNothing } from "../disk/small-files.ts"
-import { infoIn, lastPartOf, type Metadata, type StoredInfo } from "../log/metadata.ts"
+import { infoIn, lastPartOf, type Metadata, type StoredInfo, writeMetadata } from "../log/metadata.ts"
 import { statIdentity } from "../log/stat-cache.ts"
 import { interruptedSwaps } from "../disk/swap.ts"
-import { toHeadInfo } from "../log/view.ts"
+import { lastPart, type LogView, toHeadInfo } from "../log/view.ts"
 
 /** What this storage object knows of a session beyond its files: an `info` that is not written yet. */
 export type PendingInfo = (session: string, log: string, next: Seq) => StoredInfo | undefined
@@ -97,19 +97,41 @@ function toRow(deps: Deps, session: string, pending: PendingInfo): AdapterListRo
 }
 
 function wholeRow(deps: Deps, session: string, pending: PendingInfo): ListedSession | undefined {
-  const { folder } = toSessionPaths(deps.layout, session)
-  const metadata = deps.metadata.read(folder)
-  const row = metadata === undefined ? undefined : storedRow(deps, folder, metadata)
-  const found = row ?? viewRow(deps, session)
+  const paths = toSessionPaths(deps.layout, session)
+  const metadata = deps.metadata.read(paths.folder)
+  const row = metadata === undefined ? undefined : storedRow(deps, paths.folder, metadata)
+  const view = row === undefined ? deps.view(session) : undefined
+  const found = row ?? (view && toHeadInfo(view))
   if (found === undefined) return undefined
   const info = pending(session, found.log, found.next) ?? infoIn(metadata, found.log, found.next)
+  if (view !== undefined) renew(deps, paths, view, info)
   return { id: session, ...found, ...(info === undefined ? {} : { info }) }
 }
 
-function viewRow(deps: Deps, session: string): Omit<ListedSession, "id" | "info"> | undefined {
-  const view = deps.view(session)
-  return view === undefined ? undefined : toHeadInfo(view)
+/**
+ * Writes the row of a log that stands still anew: its files were copied, so that the row is no longer of them, or a crash has left it behind.
+ * Otherwise every listing would read the log.
+ */
+function renew({ files, layout }: Deps, paths: SessionPaths, view: LogView, info: StoredInfo | undefined): void {
+  const { log, next, bytes, stamp } = view
+  // A row with bytes that are no lines is never used. A writer that is at work writes its own.
+  const isWhole =
+    view.stored && view.torn === 0 && view.parts.every((part) => (part.size ?? part.end.offset) === part.end.offset)
+  if (!isWhole || view.folder !== paths.folder || Date.now() - stamp.mtimeMs < STILL_MS) return
+  try {
+    if (!isFolderOrNothing(files, layout.locks) || files.lstat(paths.lock) !== undefined) return
+    const last = files.lstat(below(view.folder, lastPart(view).name))
+    if (last?.ino !== stamp.ino || last.mtimeMs !== stamp.mtimeMs || last.size !== stamp.size) return
+    const parts = view.parts.map(({ name, from, end }) => ({ name, from, bytes: end.offset }))
+    const row = { log, next, bytes, parts, check: stamp.check, ...(info === undefined ? {} : { info }) }
+    writeMetadata(files, view.folder, row, last)
+  } catch {
+    // A store that may only be read: the next listing reads the log again.
+  }
 }
+
+/** Rows of sessions that are written to are of their writers. */
+const STILL_MS = 2_000
 
 /** The row as `metadata.json` has it, if that is of the log's files. */
 function storedRow(deps: Deps, folder: string, metadata: Metadata): Omit<ListedSession, "id" | "info"> | undefined {

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { join } from "node:path"
 import { type BlobInfo, type BlobAdapter, sha256Hex, StorageError } from "@sessions/core/storage"
 import type { Deps } from "../deps.ts"
-import { isMissing } from "../disk/errors.ts"
+import { errnoOf, isMissing } from "../disk/errors.ts"
 import type { FolderEntry } from "../disk/files.ts"
 import { withLock } from "../lock/with-lock.ts"
 import {
@@ -18,6 +18,7 @@ import {
   readWhole,
   renameRetrying,
   syncFolder,
+  toTemporary,
 } from "../disk/small-files.ts"
 
 export function createBlobStore(deps: Deps): BlobAdapter {
@@ -102,6 +103,8 @@ export function createBlobStore(deps: Deps): BlobAdapter {
 /** Folders of blobs whose names this storage object made durable. They are never removed by a storage. */
 type DurableNames = Set<string>
 
+/** A blob gets its name when it is whole. */
+
 async function createBlob(
   deps: Deps,
   folder: string,
@@ -112,15 +115,23 @@ async function createBlob(
   const { files, layout } = deps
   checkInnerFolder(files, layout.fresh)
   ensureFolder(files, layout.fresh)
-  const temporary = join(layout.fresh, randomUUID())
-  await createFileSynced(files, temporary, bytes)
+  if (ensureFolder(files, folder)) names.delete(folder)
+  await syncAbove(deps, folder, names)
+  const put = async (temporary: string): Promise<void> => {
+    await createFileSynced(files, temporary, bytes)
+    try {
+      await renameRetrying(files, temporary, path)
+    } catch (error) {
+      discard(files, temporary)
+      throw error
+    }
+  }
   try {
-    if (ensureFolder(files, folder)) names.delete(folder)
-    await syncAbove(deps, folder, names)
-    await renameRetrying(files, temporary, path)
+    await put(join(layout.fresh, randomUUID()))
   } catch (error) {
-    discard(files, temporary)
-    throw error
+    // Blobs on a volume of their own.
+    if (errnoOf(error) !== "EXDEV") throw error
+    await put(toTemporary(path))
   }
 }
 

@@ -21,6 +21,7 @@ import {
   toTemporary,
 } from "../disk/small-files.ts"
 import { interruptedSwaps, recoverSwap } from "../disk/swap.ts"
+import { hasEndedInPlace, removeFolder } from "../disk/trash.ts"
 
 export function createDocStore(deps: Deps): DocumentAdapter {
   const { files, layout } = deps
@@ -45,15 +46,19 @@ export function createDocStore(deps: Deps): DocumentAdapter {
 
   /** Also finds the documents of a log whose swap was interrupted. */
   const readAnywhere = async (key: string, place: DocPlace): Promise<string | undefined> => {
-    const found = await read(place)
     const { session, name } = parseDocKey(key)
+    const found = isOfDeleted(session) ? undefined : await read(place)
     if (found !== undefined || session === undefined || !isFolderOrNothing(files, layout.fresh)) return found
     const { swap } = toSessionPaths(layout, session)
     const folder = join(swap, DOCS_FOLDER)
     if (!isFolderOrNothing(files, swap) || !isFolderOrNothing(files, folder)) return found
     const aside = { ...place, path: join(folder, toFileName(name)) }
-    return (await read(aside)) ?? read(place)
+    return (await read(aside)) ?? (isOfDeleted(session) ? undefined : read(place))
   }
+
+  /** A deletion in place was interrupted, and the documents of its session are still there. */
+  const isOfDeleted = (session: string | undefined): boolean =>
+    session !== undefined && hasEndedInPlace(files, toSessionPaths(layout, session).folder)
 
   /** Completes an interrupted swap first. */
   const finishSwap = async (key: string, signal: AbortSignal | undefined): Promise<void> => {
@@ -71,7 +76,11 @@ export function createDocStore(deps: Deps): DocumentAdapter {
     const place = placeOf(key)
     return guarded(key, "change the document", place, async () => {
       await finishSwap(key, signal)
-      return withLock(files, place.lock, { timeout: deps.lockTimeout, signal }, (checkHeld) => work(place, checkHeld))
+      return withLock(files, place.lock, { timeout: deps.lockTimeout, signal }, async (checkHeld) => {
+        const { session } = parseDocKey(key)
+        if (isOfDeleted(session)) await removeFolder(files, toSessionPaths(layout, session as string).folder)
+        return work(place, checkHeld)
+      })
     })
   }
 
@@ -175,8 +184,9 @@ function* allKeys(deps: Deps, prefix: string): Generator<string> {
   const aside = interruptedSwaps(foldersIn(deps, layout.fresh)).filter((name) => one === undefined || folders.has(name))
   for (const folder of folders) {
     const session = toSessionId(folder)
-    if (session === undefined || !isFolderOrNothing(deps.files, join(layout.root, folder))) continue
-    for (const name of namesIn(deps, join(layout.root, folder, DOCS_FOLDER))) yield `sessions/${session}/${name}`
+    const path = join(layout.root, folder)
+    if (session === undefined || !isFolderOrNothing(deps.files, path) || hasEndedInPlace(deps.files, path)) continue
+    for (const name of namesIn(deps, join(path, DOCS_FOLDER))) yield `sessions/${session}/${name}`
   }
   for (const folder of aside) {
     const session = toSessionId(folder)

@@ -21,7 +21,7 @@ import {
   syncFolder,
   toTemporary,
 } from "../disk/small-files.ts"
-import { toLeftoverName } from "../disk/trash.ts"
+import { hasEndedInPlace, removeFolder, toLeftoverName } from "../disk/trash.ts"
 import { orUndo } from "../disk/undo.ts"
 import { errnoOf, isMissing } from "../disk/errors.ts"
 import { createLogIdentity, storeIdentity } from "../log/identity.ts"
@@ -44,8 +44,13 @@ export interface Creation {
  */
 export async function createLog(creation: Creation): Promise<string> {
   const { files, paths } = creation
-  const stat = files.lstat(paths.folder)
+  let stat = files.lstat(paths.folder)
   if (stat?.isDirectory() === false) throw notAFolder(paths.folder)
+  if (stat !== undefined && hasEndedInPlace(files, paths.folder)) {
+    creation.checkHeld()
+    await removeFolder(files, paths.folder)
+    stat = undefined
+  }
   const log = createLogIdentity()
   if (stat !== undefined || !(await createFolder(creation, log))) await createInPlace(creation, log)
   return log

@@ -28,12 +28,13 @@ export function removeSession(deps: Deps, paths: SessionPaths, { signal, expect 
     let size = { bytes: 0, parts: 0 }
     if (files.lstat(paths.folder)?.isDirectory() === true) {
       size = measure(deps, paths)
-      await moveToTrash(files, layout, paths.folder, paths.name)
+      const old = await moveToTrash(files, layout, paths.folder, paths.name)
       discard(files, paths.rolled)
       deps.notifier.emit(paths.session)
-      await syncRemoval(deps, paths, () => deps.root.sync())
+      await syncRemoval(deps, paths, () => (old === paths.folder ? syncFolder(files, old) : deps.root.sync()))
     }
-    const sync = (folder: string): Promise<void> => syncRemoval(deps, paths, () => syncFolder(files, folder))
+    const sync = (folder: string): Promise<void> =>
+      syncRemoval(deps, paths, () => (folder === layout.root ? deps.root.sync() : syncFolder(files, folder)))
     return { ...size, purged: await purge(files, layout, paths.name, sync) }
   })
 }

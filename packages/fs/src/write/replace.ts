@@ -59,7 +59,7 @@ export async function replaceLog(
       })
       deps.notifier.emit(paths.session)
       await syncSwap(deps, paths)
-      await removeQuietly(files, old)
+      if (old !== undefined) await removeQuietly(files, old)
       return head
     })
   } finally {

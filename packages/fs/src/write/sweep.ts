@@ -1,13 +1,14 @@
 /** Removes leftovers of crashed processes from the folders for new and deleted files, and from those of sessions. */
 import { randomUUID } from "node:crypto"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import type { Swept } from "@sessions/core/storage"
 import type { Deps } from "../deps.ts"
+import { errnoOf } from "../disk/errors.ts"
 import type { Files } from "../disk/files.ts"
 import { DOCS_FOLDER, docsLockOf, type Layout } from "../disk/layout.ts"
 import { discard, isFolderOrNothing, isTemporary, removeQuietly } from "../disk/small-files.ts"
 import { interruptedSwaps } from "../disk/swap.ts"
-import { nameInTrash, toLeftoverName, trashed } from "../disk/trash.ts"
+import { hasEndedInPlace, nameInTrash, removeFolder, toLeftoverName, trashed } from "../disk/trash.ts"
 import { withLock } from "../lock/with-lock.ts"
 
 /** Nothing takes this long to build or to remove, and clocks may be wrong by hours. */
@@ -29,11 +30,19 @@ export async function sweepLeftovers(files: Files, layout: Layout): Promise<void
 /** The same, with the temporary files of every session. Returns what was removed, or with `dryRun` would be. Throws if the trash cannot be read. */
 export async function sweepStore({ files, layout, lockTimeout }: Deps, dryRun: boolean): Promise<Swept> {
   const trash = trashed(files, layout)
-  const others = [...unfinished(files, layout), ...temporariesOfSessions(files, layout)]
-  const found = [...trash, ...others]
+  const blobs = namesIn(files, layout.blobs).flatMap((name) => temporariesIn(files, join(layout.blobs, name)))
+  const others = [...unfinished(files, layout), ...temporariesOfSessions(files, layout), ...blobs]
+  const ended = sessionFolders(files, layout).filter((folder) => hasEndedInPlace(files, folder))
+  const found = [...trash, ...others, ...ended]
   const bytes = found.reduce((sum, path) => sum + sizeOf(files, path), 0)
   if (dryRun) return { removed: found.length, bytes, left: 0 }
   let left = await emptyTrash(files, layout, trash, lockTimeout)
+  for (const folder of ended) {
+    const remove = async (): Promise<void> => {
+      if (hasEndedInPlace(files, folder)) await removeFolder(files, folder)
+    }
+    await withLock(files, docsLockOf(layout, basename(folder)), { timeout: lockTimeout }, remove).catch(() => left++)
+  }
   for (const path of others) {
     await removeQuietly(files, path)
     if (files.lstat(path) !== undefined) left++
@@ -51,8 +60,16 @@ async function emptyTrash(files: Files, layout: Layout, paths: readonly string[]
   let left = 0
   for (const path of paths) {
     const name = nameInTrash(path)
-    const own = join(layout.trash, name === undefined ? randomUUID() : toLeftoverName(name))
-    const take = async (): Promise<void> => files.rename(path, own)
+    let own = join(layout.trash, name === undefined ? randomUUID() : toLeftoverName(name))
+    const take = async (): Promise<void> => {
+      try {
+        files.rename(path, own)
+      } catch (error) {
+        // A folder of an image layer cannot be renamed. Two processes may remove it at once.
+        if (errnoOf(error) !== "EXDEV") throw error
+        own = path
+      }
+    }
     try {
       // A replacement needs all of its old log until the disk keeps the new one, and has this lock until then.
       await (name === undefined ? take() : withLock(files, docsLockOf(layout, name), { timeout }, take))
@@ -77,13 +94,18 @@ function unfinished(files: Files, layout: Layout): string[] {
 }
 
 function temporariesOfSessions(files: Files, layout: Layout): string[] {
-  // The root alone may be a link.
-  const folders = files.lstat(layout.root) === undefined ? [] : files.readdir(layout.root)
-  return folders.flatMap(({ name }) => {
-    if (name.startsWith(".")) return []
-    const folder = join(layout.root, name)
+  return sessionFolders(files, layout).flatMap((folder) => {
+    if (hasEndedInPlace(files, folder)) return []
     return [folder, join(folder, DOCS_FOLDER)].flatMap((path) => temporariesIn(files, path))
   })
+}
+
+function sessionFolders(files: Files, layout: Layout): string[] {
+  // The root alone may be a link.
+  const entries = files.lstat(layout.root) === undefined ? [] : files.readdir(layout.root)
+  return entries.flatMap((entry) =>
+    entry.name.startsWith(".") || !entry.isDirectory() ? [] : [join(layout.root, entry.name)],
+  )
 }
 
 function temporariesIn(files: Files, folder: string): string[] {
