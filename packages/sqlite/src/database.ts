@@ -4,8 +4,10 @@
  * A transaction begins, writes and commits in one tick, so it is never open while this process does something else. `busy_timeout` is 0,
  * because SQLite would wait by blocking the event loop.
  */
-import { connectOnce, StorageError, unlessAborted } from "@sessions/core/storage"
-import { connect } from "./driver/connect.ts"
+import { closeSync, fsyncSync, openSync } from "node:fs"
+import { dirname } from "node:path"
+import { connectOnce, type ConnectionSource, hasStorageCode, StorageError, unlessAborted } from "@sessions/core/storage"
+import { connect, fileIdentity } from "./driver/connect.ts"
 import { type Connection, rollBack } from "./driver/connection.ts"
 import { BUSY, FULL, READONLY, resultCode, type SqliteDatabase } from "./driver/library.ts"
 import { LONGEST_PAUSE_MS, retryWhileLocked } from "./driver/locked.ts"
@@ -28,6 +30,8 @@ export interface WriteOptions extends ReadOptions {
    * is unknown; every other writer's change counts as missing.
    */
   readonly isStored: (db: Connection) => boolean | undefined
+  /** It frees space, so it also tries to go on where none is left. */
+  readonly frees?: boolean
   /** The commit waits for the disk, also with durability `"os"`. The WAL is one file, so this covers all commits before it. */
   readonly synchronous?: boolean
 }
@@ -53,18 +57,39 @@ export interface Database {
 }
 
 export function createDatabase({ path, open, durability, lockTimeout }: DatabaseOptions): Database {
-  let opened: Connection | undefined
-  const connection = connectOnce<Connection>({
+  let opened: { readonly db: Connection; readonly file: string } | undefined
+  const source: ConnectionSource<Connection> = {
     open: () => connect(path, { open }),
     async setUp(db) {
+      const file = fileIdentity(path)
       await patiently(() => configure(db, durability))
-      opened = db
+      opened = { db, file }
     },
     close(db) {
-      opened = undefined
+      if (opened?.db === db) opened = undefined
       db.close()
     },
-  })
+  }
+  let connection = connectOnce(source)
+  let isClosed = false
+
+  /** The connection, opened again if the file was removed or replaced meanwhile. */
+  async function current(): Promise<Connection> {
+    if (isGone()) {
+      const old = connection
+      opened = undefined
+      if (!isClosed) connection = connectOnce(source)
+      // SQLite itself sees that the file was moved, and leaves the files alone that are beside the new one.
+      await old.close()
+    }
+    return connection.get()
+  }
+
+  /** A library that opens something else than a file at the path is not asked for it. */
+  function isGone(): boolean {
+    return opened !== undefined && opened.file !== "" && fileIdentity(path) !== opened.file
+  }
+
   /** Settles when the last write has ended. */
   let last: Promise<unknown> = Promise.resolve()
 
@@ -72,17 +97,23 @@ export function createDatabase({ path, open, durability, lockTimeout }: Database
     return retryWhileLocked(attempt, { path, timeout: lockTimeout, signal })
   }
 
-  function write<T>(work: (db: Connection) => T, { signal, isStored, synchronous }: WriteOptions): Promise<T> {
+  function write<T>(work: (db: Connection) => T, { signal, isStored, synchronous, frees }: WriteOptions): Promise<T> {
     let isSent = false
     const before = last
     const written = (async () => {
-      const db = await connection.get()
       await before
+      const db = await current()
       return patiently(() => {
         isSent = true
         try {
           if (synchronous === true) db.exec(COMMITS.disk)
-          return inTransaction(db, work, isStored)
+          try {
+            return inTransaction(db, work, isStored)
+          } catch (error) {
+            // What the write-ahead log has is written to the main file, so that the transaction takes its place there.
+            if (frees !== true || resultCode(error) !== FULL || !isTruncated(db, "RESTART")) throw error
+            return inTransaction(db, work, isStored)
+          }
         } catch (error) {
           isSent = false
           throw error
@@ -97,31 +128,70 @@ export function createDatabase({ path, open, durability, lockTimeout }: Database
 
   return {
     read(work, { signal } = {}) {
-      const done = connection.get().then((db) => patiently(() => work(db), signal))
+      const done = current().then((db) => patiently(() => work(db), signal))
       return unlessAborted(done, signal, () => false)
     },
     write,
-    sync: ({ signal }) => write(touch, { signal, isStored: () => false, synchronous: true }),
+    async sync({ signal }) {
+      try {
+        await write(touch, { signal, isStored: () => false, synchronous: true })
+      } catch (error) {
+        // What was committed is in the write-ahead log, so nothing need be written to have it on the disk.
+        if (!hasStorageCode(error, "quota")) throw error
+        syncLog(path)
+      }
+    },
     async purge() {
-      const db = await connection.get()
       await last
+      const db = await current()
       for (let attempt = 0; attempt < PURGES; attempt++) {
         if (attempt > 0) await new Promise((resolve) => setTimeout(resolve, LONGEST_PAUSE_MS))
         if (isTruncated(db)) return true
       }
       return false
     },
-    dataVersion: () => opened?.query<{ data_version: number }>("PRAGMA data_version").get()?.data_version,
-    close: connection.close,
+    dataVersion() {
+      // The watchers then ask for the heads in the file that is there now.
+      if (opened === undefined || isGone()) return undefined
+      return opened.db.query<{ data_version: number }>("PRAGMA data_version").get()?.data_version
+    },
+    async close() {
+      isClosed = true
+      await connection.close()
+    },
+  }
+}
+
+/**
+ * Makes the write-ahead log durable, and its name. The main file must not be opened here: closing it would release the locks that SQLite has
+ * on it in this process. Without a log everything is in the main file, which SQLite has synced.
+ */
+function syncLog(path: string): void {
+  for (const [name, flags] of [
+    [`${path}-wal`, "r+"],
+    ...(process.platform === "win32" ? [] : [[dirname(path), "r"]]),
+  ] as const) {
+    let fd: number
+    try {
+      fd = openSync(name as string, flags as string)
+    } catch (error) {
+      if ((error as { code?: unknown }).code === "ENOENT") return
+      throw error
+    }
+    try {
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
   }
 }
 
 /** Other processes hold the file for one statement or one transaction. */
 const PURGES = 10
 
-function isTruncated(db: Connection): boolean {
+function isTruncated(db: Connection, how: "TRUNCATE" | "RESTART" = "TRUNCATE"): boolean {
   try {
-    return db.query<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0
+    return db.query<{ busy: number }>(`PRAGMA wal_checkpoint(${how})`).get()?.busy === 0
   } catch {
     return false
   }

@@ -26,6 +26,7 @@ export function createDelete(db: Database, changed: (session: string) => void): 
       },
       {
         signal,
+        frees: true,
         isStored(tx) {
           const current = tx.query<{ n: number }>(NUMBER).get(session)?.n
           return current === undefined || (current === number ? false : undefined)
@@ -55,7 +56,7 @@ const LINES = "DELETE FROM batch WHERE n = ? AND seq <= ?"
 
 /** Removes the lines of deleted and replaced logs, and of interrupted replaces. */
 export async function removeLogs(db: Database): Promise<void> {
-  while (await db.write(removeSome, { isStored: () => false })) {
+  while (await db.write(removeSome, { isStored: () => false, frees: true })) {
     await new Promise((resolve) => setImmediate(resolve))
   }
 }

@@ -11,10 +11,10 @@ const open = (path: string) => new Database(path)
 
 register(test, createSubject("better-sqlite3", { durability: "os", open }), { sizes: { sessions: 50, race: 8 } })
 
-test("better-sqlite3: a folder that does not exist is `unavailable`", async () => {
+test("better-sqlite3: a folder that does not exist is `misconfigured`", async () => {
   const storage = openAt(join(dirname(newPath()), "missing", "sessions.db"), { open })
   await expect(storage.head("a")).rejects.toMatchObject({
-    code: "unavailable",
+    code: "misconfigured",
     message: expect.stringContaining("Is its folder there") as string,
   })
 })
@@ -43,13 +43,13 @@ test("better-sqlite3: a file that stays locked is `unavailable`, and the next ap
   expect(await linesOf(storage, "a")).toEqual([...linesTo(2), "x"])
 })
 
-test("better-sqlite3: a file that may only be read is read, and a write to it is `unavailable`", async () => {
+test("better-sqlite3: a file that may only be read is read, and a write to it is `misconfigured`", async () => {
   const path = newPath()
   const head = await fill(openAt(path, { open }), "a", 2)
   const storage = openAt(path, { open: (name) => new Database(name, { readonly: true }) })
   expect(await linesOf(storage, "a")).toEqual(linesTo(2))
   await expect(storage.append("a", ["x"], { expect: head })).rejects.toMatchObject({
-    code: "unavailable",
+    code: "misconfigured",
     message: expect.stringContaining("read-only") as string,
   })
 })

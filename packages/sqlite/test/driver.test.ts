@@ -40,9 +40,12 @@ test("another library opens the file", () => {
   expect(paths).toEqual([path])
 })
 
-test("a runtime without SQLite is `unsupported`, a missing folder `unavailable`", () => {
+test("a runtime without SQLite is `unsupported`, a missing folder `misconfigured`", () => {
   expect(() => connect(join(newPath(), "x.db"))).toThrow(
-    expect.objectContaining({ code: "unavailable", message: expect.stringContaining("Is its folder there") as string }),
+    expect.objectContaining({
+      code: "misconfigured",
+      message: expect.stringContaining("Is its folder there") as string,
+    }),
   )
   const lookUp = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
   onTestFinished(() => lookUp.mockRestore())
@@ -131,6 +134,6 @@ test("a connection that only reads sees the commits of a program that was killed
 
 test("a connection that only reads makes no file", () => {
   const path = newPath()
-  expect(() => connectReadOnly(path)).toThrow(expect.objectContaining({ code: "unavailable" }))
+  expect(() => connectReadOnly(path)).toThrow(expect.objectContaining({ code: "misconfigured" }))
   expect(existsSync(path)).toBe(false)
 })

@@ -41,7 +41,7 @@ test.skipIf(leftOut).each(["os", "disk"] as const)(
   },
 )
 
-test.skipIf(leftOut)("a file on a read-only file system is `unavailable`, and says why", async () => {
+test.skipIf(leftOut)("a file on a read-only file system is `misconfigured`, and says why", async () => {
   const folder = mountTmpfs("size=2m")
   const path = join(folder, "sessions.db")
   const writer = openAt(path)
@@ -49,7 +49,7 @@ test.skipIf(leftOut)("a file on a read-only file system is `unavailable`, and sa
   await writer[Symbol.asyncDispose]()
   makeReadOnly(folder)
   const refused = {
-    code: "unavailable",
+    code: "misconfigured",
     message: expect.stringContaining("writes beside the file even to read it") as string,
   }
   await expect(openAt(path).head("a")).rejects.toMatchObject(refused)

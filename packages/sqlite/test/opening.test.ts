@@ -1,5 +1,5 @@
 /** Files that are no database, of another program, of other versions, locked, read-only, and missing. */
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { createSqliteStorage, type SqliteDatabase, type SqliteStatement } from "@sessions/sqlite"
 import { expect, onTestFinished, test, vi } from "vitest"
@@ -77,14 +77,14 @@ test("an older file that is read-only is `unsupported`", async () => {
   })
 })
 
-test("a read-only file can be read, and a write to it is `unavailable`", async () => {
+test("a read-only file can be read, and a write to it is `misconfigured`", async () => {
   const path = newPath()
   const head = await fill(openAt(path), "a", 2)
   const storage = openAt(path, { open: openReadOnly })
   expect(await linesOf(storage, "a")).toEqual(linesTo(2))
   expect(await storage.head("a")).toMatchObject(head)
   await expect(storage.append("a", ["x"], { expect: head })).rejects.toMatchObject({
-    code: "unavailable",
+    code: "misconfigured",
     message: expect.stringContaining("read-only") as string,
   })
 })
@@ -105,16 +105,16 @@ test.skipIf(!isRemotePossible)(
     await storage[Symbol.asyncDispose]()
     const before = readFileSync(path)
     const remote = openAt(path, { open: openWithoutMemory })
-    await expect(remote.head("a")).rejects.toMatchObject({ code: "unavailable", message })
-    await expect(remote.append("a", ["x"], { expect: 0 })).rejects.toMatchObject({ code: "unavailable" })
+    await expect(remote.head("a")).rejects.toMatchObject({ code: "misconfigured", message })
+    await expect(remote.append("a", ["x"], { expect: 0 })).rejects.toMatchObject({ code: "misconfigured" })
     expect(readFileSync(path)).toEqual(before)
     expect(await linesOf(openAt(path), "a")).toEqual(linesTo(2))
   },
 )
 
-test("a folder that does not exist is `unavailable`, and the next call tries again", async () => {
+test("a folder that does not exist is `misconfigured`, and the next call tries again", async () => {
   const storage = openAt(join(dirname(newPath()), "missing", "sessions.db"))
-  const refusal = { code: "unavailable", message: expect.stringContaining("Is its folder there") as string }
+  const refusal = { code: "misconfigured", message: expect.stringContaining("Is its folder there") as string }
   await expect(storage.head("a")).rejects.toMatchObject(refusal)
   await expect(storage.head("a")).rejects.toMatchObject(refusal)
 })
@@ -227,3 +227,42 @@ function openReadOnly(path: string): SqliteDatabase {
   database.exec("PRAGMA query_only = ON")
   return database
 }
+
+test("nothing is acknowledged into a file that was removed: the next call uses the one at the path", async () => {
+  const path = newPath()
+  const storage = openAt(path, { durability: "disk" })
+  const head = await fill(storage, "a", 2)
+  for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true })
+  await expect(storage.append("a", [lineAt(2)], { expect: head })).rejects.toMatchObject({ code: "conflict" })
+  expect(await storage.head("a")).toBeUndefined()
+  await fill(storage, "b", 2)
+  expect(await linesOf(openAt(path), "b")).toEqual(linesTo(2))
+})
+
+test("a file that was replaced is read and written from then on, also by a watch; its own files stay whole", async () => {
+  const [path, other] = [newPath(), newPath()]
+  const prepared = openAt(other)
+  await fill(prepared, "a", 5)
+  await prepared[Symbol.asyncDispose]()
+  const storage = openAt(path)
+  await fill(storage, "a", 2)
+  const heads: (number | undefined)[] = []
+  const stop = new AbortController()
+  const watching = (async () => {
+    for await (const head of storage.watch?.("a", { signal: stop.signal }) ?? []) {
+      heads.push(head?.next)
+      if (head?.next === 6) stop.abort()
+    }
+  })().catch(() => undefined)
+  for (const end of ["-wal", "-shm"]) rmSync(path + end, { force: true })
+  renameSync(other, path)
+  const writer = openAt(path)
+  const now = await writer.head("a")
+  await writer.append("a", [lineAt(5)], { expect: { next: 5, log: now?.log ?? "" } })
+  await watching
+  expect(heads.at(-1)).toBe(6)
+  expect(await linesOf(storage, "a")).toEqual(linesTo(6))
+  await storage[Symbol.asyncDispose]()
+  await writer[Symbol.asyncDispose]()
+  expect(await linesOf(openAt(path), "a")).toEqual(linesTo(6))
+})

@@ -1,8 +1,15 @@
 /** The prompts in a SQLite file. A transaction begins and commits in one tick; a locked file is waited for in JavaScript. */
-import { mkdirSync, statSync } from "node:fs"
+import { mkdirSync } from "node:fs"
 import { dirname } from "node:path"
 import { StorageError } from "@sessions/core/storage"
-import { connect, type Connection, type ConnectOptions, retryWhileLocked, transaction } from "@sessions/sqlite/driver"
+import {
+  connect,
+  type Connection,
+  type ConnectOptions,
+  fileIdentity,
+  retryWhileLocked,
+  transaction,
+} from "@sessions/sqlite/driver"
 import type { NewPrompt, PromptStore } from "../types.ts"
 import { NEWEST_FIRST, type Order, recentPrompts } from "./rows.ts"
 import { hasEachOnce, removeAll, setUp } from "./schema.ts"
@@ -37,13 +44,13 @@ export function createStore(path: string, library: ConnectOptions["open"]): Prom
   /** Opens the path again if the file was removed or replaced: what is written to a removed file is lost. */
   function open(): Opened {
     if (isClosed) throw new StorageError("closed", "The history is closed: create another one.")
-    if (opened !== undefined && opened.file === identityOf(path)) return opened
+    if (opened !== undefined && opened.file === fileIdentity(path)) return opened
     close()
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     const db = connect(path, library === undefined ? {} : { open: library })
     try {
       setUp(db)
-      opened = { db, order: hasEachOnce(db) ? "time" : "id", file: identityOf(path) }
+      opened = { db, order: hasEachOnce(db) ? "time" : "id", file: fileIdentity(path) }
       return opened
     } catch (error) {
       db.close()
@@ -104,11 +111,6 @@ export function createStore(path: string, library: ConnectOptions["open"]): Prom
       close()
     },
   }
-}
-
-function identityOf(path: string): string {
-  const file = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return file === undefined ? "" : `${file.dev}/${file.ino}`
 }
 
 function isLogEmptied(db: Connection): boolean {

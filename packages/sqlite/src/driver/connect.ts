@@ -1,5 +1,5 @@
 /** Opens a file as a connection. A missing file is made with mode 0600. */
-import { closeSync, openSync } from "node:fs"
+import { closeSync, openSync, statSync } from "node:fs"
 import { type Connection, createConnection } from "./connection.ts"
 import { toStorageError } from "./errors.ts"
 import { runtimeLibrary, type SqliteDatabase } from "./library.ts"
@@ -37,6 +37,15 @@ export function connectReadOnly(path: string): Connection {
   } catch (error) {
     throw toStorageError(error, path, 0)
   }
+}
+
+/**
+ * Tells the file at a path from one that took its place. Compare it before each use of a connection: SQLite goes on writing to a file that was
+ * removed or replaced, which nobody will ever read. Empty if there is no file.
+ */
+export function fileIdentity(path: string): string {
+  const file = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return file === undefined ? "" : `${file.dev}/${file.ino}`
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The entry `@sessions/sqlite/driver`: SQLite files in Node, Bun and Deno, for packages that keep tables of their own. */
 
 // A file.
-export { connect, type ConnectOptions, connectReadOnly } from "./connect.ts"
+export { connect, type ConnectOptions, connectReadOnly, fileIdentity } from "./connect.ts"
 export { type Connection, type Query, transaction } from "./connection.ts"
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./library.ts"
 

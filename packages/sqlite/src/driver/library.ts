@@ -58,14 +58,20 @@ export function toBlob(bytes: Uint8Array): Uint8Array {
 const EMPTY = new Uint8Array(1).subarray(0, 0)
 
 /** Primary result codes, https://sqlite.org/rescode.html. */
+export const PERM = 3
 export const BUSY = 5
 export const LOCKED = 6
+export const NOMEM = 7
 export const READONLY = 8
+export const INTERRUPT = 9
 export const IOERR = 10
 export const CORRUPT = 11
 export const FULL = 13
 export const CANTOPEN = 14
+export const PROTOCOL = 15
 export const TOOBIG = 18
+export const NOLFS = 22
+export const AUTH = 23
 export const NOTADB = 26
 
 /**
@@ -73,8 +79,14 @@ export const NOTADB = 26
  * better-sqlite3 itself.
  */
 const NAMES: readonly (readonly [code: number, name: string, text: string])[] = [
+  [PERM, "SQLITE_PERM", "access permission denied"],
   [BUSY, "SQLITE_BUSY", "database is locked"],
   [LOCKED, "SQLITE_LOCKED", "database table is locked"],
+  [NOMEM, "SQLITE_NOMEM", "out of memory"],
+  [INTERRUPT, "SQLITE_INTERRUPT", "interrupted"],
+  [PROTOCOL, "SQLITE_PROTOCOL", "locking protocol"],
+  [NOLFS, "SQLITE_NOLFS", "large file support is disabled"],
+  [AUTH, "SQLITE_AUTH", "not authorized"],
   [READONLY, "SQLITE_READONLY", "attempt to write a readonly database"],
   [IOERR, "SQLITE_IOERR", "disk I/O error"],
   [CORRUPT, "SQLITE_CORRUPT", "database disk image is malformed"],
