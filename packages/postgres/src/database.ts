@@ -2,16 +2,20 @@
  * Statements and transactions over a pool or a single connection. A statement whose answer was lost is sent again if it is safe to repeat, on
  * another connection if there is a pool.
  */
-import { sha256Hex } from "@sessions/core/storage"
+import { sha256Hex, StorageError } from "@sessions/core/storage"
 import {
   isPool,
+  isUnconnected,
+  type Kind,
+  kindOf,
   type NamedStatement,
   type PooledConnection,
   type PostgresClient,
   type PostgresConnection,
   type PostgresPool,
 } from "./client.ts"
-import { isMisplaced, NotSent, outcomeOf, Unconfirmed, UnknownOutcome } from "./errors.ts"
+import { isMisplaced, NotSent, outcomeOf, TimedOut, Unconfirmed, UnknownOutcome } from "./errors.ts"
+import { PGLITE_OPTIONS, TYPES } from "./types.ts"
 
 export interface Connection {
   /** Runs one statement. */
@@ -58,8 +62,36 @@ const TRIES = 8
 const FIRST_PAUSE_MS = 25
 const LONGEST_PAUSE_MS = 2_000
 
-export function createDatabase(client: PostgresClient, awaitsStandby: boolean): Database {
-  const use = isPool(client) ? usePool(client, awaitsStandby) : useOne(client)
+/** Milliseconds of a wait if the caller names none: for a connection, and for each answer. */
+const TIMEOUT = 60_000
+/** Bytes that the slowest way to a server takes in a millisecond. */
+const SLOWEST = 50
+
+export function createDatabase(client: PostgresClient, awaitsStandby: boolean, timeout: number = TIMEOUT): Database {
+  const use = isPool(client) ? usePool(client, awaitsStandby, timeout) : useOne(client)
+  const kind = isPool(client) ? "pg" : kindOf(client)
+
+  async function rowsOf<Row>(
+    connection: PostgresConnection,
+    text: string,
+    values: readonly unknown[],
+    name?: string,
+  ): Promise<readonly Row[]> {
+    const bytes = values.reduce<number>((sum, value) => sum + (value instanceof Uint8Array ? value.length : 0), 0)
+    const asked = ask(connection, kind, {
+      ...(name !== undefined && { name }),
+      text,
+      values: [...values],
+      types: TYPES,
+    })
+    const { rows } = await within(timeout + bytes / SLOWEST, asked, () => {
+      return new TimedOut(new Error(`no answer came for ${timeout} ms`))
+    })
+    if (!Array.isArray(rows))
+      throw new StorageError("invalid", "The client's `query` gives no `rows`, as that of pg does.")
+    return rows as readonly Row[]
+  }
+
   /** Names by text; undefined: statements have none. */
   let names = isPool(client) ? new Map<string, string>() : undefined
 
@@ -74,9 +106,9 @@ export function createDatabase(client: PostgresClient, awaitsStandby: boolean): 
         name = `sessions_${(await sha256Hex(text)).slice(0, 32)}`
         names?.set(text, name)
       }
-      const statement: NamedStatement = { name, text, values: [...values] }
+      const known = name
       try {
-        return await use((connection) => rowsOf<Row>(connection, statement))
+        return await use((connection) => rowsOf<Row>(connection, text, values, known))
       } catch (error) {
         if (!isMisplaced(error)) throw error
         names = undefined
@@ -94,7 +126,8 @@ export function createDatabase(client: PostgresClient, awaitsStandby: boolean): 
         if (lost !== undefined && awaitsStandby) await use((connection) => rowsOf(connection, BARRIER, []))
         return { rows, ...(lost && { lost }) }
       } catch (error) {
-        if (error instanceof Unconfirmed) throw error
+        // Repeats would wait as long again, each.
+        if (error instanceof Unconfirmed || error instanceof TimedOut) throw error
         const outcome = outcomeOf(error)
         if (outcome === "unknown") lost ??= error instanceof UnknownOutcome ? error : new UnknownOutcome(error)
         if (lost !== undefined && once) return { rows: [], lost }
@@ -155,7 +188,7 @@ function listenForErrors(pool: PostgresPool): void {
   })
 }
 
-function usePool(pool: PostgresPool, awaitsStandby: boolean): Use {
+function usePool(pool: PostgresPool, awaitsStandby: boolean, timeout: number): Use {
   listenForErrors(pool)
   const noticed = new WeakSet<PooledConnection>()
   const unconfirmed = new WeakSet<PooledConnection>()
@@ -169,7 +202,15 @@ function usePool(pool: PostgresPool, awaitsStandby: boolean): Use {
   }
 
   return async (work) => {
-    const connection = await pool.connect().catch((error: unknown) => {
+    const connecting = pool.connect()
+    const connection = await within(timeout, connecting, () => {
+      // It may still come, and then is of no use here.
+      connecting.then(
+        (late) => late.release(),
+        () => undefined,
+      )
+      return new Error(`no connection of the pool was free for ${timeout} ms`)
+    }).catch((error: unknown) => {
       throw new NotSent(error)
     })
     if (awaitsStandby) listenForNotices(connection)
@@ -197,6 +238,7 @@ const calls = new WeakMap<PostgresConnection, Promise<unknown>>()
 /** One call at a time: a statement of another call must not become part of a transaction. */
 function useOne(connection: PostgresConnection): Use {
   return (work) => {
+    if (isUnconnected(connection)) return Promise.reject(unconnected())
     const result = (calls.get(connection) ?? Promise.resolve()).then(() => work(connection))
     calls.set(
       connection,
@@ -206,14 +248,28 @@ function useOne(connection: PostgresConnection): Use {
   }
 }
 
-async function rowsOf<Row>(
+function unconnected(): StorageError {
+  return new StorageError("invalid", "The pg.Client is not connected: `await client.connect()` before its first use.")
+}
+
+function ask(
   connection: PostgresConnection,
-  statement: string | NamedStatement,
-  values?: readonly unknown[],
-): Promise<readonly Row[]> {
-  // A statement with a name is made for pools only.
-  const { rows } = await (connection as PooledConnection).query(statement, values as unknown[] | undefined)
-  return rows as readonly Row[]
+  kind: Kind,
+  statement: NamedStatement,
+): Promise<{ readonly rows: readonly unknown[] }> {
+  const { text, values } = statement
+  if (kind === "pg") return (connection as PooledConnection).query(statement)
+  if (kind === "other") return connection.query(text, values)
+  const pglite = connection as { query(text: string, values: unknown[], options: object): ReturnType<typeof ask> }
+  return pglite.query(text, values, PGLITE_OPTIONS)
+}
+
+/** Rejects with what `late` gives if the work takes longer than this. */
+function within<T>(ms: number, work: Promise<T>, late: () => Error): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(late()), ms)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
 
 function pause(attempt: number): Promise<void> {

@@ -1,5 +1,6 @@
 /** Errors of the driver and the server: whether a statement took effect, and what a caller is told. */
-import { type Call, hasStorageCode, StorageError, type StorageErrorCode } from "@sessions/core/storage"
+import { type Call, hasStorageCode, StorageError } from "@sessions/core/storage"
+import { failureOf } from "./failures.ts"
 
 /** The server or the network ended before the answer to a statement arrived: it may have taken effect, or may still do so. */
 export class UnknownOutcome extends Error {
@@ -8,6 +9,9 @@ export class UnknownOutcome extends Error {
     super(textOf(cause), { cause })
   }
 }
+
+/** The answer did not come within the limit. It may still come, and the connection is not used again. */
+export class TimedOut extends UnknownOutcome {}
 
 /** The commit was done on the primary, and its wait for the standby was ended: the primary cannot tell whether the standby has it. */
 export class Unconfirmed extends Error {
@@ -78,38 +82,6 @@ export function isMisplaced(error: unknown): boolean {
   return state === "26000" || state === "42P05"
 }
 
-/** By SQLSTATE: the code and what to do. https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const KNOWN: Readonly<Record<string, readonly [StorageErrorCode, string]>> = {
-  "25006": ["unavailable", "this server is read-only, such as a standby; connect to the primary to write"],
-  "28000": ["misconfigured", "the server did not accept the role; check user, database and pg_hba.conf"],
-  "28P01": ["misconfigured", "the password is wrong"],
-  "3D000": ["misconfigured", "create the database first"],
-  "3F000": [
-    "unavailable",
-    "the schema was removed; a new storage object creates it again, or restore it from a backup",
-  ],
-  "42501": ["misconfigured", "give the role this right; docs/postgres.md has the statements"],
-  "42P01": [
-    "unavailable",
-    "a table was removed; a new storage object creates an empty one, or restore it from a backup",
-  ],
-  "53100": ["quota", "the server's disk is full"],
-  "53200": ["unavailable", "the server has no memory left; try again later"],
-  "53300": ["unavailable", "too many connections; use a smaller pool or a connection pooler"],
-  "53400": ["unavailable", "a limit of the server's configuration is reached"],
-  "55P03": ["unavailable", "another transaction held a lock for longer than lock_timeout; try again"],
-  "57014": [
-    "unavailable",
-    "the statement was cancelled, by statement_timeout or an administrator; nothing was written",
-  ],
-  "57P03": ["unavailable", "the server is starting or stopping; try again"],
-  "40001": ["unavailable", "other transactions came first each time; try again"],
-  "40P01": ["unavailable", "other transactions came first each time; try again"],
-  "54000": ["unsupported", "the row is larger than PostgreSQL can store"],
-  XX001: ["corrupt", "a page of the database is damaged; restore it from a backup"],
-  XX002: ["corrupt", "an index is damaged; rebuild it with REINDEX"],
-}
-
 export function toError(error: unknown, { doing, writes }: Call): StorageError {
   const state = sqlState(error)
   if (error instanceof UnknownOutcome && writes === true) {
@@ -120,8 +92,11 @@ export function toError(error: unknown, { doing, writes }: Call): StorageError {
     const message = `The standby has not confirmed the attempt to ${doing}, which was done on the primary; after a failover, read to see whether it is still there.`
     return new StorageError("indeterminate", message, { cause: error })
   }
-  const [code, advice] = KNOWN[state ?? ""] ?? ["unavailable", "is the server running and reachable? Repeat the call"]
-  return new StorageError(code, `Could not ${doing}: ${textOf(error)}; ${advice}.`, { cause: error })
+  const known = failureOf(state, textOf(error))
+  const act = known?.act ?? "is the server running and reachable? Repeat the call"
+  return new StorageError(known?.code ?? "unavailable", `Could not ${doing}: ${textOf(error)}; ${act}.`, {
+    cause: error,
+  })
 }
 
 function textOf(error: unknown): string {

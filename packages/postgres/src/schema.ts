@@ -71,6 +71,8 @@ export const UPGRADES: readonly Upgrade[] = [
     `CREATE TABLE ${blob} (hash bytea PRIMARY KEY, bytes bigint NOT NULL, put_at bigint NOT NULL, body bytea NOT NULL)`,
     `ALTER TABLE ${blob} ALTER COLUMN body SET STORAGE EXTERNAL`,
   ],
+  // A publication of all tables refuses to change rows of a table without one.
+  ({ meta }) => [`ALTER TABLE ${meta} ADD PRIMARY KEY (version)`],
 ]
 
 /**
@@ -107,7 +109,7 @@ async function versionOf(connection: Connection, { schema, prefix, meta }: Table
     WHERE n.nspname = $1 AND c.relname = $2`
   if ((await connection.query(sql, [schema, `${prefix}meta`])).length === 0) return 0
   const [stored] = await connection.query<{ version: number }>(`SELECT version FROM ${meta}`)
-  return stored?.version ?? 0
+  return Number(stored?.version ?? 0)
 }
 
 function missing({ schema, prefix }: Tables): StorageError {

@@ -10,7 +10,7 @@ import {
   StorageError,
 } from "@sessions/core/storage"
 import { createAppend } from "./append.ts"
-import type { PostgresClient } from "./client.ts"
+import { clientProblem, type PostgresClient } from "./client.ts"
 import { createDatabase, type Database } from "./database.ts"
 import { createBlobs, createDocuments } from "./documents.ts"
 import { checkServer } from "./durability.ts"
@@ -40,6 +40,11 @@ export interface PostgresStorageOptions {
    * end of a process, `"none"` nothing (PGlite in memory). The server's settings must provide it, else every call is `unsupported`.
    */
   readonly durability?: Capabilities["durability"]
+  /**
+   * Milliseconds that a call waits for a connection of the pool, and for each answer of the server, before it rejects: `unavailable`, or
+   * `indeterminate` if it may have written. What a statement sends has a second more for each 50 KB. Default 60,000.
+   */
+  readonly timeout?: number
   /** Milliseconds between two questions for appends of other writers, for all watched sessions together; default 1,000. */
   readonly pollInterval?: number
   /** The largest batch in bytes; a line may be one byte shorter. Default 50,000,000, at most 250,000,000. */
@@ -55,6 +60,7 @@ const OPTIONS: OptionNames<PostgresStorageOptions> = {
   create: true,
   name: true,
   durability: true,
+  timeout: true,
   pollInterval: true,
   maxBatchBytes: true,
   maxSessionBytes: true,
@@ -74,7 +80,7 @@ export function createPostgresStorage(options: PostgresStorageOptions): Postgres
   const { client, schema = "sessions", prefix = "", create = true, name = "postgres", durability = "disk" } = options
   const { maxBatchBytes = 50_000_000, maxSessionBytes = 200_000_000, pollInterval = 1_000 } = options
   const tables = tablesOf(schema, prefix)
-  const database = createDatabase(client, durability === "replicated")
+  const database = createDatabase(client, durability === "replicated", options.timeout)
   const denied = (error: unknown): Promise<never> => explainRights(database, tables, error)
   const prepared = connectOnce({
     open: async () => {
@@ -148,14 +154,14 @@ const DURABILITIES = ["none", "os", "disk", "replicated"]
 
 function checkValues(options: PostgresStorageOptions): void {
   const { client, schema = "sessions", prefix = "", create = true, name = "", durability = "disk" } = options
-  if (typeof client !== "object" || client === null || !("query" in client || "connect" in client))
-    throw invalid("`client` must be a pg.Pool, a connected pg.Client or a PGlite.")
+  const problem = clientProblem(client)
+  if (problem !== undefined) throw invalid(`\`client\` ${problem}.`)
   if (!NAME.test(schema)) throw invalid(`\`schema\` must match ${NAME}.`)
   if (prefix !== "" && !NAME.test(prefix)) throw invalid(`\`prefix\` must match ${NAME}.`)
   if (typeof create !== "boolean") throw invalid("`create` must be true or false.")
   if (typeof name !== "string") throw invalid("`name` must be a string.")
   if (!DURABILITIES.includes(durability)) throw invalid(`\`durability\` must be one of ${DURABILITIES.join(", ")}.`)
-  for (const key of ["pollInterval", "maxBatchBytes", "maxSessionBytes"] as const) {
+  for (const key of ["timeout", "pollInterval", "maxBatchBytes", "maxSessionBytes"] as const) {
     const value = options[key]
     const most = key === "maxBatchBytes" ? MOST_BATCH_BYTES : Number.MAX_SAFE_INTEGER
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 1 && value <= most))

@@ -13,12 +13,13 @@ function poolOf(answer: (statement: string | NamedStatement) => readonly unknown
   return { totalCount: 0, on: () => undefined, connect: async () => connection }
 }
 
-const isNamed = (statement: string | NamedStatement): statement is NamedStatement => typeof statement === "object"
+const nameOf = (statement: string | NamedStatement): string | undefined =>
+  typeof statement === "object" ? statement.name : undefined
 
 test("a statement has the same name each time, and another statement another", async () => {
   const names: string[] = []
   const pool = poolOf((statement) => {
-    names.push(isNamed(statement) ? statement.name : "")
+    names.push(nameOf(statement) ?? "")
     return []
   })
   const [first, second] = [createDatabase(pool, false), createDatabase(pool, false)]
@@ -36,13 +37,14 @@ test.each([
   const sent: (string | NamedStatement)[] = []
   const pool = poolOf((statement) => {
     sent.push(statement)
-    if (isNamed(statement)) throw Object.assign(new Error("prepared statement"), { code, severity: "ERROR" })
+    if (nameOf(statement) !== undefined)
+      throw Object.assign(new Error("prepared statement"), { code, severity: "ERROR" })
     return [{ n: 1 }]
   })
   const db = createDatabase(pool, false)
   expect(await db.run("SELECT 1")).toEqual({ rows: [{ n: 1 }] })
   expect(await db.query("SELECT 2")).toEqual([{ n: 1 }])
-  expect(sent.slice(1)).toEqual(["SELECT 1", "SELECT 2"])
+  expect(sent.slice(1)).toMatchObject([{ text: "SELECT 1" }, { text: "SELECT 2" }])
 })
 
 test("any other error of a statement with a name is the caller's", async () => {

@@ -60,6 +60,18 @@ export function upgradeTests(): void {
       expect(await existing.head("a")).toMatchObject({ next: 1 })
     })
 
+    test("every table has a primary key, also in tables of the first version: a publication of all tables asks for it", async () => {
+      const first = tablesOf(`${tables.schema}_first`, "")
+      await prepareSchema(connected, first, { create: true, upgrades: UPGRADES.slice(0, 1) })
+      await createPostgresStorage({ client, schema: first.schema, durability: "os" }).append("a", ["x"], { expect: 0 })
+      for (const schema of [tables.schema, first.schema]) {
+        const without = `SELECT relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+          WHERE n.nspname = $1 AND c.relkind = 'r'
+            AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)`
+        expect((await client.query(without, [schema])).rows).toEqual([])
+      }
+    })
+
     test("tables of a newer version are refused by the older package, and stay as they are", async () => {
       await prepareSchema(connected, tables, { create: true, upgrades: [...UPGRADES, addColumn] })
       const before = await stored()

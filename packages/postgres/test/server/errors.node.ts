@@ -2,7 +2,7 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import type { Head } from "@sessions/core/storage"
 import { createPostgresStorage, type PostgresStorage, type PostgresStorageOptions } from "@sessions/postgres"
-import type { Pool, PoolConfig } from "pg"
+import { Client, type Pool, type PoolConfig } from "pg"
 import { createPool, url, urlFor } from "./server.ts"
 
 const admin = createPool()
@@ -271,3 +271,32 @@ withSession("with the documented row level security a tenant sees and changes it
 async function* lines(all: string[]): AsyncGenerator<{ from: number; lines: string[] }> {
   yield { from: 0, lines: all }
 }
+
+withSession("parsers of the application for the types of its pool change nothing that is read", async (o) => {
+  const parsers: Record<number, (text: string) => unknown> = { 17: (text) => text.slice(2), 20: BigInt, 23: BigInt }
+  const getTypeParser = (oid: number): ((text: string) => unknown) => parsers[oid] ?? ((text) => text)
+  for (const options of [undefined, "-c bytea_output=escape"]) {
+    const storage = o.open({ types: { getTypeParser } as never, ...(options !== undefined && { options }) })
+    const head = await storage.head("a")
+    await storage.append("a", ["more"], { expect: { next: head?.next ?? 0, log: head?.log ?? "" }, info: "told" })
+    assert.equal((await storage.head("a"))?.info?.text, "told")
+    const version = await storage.docs.put("note", "text", { expect: null })
+    assert.equal((await storage.docs.get("note"))?.text, "text")
+    await storage.docs.delete("note", { expect: version })
+    const hash = await storage.blobs.put(new Uint8Array([0, 92, 255]))
+    assert.deepEqual(await storage.blobs.get(hash), new Uint8Array([0, 92, 255]))
+    for await (const row of storage.list()) assert.equal(row.id, "a")
+  }
+  assert.deepEqual(await linesOf(o.storage), ["first", "more", "more"])
+})
+
+withSession(
+  "a pool that has ended is `closed`, and a pg.Client without connect() `invalid`, both at once",
+  async (o) => {
+    const pool = createPool()
+    await pool.end()
+    await rejects("closed", /has ended/, createPostgresStorage({ client: pool, schema: o.schema }).head("a"))
+    const client = new Client({ connectionString: url })
+    await rejects("invalid", /client\.connect\(\)/, createPostgresStorage({ client, schema: o.schema }).head("a"))
+  },
+)
