@@ -12,37 +12,22 @@ const MANY_ROWS = 32
 const QUIET_MS = 2_000
 
 export function createIdleCompaction(compact: (session: string) => Promise<unknown>): IdleCompaction {
-  const sessions = new Map<string, { rows: number; at: number }>()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let closed = false
-
-  function schedule(): void {
-    if (closed || timer !== undefined || sessions.size === 0) return
-    timer = setTimeout(() => {
-      timer = undefined
-      void compactQuietSessions().finally(schedule)
-    }, QUIET_MS)
-  }
-
-  async function compactQuietSessions(): Promise<void> {
-    const quietSince = performance.now() - QUIET_MS
-    for (const [session, { rows, at }] of sessions) {
-      if (closed || at > quietSince) continue
-      sessions.delete(session)
-      // Ignored: no call waits for it, and the next call meets the same error and reports it.
-      if (rows >= MANY_ROWS) await compact(session).catch(() => undefined)
-    }
-  }
+  const waiting = new Map<string, { readonly rows: number; readonly timer: ReturnType<typeof setTimeout> }>()
 
   return {
-    count(session, rows = 1) {
-      const before = sessions.get(session)?.rows ?? 0
-      sessions.set(session, { rows: before + rows, at: performance.now() })
-      schedule()
+    count(session, more = 1) {
+      const before = waiting.get(session)
+      clearTimeout(before?.timer)
+      const rows = more + (before?.rows ?? 0)
+      const timer = setTimeout(() => {
+        waiting.delete(session)
+        // Ignored: no call waits for it, and the next call meets the same error and reports it.
+        if (rows >= MANY_ROWS) compact(session).catch(() => undefined)
+      }, QUIET_MS)
+      waiting.set(session, { rows, timer })
     },
     close() {
-      closed = true
-      clearTimeout(timer)
+      for (const { timer } of waiting.values()) clearTimeout(timer)
     },
   }
 }
