@@ -1,5 +1,5 @@
 /** ULIDs: the ids of sessions and entries. `computed-ids.ts` has those of old logs. */
-import { encodeTime, incrementBase32 } from "ulid"
+import { encodeTime } from "ulid"
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
 const TIME_DIGITS = 10
@@ -38,11 +38,11 @@ export function createIds(clock: () => number = Date.now): () => string {
 
 /** Undefined if the digits cannot be incremented any further. */
 function incremented(digits: string): string | undefined {
-  try {
-    return incrementBase32(digits)
-  } catch {
-    return undefined
-  }
+  let at = digits.length - 1
+  while (digits[at] === "Z") at--
+  if (at < 0) return undefined
+  const next = DIGITS.indexOf(digits[at] as string) + 1
+  return `${digits.slice(0, at)}${DIGITS[next] as string}${"0".repeat(RANDOM_DIGITS - 1 - at)}`
 }
 
 /**
