@@ -187,7 +187,9 @@ function checkId(name: string, id: unknown): number | undefined {
 /** In unix seconds, like the times of the prompts: one of the same second is not older. */
 function checkTime(time: unknown): number | undefined {
   if (time === undefined) return undefined
-  if (time instanceof Date && !Number.isNaN(time.getTime())) return Math.floor(time.getTime() / 1000)
+  // Not `instanceof`: it may be the Date of another frame.
+  const isDate = Object.prototype.toString.call(time) === "[object Date]"
+  if (isDate && !Number.isNaN(Number(time))) return Math.floor(Number(time) / 1000)
   throw invalid("`olderThan` must be a valid Date.")
 }
 

@@ -26,10 +26,15 @@ export async function principalOf<P>(
   access: Access,
 ): Promise<{ readonly principal: P } | { readonly refused: Response }> {
   const result = await authorize(request, access)
-  if (result instanceof Response) return { refused: asRefusal(result) }
+  if (isResponse(result)) return { refused: asRefusal(result) }
   if (result === undefined || result === null)
     throw new Refusal(403, "forbidden", "This is not allowed.", { [REFUSED]: "host" })
   return { principal: result }
+}
+
+/** Not `instanceof`: a host may have its own class, as of undici, and what refuses must not be taken for a principal. */
+export function isResponse(value: unknown): value is Response {
+  return Object.prototype.toString.call(value) === "[object Response]"
 }
 
 /** The answer of a function of the host, as one by which nothing was done: a client cannot know by its status. */

@@ -102,7 +102,7 @@ function isKept(body: unknown): boolean {
 
 /** What a body parser has made of the body, as a body again. */
 function kept(body: unknown): BodyInit {
-  return typeof body === "string" || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body)
+  return typeof body === "string" || ArrayBuffer.isView(body) ? (body as BodyInit) : JSON.stringify(body)
 }
 
 function readBefore(): Response {

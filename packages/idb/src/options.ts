@@ -3,7 +3,7 @@ import { checkOptions as checkNames, StorageError } from "@sessions/core/storage
 import { define, type Failure, optional, type, validate } from "superstruct"
 
 export interface IndexedDbStorageOptions {
-  /** The name of the database; default `"sessions"`. Storage objects of one origin with the same name share the same sessions. */
+  /** The name of the database; default `"@sessions/idb"`. Storage objects of one origin with the same name share the same sessions. */
   readonly database?: string
   /**
    * What an acknowledged append survives. `"strict"` (default): a killed browser and a power failure, as far as the engine keeps its
@@ -25,7 +25,7 @@ export function checkOptions(options: IndexedDbStorageOptions): Required<Indexed
     throw new StorageError("invalid", messageOf(error.failures()[0] ?? error), { cause: error })
   }
   return {
-    database: checked.database ?? "sessions",
+    database: checked.database ?? "@sessions/idb",
     durability: checked.durability ?? "strict",
     maxBatchBytes: checked.maxBatchBytes ?? 50_000_000,
     maxSessionBytes: checked.maxSessionBytes ?? 200_000_000,

@@ -13,7 +13,7 @@ import { createNotifier } from "./browser/notifier.ts"
 import { estimate, persist, persisted, type StorageEstimate } from "./browser/storage-estimate.ts"
 import { createConnection } from "./database/connection.ts"
 import { toStorageError } from "./database/errors.ts"
-import { type DatabaseContext, readTransaction, unawaited, writeRepeatably } from "./database/transaction.ts"
+import { free, readTransaction, unawaited, writeRepeatably } from "./database/transaction.ts"
 import { createBlobs } from "./documents/blobs.ts"
 import { createDocuments } from "./documents/documents.ts"
 import { append } from "./log/append.ts"
@@ -24,6 +24,7 @@ import { createIdleCompaction } from "./log/idle-compaction.ts"
 import { readLog } from "./log/read.ts"
 import { replace } from "./log/replace.ts"
 import { checkOptions, type IndexedDbStorageOptions } from "./options.ts"
+import { type DatabaseContext, databaseOf } from "./schema.ts"
 
 /** A {@link SessionStorage} in IndexedDB, with the browser's functions for its space. */
 export interface IndexedDbStorage extends Required<Omit<SessionStorage, typeof Symbol.asyncDispose>>, AsyncDisposable {
@@ -50,10 +51,14 @@ export interface IndexedDbStorage extends Required<Omit<SessionStorage, typeof S
  */
 export function createIndexedDbStorage(options: IndexedDbStorageOptions = {}): IndexedDbStorage {
   const { database, durability, ...limits } = checkOptions(options)
-  const description = `indexeddb:${database}`
-  const context: DatabaseContext = { connection: createConnection({ database, description }), durability }
+  const opened = databaseOf(database)
+  const { description } = opened
+  const context: DatabaseContext = { connection: createConnection(opened), durability }
   const notifier = createNotifier(database)
-  const calls = createCalls({ description, toError: (error, { doing }) => toStorageError(error, doing, description) })
+  const calls = createCalls({
+    description,
+    toError: (error, { doing }) => toStorageError(error, opened, `${doing} in`),
+  })
 
   const compact: IndexedDbStorage["compactRows"] = (session, o) =>
     calls.call({ doing: "compact the rows", session }, o, async () => {
@@ -100,7 +105,7 @@ export function createIndexedDbStorage(options: IndexedDbStorageOptions = {}): I
       },
 
       sweep: ({ dryRun }) =>
-        writeRepeatably(context, ["log", "staged"], async (tx) => ({
+        free(context, ["log", "staged"], async (tx) => ({
           removed: await deleteStaged(tx, undefined, dryRun),
           bytes: 0,
           left: 0,
@@ -121,10 +126,10 @@ export function createIndexedDbStorage(options: IndexedDbStorageOptions = {}): I
         head,
         subscribe(session, emit) {
           // Without a channel no event reports what another tab wrote between the first look and now.
-          if (!notifier.reachesOtherTabs) emit()
+          if (!notifier.reachesOtherTabs()) emit()
           return notifier.subscribe(session, emit)
         },
-        interval: () => (notifier.reachesOtherTabs ? FALLBACK_MS : POLL_MS),
+        interval: () => (notifier.reachesOtherTabs() ? FALLBACK_MS : POLL_MS),
       }),
 
       async close() {

@@ -1,12 +1,13 @@
 /** On an IndexedDB in memory, also in Node. */
 import { expect, onTestFinished, test } from "vitest"
 import { createConnection } from "../src/database/connection.ts"
+import { databaseOf } from "../src/schema.ts"
 import { useIndexedDbInMemory } from "./in-memory.ts"
 
 useIndexedDbInMemory()
 
 test("a call that gets the open database adds nothing to the opening, which would keep it as long as that is open", async () => {
-  const connection = createConnection({ database: "connection", description: "connection" })
+  const connection = createConnection(databaseOf("connection"))
   onTestFinished(() => connection.close())
   const db = await connection.get()
   const then: unknown = Reflect.get(Promise.prototype, "then")

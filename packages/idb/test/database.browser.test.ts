@@ -1,14 +1,17 @@
 /** Problems with the database: each one is recovered from, or ends in an error that says what to do. */
 import type { IndexedDbStorage } from "@sessions/idb"
-import { deleteDB, openDB } from "idb"
+import { deleteDB, type IDBPDatabase, openDB } from "idb"
 import { expect, onTestFinished, test } from "vitest"
 import { createConnection } from "../src/database/connection.ts"
-import { UPGRADES } from "../src/database/schema.ts"
+import { databaseOf, STORES, UPGRADES } from "../src/schema.ts"
 import { counts, newDatabase, open, raw, readAll } from "./databases.ts"
 
 test("a database of a newer version is `unsupported`: reload the page", async () => {
   const database = newDatabase()
-  const newer = await openDB(database, UPGRADES.length + 1)
+  const upgrade = (db: IDBPDatabase): void => {
+    for (const name of STORES) db.createObjectStore(name)
+  }
+  const newer = await openDB(database, UPGRADES.length + 1, { upgrade })
   newer.close()
   const error = await rejection(open(database).head("a"))
   expect(error).toMatchObject({ code: "unsupported", storage: `indexeddb:${database}` })
@@ -16,14 +19,18 @@ test("a database of a newer version is `unsupported`: reload the page", async ()
   expect(error.message).toContain("reload the page")
 })
 
-test("another program's database of the same name and version is `corrupt`: choose another name", async () => {
-  const database = newDatabase()
-  const other = await openDB(database, UPGRADES.length, { upgrade: (db) => void db.createObjectStore("notes") })
-  other.close()
-  const error = await rejection(open(database).append("a", ["{}"], { expect: 0 }))
-  expect(error).toMatchObject({ code: "corrupt" })
-  expect(error.message).toContain("`database` another name")
-})
+test.for([0, 1, 20])(
+  "another program's database of the same name is `corrupt`, %i versions above ours too: choose another name",
+  async (above) => {
+    const database = newDatabase()
+    const upgrade = (db: IDBPDatabase): void => void db.createObjectStore("notes")
+    const other = await openDB(database, UPGRADES.length + above, { upgrade })
+    other.close()
+    const error = await rejection(open(database).append("a", ["{}"], { expect: 0 }))
+    expect(error).toMatchObject({ code: "corrupt" })
+    expect(error.message).toContain("`database` another name")
+  },
+)
 
 test("if the browser stores nothing for the page, `unsupported` says what to allow", async () => {
   const database = newDatabase()
@@ -54,7 +61,7 @@ test("a tab with an older version closes at once when a newer one upgrades, and 
   const old = open(database)
   await old.append("a", ["1", "2"], { expect: 0 })
   const step = (db: { createObjectStore(name: string): unknown }): void => void db.createObjectStore("added")
-  const upgraded = createConnection({ database, description: "newer", upgrades: [...UPGRADES, step] })
+  const upgraded = createConnection({ ...databaseOf(database), upgrades: [...UPGRADES, step] })
   const db = await upgraded.get()
   expect(db.version).toBe(UPGRADES.length + 1)
   expect([...db.objectStoreNames]).toContain("added")
@@ -72,7 +79,7 @@ test("each step of an upgrade runs once, in order, from the version that a datab
     [...UPGRADES, ...steps.slice(0, 1)],
     [...UPGRADES, ...steps],
   ]) {
-    const connection = createConnection({ database, description: "newer", upgrades })
+    const connection = createConnection({ ...databaseOf(database), upgrades })
     expect(await (await connection.get()).count("heads")).toBe(1)
     await connection.close()
   }
@@ -85,10 +92,9 @@ test("a tab that keeps an older version open makes an upgrade `unavailable`, and
     upgrade: (db, _from, _to, tx) => void UPGRADES[0]?.(db as never, tx as never),
   })
   const connection = createConnection({
-    database,
-    description: "newer",
+    ...databaseOf(database),
     upgrades: [...UPGRADES, () => undefined],
-    blockedAfter: 50,
+    openingMs: 50,
   })
   const error = await rejection(connection.get())
   expect(error).toMatchObject({ code: "unavailable" })

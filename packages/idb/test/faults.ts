@@ -20,12 +20,15 @@ export function inject(database: string, fault: Fault): void {
 }
 
 /**
- * What becomes of the next transactions that write, one for each of `outcomes`: it is answered, or its connection is lost before its
- * outcome is known, and it is committed or not. Then another tab makes the requests of `meanwhile` before the next one.
+ * `answered`, or the connection is lost before the outcome is known, and it is `committed` or `aborted`. `full`: there is no space. `refused`:
+ * it takes no new data, as the transaction after one that found the site full in Firefox.
  */
+type Outcome = "answered" | "committed" | "aborted" | "full" | "refused"
+
+/** What becomes of the next transactions that write. Then another tab makes the requests of `meanwhile` before the next one. */
 export function loseAnswers(
   database: string,
-  outcomes: readonly ("answered" | "committed" | "aborted")[],
+  outcomes: readonly Outcome[],
   meanwhile?: (tx: IDBTransaction) => void,
 ): void {
   const left = [...outcomes]
@@ -37,9 +40,10 @@ export function loseAnswers(
       if (outcome === undefined || (left.length === 0 && meanwhile === undefined)) restore()
       const tx = original.apply(this, args)
       if (outcome === "committed") loseResponse(tx)
-      if (outcome === "aborted")
+      if (outcome === "refused") refuse(tx)
+      if (outcome === "aborted" || outcome === "full")
         queueMicrotask(() => {
-          setError(tx, "UnknownError")
+          setError(tx, outcome === "full" ? "QuotaExceededError" : "UnknownError")
           tx.abort()
         })
       return tx
@@ -52,6 +56,17 @@ function loseResponse(tx: IDBTransaction): void {
   tx.addEventListener("complete", () => setError(tx, "UnknownError"))
   override(tx, "addEventListener", (original) => (type: string, ...rest: never) => {
     if (type !== "complete") Reflect.apply(original, tx, [type === "abort" ? "complete" : type, ...rest])
+  })
+}
+
+function refuse(tx: IDBTransaction): void {
+  override(tx, "objectStore", (original) => (name) => {
+    const store = original.call(tx, name)
+    for (const method of ["add", "put"] as const)
+      override(store, method, () => () => {
+        throw new DOMException("injected by a test", "InvalidStateError")
+      })
+    return store
   })
 }
 

@@ -2,7 +2,12 @@ import { createIndexedDbStorage, type IndexedDbStorageOptions } from "@sessions/
 import { expect, test } from "vitest"
 import { checkOptions } from "../src/options.ts"
 
-const DEFAULTS = { database: "sessions", durability: "strict", maxBatchBytes: 50_000_000, maxSessionBytes: 200_000_000 }
+const DEFAULTS = {
+  database: "@sessions/idb",
+  durability: "strict",
+  maxBatchBytes: 50_000_000,
+  maxSessionBytes: 200_000_000,
+}
 
 test("missing and undefined options have their defaults", () => {
   expect(checkOptions({})).toEqual(DEFAULTS)

@@ -6,6 +6,7 @@ import { createConnection } from "../src/database/connection.ts"
 import { compactRows } from "../src/log/compact-rows.ts"
 import { readLog } from "../src/log/read.ts"
 import { readTransaction } from "../src/database/transaction.ts"
+import { databaseOf, type ReadTransaction } from "../src/schema.ts"
 import { newDatabase, open, readAll } from "./databases.ts"
 
 const rounds = fc.record({
@@ -21,7 +22,7 @@ export function readerTest(count: number): void {
   test(`a reader gets every line once while another connection compacts the rows and a third appends (${count} random rounds)`, async () => {
     const database = newDatabase()
     const storage = open(database)
-    const connections = ["reader", "compacting"].map((description) => createConnection({ database, description }))
+    const connections = ["reader", "compacting"].map(() => createConnection(databaseOf(database)))
     onTestFinished(async () => void (await Promise.all(connections.map((connection) => connection.close()))))
     const [reader, compacting] = connections as [(typeof connections)[0], (typeof connections)[0]]
     let round = 0
@@ -45,7 +46,7 @@ export function readerTest(count: number): void {
       const appending = storage.append(session, ["later"], { expect: head || { next: 0, log: "" } })
       const received: string[] = []
       const options = { onManySmallRows: () => undefined, pageBytes: page }
-      const transaction = <T>(work: Parameters<typeof readTransaction<T>>[2]): Promise<T> =>
+      const transaction = <T>(work: (tx: ReadTransaction) => Promise<T>): Promise<T> =>
         readTransaction({ connection: reader }, ["heads", "log"], work)
       for await (const chunk of readLog(session, checkRange({ from }), { ...options, transaction })) {
         expect(chunk.from).toBe(from + received.length)

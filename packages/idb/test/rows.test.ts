@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import type { RowKey } from "../src/database/schema.ts"
+import type { RowKey } from "../src/schema.ts"
 import { planMerges } from "../src/log/compact-rows.ts"
 import { chunksOf, endAfter, linesOf, ROW_BYTES, toRows } from "../src/log/rows.ts"
 import { runs } from "../../../.config/runs.ts"

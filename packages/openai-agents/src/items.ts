@@ -4,7 +4,7 @@
  * the whole item, if the message has no part of it.
  */
 import { type ContentBlock, type Entry, type NewEntry, type NewMessage, SessionError } from "@sessions/core"
-import { fromBase64, toBase64 } from "./base64.ts"
+import { fromBase64, isBytes, toBase64 } from "./base64.ts"
 
 type Fields = Record<string, unknown>
 
@@ -196,7 +196,7 @@ function snapshot(value: unknown, path: string[], bytes: string[][]): unknown {
     if (Number.isFinite(value)) return value
     throw refused(path, `is ${value}`)
   }
-  if (value instanceof Uint8Array) {
+  if (isBytes(value)) {
     bytes.push([...path])
     return toBase64(value)
   }

@@ -22,6 +22,11 @@ export class Batch {
     return this.#units >= BATCH_UNITS || this.#changes.length >= MOST_CHANGES
   }
 
+  /** The sessions whose changes are not written yet. */
+  get sessions(): readonly string[] {
+    return [...new Set(this.#changes.map(({ session }) => session))]
+  }
+
   add(change: IndexChange): void {
     if ((change.reset && change.expect !== undefined) || change.removed.length > 0) this.#onRemoval()
     this.#changes.push(change)
@@ -29,8 +34,9 @@ export class Batch {
   }
 
   /** Returns the sessions to look at again, because not all changes held. */
-  async write(): Promise<string[]> {
+  async write(): Promise<readonly string[]> {
     const changes = this.#changes
+    const { sessions } = this
     if (changes.length === 0) return []
     const wasFull = this.isFull
     this.#changes = []
@@ -38,6 +44,6 @@ export class Batch {
     const held = await this.#index.write(changes)
     // Other work of the process gets its turn.
     if (wasFull) await new Promise((resolve) => setTimeout(resolve, 0))
-    return held ? [] : [...new Set(changes.map(({ session }) => session))]
+    return held ? [] : sessions
   }
 }

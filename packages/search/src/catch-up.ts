@@ -23,7 +23,7 @@ export interface AllRead {
 
 interface Failure {
   readonly error: unknown
-  /** Of the log that could not be read; undefined if the head could not be read. */
+  /** Of the log that could not be read; undefined if the head could not be read, or the index had no space. */
   readonly head: DatedHead | undefined
 }
 
@@ -65,10 +65,10 @@ export class CatchUp {
       // The index may be ahead of the list, so the head is asked again.
       const outcome = isBehind(head, indexed) ? "again" : await this.#read(batch, id, indexed, head, o)
       if (outcome === "again") again.push(id)
-      if (batch.isFull) again.push(...(await batch.write()))
+      if (batch.isFull) again.push(...(await this.#write(batch)))
       onProgress?.({ sessions: ++sessions, of })
     }
-    again.push(...(await batch.write()))
+    again.push(...(await this.#write(batch)))
     for (const id of new Set(again)) await this.#readAlone(id, o)
     if (sessions < of) onProgress?.({ sessions: of, of })
     return { required, epoch, sessions: of }
@@ -113,7 +113,7 @@ export class CatchUp {
       if (this.#isCurrent(indexed, head)) return
       const batch = this.#batch()
       const outcome = await this.#read(batch, id, indexed, head, o)
-      const refused = await batch.write()
+      const refused = await this.#write(batch)
       if (outcome === "read" && refused.length === 0) return
     }
     throw new StorageError(
@@ -144,6 +144,7 @@ export class CatchUp {
   ): Promise<Outcome> {
     const failed = this.#failures.get(id)?.head
     if (failed !== undefined && failed.log === head.log && failed.next === head.next) return "read"
+    this.#failures.delete(id)
     const changes = this.#reader.changes(id, indexed, head, o)
     for (;;) {
       let step: IteratorResult<IndexChange, void>
@@ -154,12 +155,27 @@ export class CatchUp {
         this.#note(id, head, error)
         return "read"
       }
-      if (step.done === true) break
+      if (step.done === true) return "read"
       batch.add(step.value)
-      if (batch.isFull && (await batch.write()).length > 0) return "again"
+      if (!batch.isFull) continue
+      if ((await this.#write(batch)).length > 0) return "again"
+      if (this.#failures.has(id)) return "read"
     }
-    this.#failures.delete(id)
-    return "read"
+  }
+
+  /** Writes the batch. Sessions for which the index has no space are noted, and read again by the next call; the others are searched. */
+  #write(batch: Batch): Promise<readonly string[]> {
+    return this.#unlessFull(batch.sessions, () => batch.write(), [])
+  }
+
+  async #unlessFull<T>(sessions: readonly string[], write: () => Promise<T>, otherwise: T): Promise<T> {
+    try {
+      return await write()
+    } catch (error) {
+      if (!hasCode(error, "quota")) throw error
+      for (const id of sessions) this.#failures.set(id, { head: undefined, error })
+      return otherwise
+    }
   }
 
   #note(id: string, head: DatedHead | undefined, error: unknown): void {
@@ -181,7 +197,8 @@ export class CatchUp {
 
   #remove(session: string, expect: IndexedHead): Promise<boolean> {
     this.needsPurge = true
-    return this.#index.write([{ session, expect, head: undefined, reset: true, removed: [], rows: [] }])
+    const change: IndexChange = { session, expect, head: undefined, reset: true, removed: [], rows: [] }
+    return this.#unlessFull([session], () => this.#index.write([change]), true)
   }
 }
 

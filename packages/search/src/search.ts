@@ -1,5 +1,5 @@
 /** Creates the search of a storage. Start here. */
-import { SessionError } from "@sessions/core"
+import { hasCode, SessionError } from "@sessions/core"
 import {
   type CallOptions,
   checkOptions,
@@ -170,17 +170,16 @@ class StorageSearch implements Search {
     this.#changed.clear()
     try {
       for (const id of changed)
-        await this.#catchUp.one(id, this.#signal).catch((error: unknown) => this.#unlessNoted(id, error))
+        await this.#catchUp.one(id, this.#signal).catch((error: unknown) => {
+          if (!this.#catchUp.failures.has(id)) throw error
+        })
+      this.#keepUnwritten()
     } catch (error) {
       for (const id of changed) this.#changed.add(id)
       throw error
     }
     this.#purgeLater()
     return undefined
-  }
-
-  #unlessNoted(id: string, error: unknown): void {
-    if (!this.#catchUp.failures.has(id)) throw error
   }
 
   /** Whether the index was, when it answered, where the logs are. If not, it was changed meanwhile, or has lost everything. */
@@ -218,6 +217,7 @@ class StorageSearch implements Search {
       try {
         const read = await this.#catchUp.all({ ...this.#signal, ...(onProgress === undefined ? {} : { onProgress }) })
         this.#epoch = read.epoch
+        this.#keepUnwritten()
         this.#purgeLater()
         return read
       } catch (error) {
@@ -229,6 +229,11 @@ class StorageSearch implements Search {
     })()
     this.#allRunning = all
     return all
+  }
+
+  /** Sessions for which the index had no space are read as soon as there is some. */
+  #keepUnwritten(): void {
+    for (const [id, { error }] of this.#catchUp.failures) if (hasCode(error, "quota")) this.#changed.add(id)
   }
 
   #purgeLater(): void {

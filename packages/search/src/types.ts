@@ -54,7 +54,7 @@ export interface SearchHit {
   readonly snippet: readonly SnippetPart[]
 }
 
-/** A session that could not be read, with the error. It has no hits. */
+/** A session that could not be read, or for whose new lines the index has no space (`quota`), with the error. It has no hits. */
 export interface UnreadableSession {
   readonly id: string
   readonly error: unknown

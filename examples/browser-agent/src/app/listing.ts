@@ -22,9 +22,18 @@ export interface Listing {
 
 const PAGE = 50
 
+/** Undefined where the browser refuses it, as Firefox does if the user blocks site data. */
+function openChannel(): BroadcastChannel | undefined {
+  try {
+    return new BroadcastChannel("browser-agent")
+  } catch {
+    return undefined
+  }
+}
+
 export function createListing({ sessions, store, attempt }: Context): Listing {
   // `watch` reports changes of one session only, so tabs notify each other of changes to the list.
-  const channel = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel("browser-agent")
+  const channel = openChannel()
   channel?.addEventListener("message", () => void refresh())
   const listeners: (() => void)[] = []
   let limit = PAGE

@@ -48,6 +48,8 @@ export interface Restored<E> {
 
 /** The strings of an entry to move to the blob store: see `checked.ts`. */
 export function planBlobs(entry: object, limits: BlobLimits = {}): readonly PlannedBlob[] {
+  // A blob is named by its SHA-256. Without Web Crypto, as on a page over http, the content stays in the line, as far as one may go.
+  if (globalThis.crypto?.subtle === undefined) return []
   const { textUnits = BLOB_TEXT_UNITS, imageChars = BLOB_IMAGE_CHARS } = limits
   const named = blobsOf(entry)
   // The entry of another program uses the field `blobs` for something else: it must stay, so no location can be named.

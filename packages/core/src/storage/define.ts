@@ -23,6 +23,7 @@ import type {
   Swept,
 } from "./contract.ts"
 import { invalid, StorageError } from "./errors.ts"
+import { isBytes } from "./realm.ts"
 import { sha256Hex } from "./hash.ts"
 import type { AdapterListRow, BlobAdapter, DocumentAdapter, StorageAdapter } from "./adapter.ts"
 
@@ -178,9 +179,9 @@ function blobsOf(adapter: BlobAdapter, calls: Calls): BlobStore {
   return {
     put: (bytes, o = {}) =>
       call({ doing: "store the blob", writes: true }, o, async () => {
-        if (!(bytes instanceof Uint8Array)) throw invalid(`A blob must be a Uint8Array, not ${typeof bytes}.`)
+        if (!isBytes(bytes)) throw invalid(`A blob must be a Uint8Array, not ${typeof bytes}.`)
         // Hashing is asynchronous; the caller may change its array meanwhile.
-        const copy = bytes.slice()
+        const copy = new Uint8Array(bytes)
         const hash = await sha256Hex(copy)
         enter(o)
         await adapter.put(hash, copy, o)

@@ -1,3 +1,5 @@
+import { isError } from "./realm.ts"
+
 /**
  * The errors of a storage. Compare the `code`, never the class: a bundle may contain this file twice.
  *
@@ -100,5 +102,5 @@ export function hasStorageCode<C extends StorageErrorCode>(
 
 /** The code of an error of a storage or of core; undefined for other values. */
 export function codeOf(error: unknown): unknown {
-  return error instanceof Error ? (error as { code?: unknown }).code : undefined
+  return isError(error) ? (error as { code?: unknown }).code : undefined
 }

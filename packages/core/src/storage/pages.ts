@@ -2,6 +2,7 @@
 import { utf8Length } from "./utf8.ts"
 import { type Chunk, type Head, type HeadInfo, MAX_CHUNK_BYTES, type Seq } from "./contract.ts"
 import { StorageError, hasStorageCode } from "./errors.ts"
+import { isError } from "./realm.ts"
 import { rangeIn } from "./head.ts"
 import type { AdapterListRow, MaybePromise, StorageAdapter } from "./adapter.ts"
 
@@ -162,7 +163,7 @@ export function toListRow(id: string, head: () => HeadInfo): AdapterListRow {
   try {
     return { id, ...head() }
   } catch (error) {
-    return { id, error: error instanceof Error ? error : new Error(String(error)) }
+    return { id, error: isError(error) ? error : new Error(String(error)) }
   }
 }
 

@@ -1,4 +1,5 @@
 /** Makes the `watch` of a storage from a function that reads the head and a subscription to changes. */
+import { isThenable } from "./calls.ts"
 import { checkSessionId } from "./checks.ts"
 import type { Head } from "./contract.ts"
 import type { Watch } from "./adapter.ts"
@@ -41,7 +42,7 @@ export function watchHeads({ head, subscribe, interval }: WatchSource): Watch {
       checkSessionId(session)
       const first = head(session)
       // A change during an asynchronous read may already be in its result, but must still be reported.
-      if (first instanceof Promise) unsubscribeFirst = subscribe(session, changed, end)
+      if (isThenable(first)) unsubscribeFirst = subscribe(session, changed, end)
       return first
     }).finally(() => unsubscribeFirst())
     started.catch(() => undefined)

@@ -13,6 +13,7 @@ import type { OpenOptions, Pointers, Sessions, TransferCalls } from "../session/
 import type { CopyOptions, ExportOptions, ImportOptions, MergeResult } from "../session/transfer-types.ts"
 import type { Session } from "../session/types.ts"
 import { checkStorage } from "../storage/checks.ts"
+import { tagOf } from "../storage/realm.ts"
 import { signalOf } from "../storage/signals.ts"
 import { collectStorage } from "./collect.ts"
 import { copySession } from "./copy.ts"
@@ -50,7 +51,7 @@ export interface Repository extends Pick<PruningRepository, "infoOf"> {
 
 const isFormat: Check = (value) => (isObject(value) ? undefined : oneOf("auto", "sessions", "pi", "oh-my-pi")(value))
 const isHashes: Check = (value) => {
-  const hashes = value instanceof Set ? [...value] : value
+  const hashes = tagOf(value) === "Set" ? [...(value as Set<unknown>)] : value
   const isValid = value === "any" || arrayOf(isString)(hashes) === undefined
   return isValid ? undefined : ' must be "any", or an array or a Set of hashes.'
 }

@@ -6,6 +6,7 @@ import { parseLine } from "../format/line.ts"
 import { FORMAT } from "../format/header.ts"
 import type { ImportFormat, ImportSource } from "../session/transfer-types.ts"
 import { shown } from "../storage/options.ts"
+import { isBytes } from "../storage/realm.ts"
 import { checkSignal } from "../storage/signals.ts"
 import type { Seq } from "../storage/contract.ts"
 
@@ -20,7 +21,7 @@ export type ChunkSource = () => AsyncIterable<Chunk> | Iterable<Chunk>
 /** Keeps a source that can be read only once in memory. */
 export async function openSource(source: ImportSource, signal?: AbortSignal): Promise<ChunkSource> {
   if (typeof source === "function") return () => chunksOf(source())
-  if (typeof source === "string" || source instanceof Uint8Array) return () => [source]
+  if (typeof source === "string" || isBytes(source)) return () => [source]
   const chunks: Chunk[] = []
   for await (const chunk of chunksOf(source)) {
     checkSignal(signal)
@@ -39,7 +40,7 @@ async function* chunksOf(source: AsyncIterable<Chunk>): AsyncGenerator<Chunk, vo
   const isIterable = Symbol.asyncIterator in Object(source) || Symbol.iterator in Object(source)
   if (!isIterable) throw notASource(source)
   for await (const chunk of source) {
-    if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) throw notASource(chunk)
+    if (typeof chunk !== "string" && !isBytes(chunk)) throw notASource(chunk)
     yield chunk
   }
 }

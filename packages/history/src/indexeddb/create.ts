@@ -5,7 +5,7 @@ import type { HistoryOptions, PromptHistory } from "../types.ts"
 import { createStore } from "./store.ts"
 
 export interface IndexedDbHistoryOptions extends HistoryOptions {
-  /** The name of the database; default `"prompt-history"`. Histories of one origin with the same name have the same prompts. */
+  /** The name of the database; default `"@sessions/history"`. Histories of one origin with the same name have the same prompts. */
   readonly database?: string
 }
 
@@ -17,7 +17,7 @@ const OPTIONS: OptionNames<IndexedDbHistoryOptions> = { ...HISTORY_OPTIONS, data
  */
 export function createIndexedDbHistory(o: IndexedDbHistoryOptions = {}): PromptHistory {
   checkOptions("createIndexedDbHistory", o, OPTIONS)
-  const { database = "prompt-history" } = o
+  const { database = "@sessions/history" } = o
   if (typeof database !== "string" || database === "")
     throw new StorageError("invalid", "createIndexedDbHistory: `database` must be a name.")
   return createHistory("createIndexedDbHistory", createStore(database), o)

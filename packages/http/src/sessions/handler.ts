@@ -3,7 +3,7 @@ import { hasCode, type Session, SessionError, type Sessions } from "@sessions/co
 import { createIds, isUlid, MAX_METADATA_KEYS } from "@sessions/core/format"
 import { checkOptions, checkSessionId, type OptionNames, StorageError, utf8Length } from "@sessions/core/storage"
 import { json, readJson, readQuery } from "../answers.ts"
-import { asRefusal } from "../authorize.ts"
+import { asRefusal, isResponse } from "../authorize.ts"
 import { eventStream, left } from "../event-stream.ts"
 import { type Call, createHandler, type HandlerOptions } from "../handler.ts"
 import { checkLimits, createGate, type TenantLimits } from "../limits.ts"
@@ -239,7 +239,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
         const isRepeated = isLimited && (await one.known(prompt)) !== undefined
         if (accept !== undefined && !isRepeated) {
           const refused = await accept({ session: id, prompt, principal })
-          if (refused instanceof Response) return asRefusal(refused)
+          if (isResponse(refused)) return asRefusal(refused)
         }
         const add = (): ReturnType<typeof one.add> => one.add(prompt)
         const room = { bytes: bytesOf(prompt) }

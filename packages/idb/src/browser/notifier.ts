@@ -2,7 +2,7 @@
 
 export interface Notifier {
   /** Whether other tabs can be reached; otherwise watchers must poll more often. */
-  readonly reachesOtherTabs: boolean
+  readonly reachesOtherTabs: () => boolean
   /** Reports that the session was written to or deleted. */
   emit(session: string): void
   /** Calls the listener after each change, here or in another tab, until the returned function is called. */
@@ -12,18 +12,25 @@ export interface Notifier {
 
 export function createNotifier(database: string): Notifier {
   const subscriptions = new Set<{ readonly session: string; readonly listener: () => void }>()
-  const channel = openChannel(`@sessions/idb:${database}`)
   const notify = (changed: unknown): void => {
     for (const { session, listener } of subscriptions) if (session === changed) listener()
   }
-  channel?.addEventListener("message", ({ data }) => notify(data))
+  /** Opened at first use, since it keeps a server alive on which a page is rendered; null: there is none. */
+  let opened: BroadcastChannel | null | undefined
+  const channel = (): BroadcastChannel | null => {
+    if (opened === undefined) {
+      opened = openChannel(`@sessions/idb:${database}`)
+      opened?.addEventListener("message", ({ data }) => notify(data))
+    }
+    return opened
+  }
 
   /** Sessions to report to other tabs, together, when the spacing is over. */
   const pending = new Set<string>()
   let timer: ReturnType<typeof setTimeout> | undefined
   const post = (): void => {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a BroadcastChannel has no target, it reaches its own origin only.
-    for (const session of pending) channel?.postMessage(session)
+    for (const session of pending) channel()?.postMessage(session)
     pending.clear()
   }
   const postInTurn = (): void => {
@@ -32,13 +39,14 @@ export function createNotifier(database: string): Notifier {
   }
 
   return {
-    reachesOtherTabs: channel !== undefined,
+    reachesOtherTabs: () => channel() !== null,
     emit(session) {
       notify(session)
       pending.add(session)
       if (timer === undefined) postInTurn()
     },
     subscribe(session, listener) {
+      channel()
       const subscription = { session, listener }
       subscriptions.add(subscription)
       return () => void subscriptions.delete(subscription)
@@ -46,7 +54,7 @@ export function createNotifier(database: string): Notifier {
     close() {
       clearTimeout(timer)
       post()
-      channel?.close()
+      opened?.close()
     },
   }
 }
@@ -54,11 +62,11 @@ export function createNotifier(database: string): Notifier {
 /** Milliseconds. A message costs a seventh of an append in Chromium; a watcher in another tab can wait this long. */
 const SPACING_MS = 20
 
-/** Undefined in environments without BroadcastChannel, and in frames with an opaque origin, which refuse it. */
-function openChannel(name: string): BroadcastChannel | undefined {
+/** Null in environments without BroadcastChannel, and in frames with an opaque origin, which refuse it. */
+function openChannel(name: string): BroadcastChannel | null {
   try {
     return new BroadcastChannel(name)
   } catch {
-    return undefined
+    return null
   }
 }

@@ -1,42 +1,53 @@
 /** The database connection: opened on first use, closed when another tab needs that, and opened again after it was lost. */
 import { StorageError } from "@sessions/core/storage"
-import { openDB } from "idb"
-import { toOpenError } from "./errors.ts"
-import { type Database, type Schema, STORES, type Upgrade, UPGRADES } from "./schema.ts"
+import { type DBSchema, type IDBPDatabase, type IDBPTransaction, type StoreNames, wrap } from "idb"
+import { type DatabaseName, timeout, toStorageError } from "./errors.ts"
 
-export interface Connection {
+/** Upgrades a database from the version that equals its index in `upgrades` to the next. May only wait for requests on `tx`. */
+export type Upgrade<S extends DBSchema> = (
+  db: IDBPDatabase<S>,
+  tx: IDBPTransaction<S, StoreNames<S>[], "versionchange">,
+) => void | Promise<void>
+
+export interface DatabaseOptions<S extends DBSchema> extends DatabaseName {
+  readonly name: string
+  /**
+   * The object stores. A database without one of them is another program's. So a later version that needs one no more keeps it, empty: by
+   * its name an older version knows that the database is of a newer one.
+   */
+  readonly stores: readonly StoreNames<S>[]
+  /** Their number is the version of the database. */
+  readonly upgrades: readonly Upgrade<S>[]
+  /** How long a call waits for the database to open, in milliseconds; default {@link OPENING_MS}. */
+  readonly openingMs?: number
+}
+
+export interface Connection<S extends DBSchema> {
+  readonly name: DatabaseName
   /** The open database. Rejects with a {@link StorageError}; the next call tries again. */
-  get(): Promise<Database>
+  get(): Promise<IDBPDatabase<S>>
   /** Closes a connection that no longer works; the next {@link get} opens another. */
-  discard(db: Database): void
+  discard(db: IDBPDatabase<S>): void
   close(): Promise<void>
 }
 
-export interface ConnectionOptions {
-  readonly database: string
-  readonly description: string
-  /** Default: the upgrades of this version. */
-  readonly upgrades?: readonly Upgrade[]
-  /** How long to wait for tabs with an older version, in milliseconds; default {@link BLOCKED_MS}. */
-  readonly blockedAfter?: number
-}
-
 /**
- * How long a tab with an older version may keep its connection. It closes as soon as it is asked, or after its running transaction; a
- * program that ignores the request keeps it until its tab is closed.
+ * An opening waits, without an event that says so, behind an upgrade or a deletion that waits for a tab that keeps its connection. It goes
+ * on after this time, and the next call waits for it again.
  */
-const BLOCKED_MS = 5_000
+const OPENING_MS = 10_000
 
-export function createConnection(options: ConnectionOptions): Connection {
-  let opening: Opening | undefined
-  const forget = (which: Opening): void => {
+export function createConnection<S extends DBSchema>(options: DatabaseOptions<S>): Connection<S> {
+  let opening: Opening<S> | undefined
+  const forget = (which: Opening<S>): void => {
     if (opening === which) opening = undefined
   }
 
   return {
+    name: options,
     async get() {
       const own = (opening ??= startOpening(options, forget))
-      return own.db ?? unlessBlocked(own, options)
+      return own.db ?? withinLimit(own.promise, options)
     },
     discard(db) {
       if (opening?.db === db) opening = undefined
@@ -50,71 +61,67 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 }
 
-interface Opening {
-  readonly promise: Promise<Database>
-  /** Resolves when tabs with an older version were asked to close and have not. */
-  readonly whenBlocked: Promise<void>
-  db: Database | undefined
+interface Opening<S extends DBSchema> {
+  readonly promise: Promise<IDBPDatabase<S>>
+  db: IDBPDatabase<S> | undefined
 }
 
 /** `forget` is called when the opening has failed, so that the next call tries again, and when its connection is lost. */
-function startOpening(options: ConnectionOptions, forget: (which: Opening) => void): Opening {
-  let block = (): void => undefined
-  const whenBlocked = new Promise<void>((resolve) => {
-    block = resolve
-  })
-  const opening: Opening = {
-    whenBlocked,
-    db: undefined,
-    promise: open(options, {
-      blocked: block,
-      // Another tab upgrades or deletes the database and waits until this connection is closed.
-      blocking() {
-        forget(opening)
-        opening.db?.close()
-      },
-      terminated: () => forget(opening),
-    }),
-  }
-  opening.promise.then(
-    (db) => {
-      opening.db = db
-    },
-    () => forget(opening),
-  )
+function startOpening<S extends DBSchema>(
+  options: DatabaseOptions<S>,
+  forget: (which: Opening<S>) => void,
+): Opening<S> {
+  const lost = (): void => forget(opening)
+  const opening: Opening<S> = { db: undefined, promise: open(options, lost) }
+  opening.promise.then((db) => {
+    opening.db = db
+  }, lost)
   return opening
 }
 
-type Callbacks = Record<"blocked" | "blocking" | "terminated", () => void>
-
-async function open(
-  { database, description, upgrades = UPGRADES }: ConnectionOptions,
-  callbacks: Callbacks,
-): Promise<Database> {
-  if (typeof indexedDB === "undefined" || indexedDB === null) {
-    throw new StorageError(
-      "unsupported",
-      `${description} needs IndexedDB, which is missing: this is not a browser, or the browser stores nothing for this page. Use another storage.`,
-      { storage: description },
-    )
-  }
+async function open<S extends DBSchema>(options: DatabaseOptions<S>, lost: () => void): Promise<IDBPDatabase<S>> {
   try {
-    const db = await openDB<Schema>(database, upgrades.length, {
-      ...callbacks,
-      async upgrade(db, from, _to, tx) {
-        for (const step of upgrades.slice(from)) await step(db, tx)
-      },
+    const db = await request(options, options.upgrades.length).catch(async (error: unknown) => {
+      // The version of another program's database may be a higher one.
+      if ((error as Error).name === "VersionError") checkStores(await request(options), options).close()
+      throw error
     })
-    checkStores(db, description)
-    return db
+    db.onclose = lost
+    // Another tab upgrades or deletes the database and waits until this connection is closed.
+    db.onversionchange = () => {
+      lost()
+      db.close()
+    }
+    return wrap(checkStores(db, options)) as unknown as IDBPDatabase<S>
   } catch (error) {
-    throw error instanceof StorageError ? error : toOpenError(error, description)
+    throw toStorageError(error, options)
   }
 }
 
-function checkStores(db: Database, description: string): void {
-  const missing = STORES.filter((name) => !db.objectStoreNames.contains(name))
-  if (missing.length === 0) return
+/** Opens the database with this version; without one, as it is. */
+function request<S extends DBSchema>({ name, upgrades }: DatabaseOptions<S>, version?: number): Promise<IDBDatabase> {
+  return new Promise((resolve, reject) => {
+    const opened = indexedDB.open(name, version)
+    opened.onupgradeneeded = ({ oldVersion }) => {
+      const db = wrap(opened.result) as unknown as IDBPDatabase<S>
+      const tx = wrap(opened.transaction as IDBTransaction)
+      tx.done.catch(() => undefined)
+      const upgrade = async (): Promise<void> => {
+        for (const step of upgrades.slice(oldVersion)) await step(db, tx as never)
+      }
+      upgrade().catch((error: unknown) => {
+        reject(error)
+        tx.abort()
+      })
+    }
+    opened.onsuccess = () => resolve(opened.result)
+    opened.onerror = () => reject(opened.error)
+  })
+}
+
+function checkStores<S extends DBSchema>(db: IDBDatabase, { description, stores }: DatabaseOptions<S>): IDBDatabase {
+  const missing = stores.filter((name) => !db.objectStoreNames.contains(name as string))
+  if (missing.length === 0) return db
   db.close()
   throw new StorageError(
     "corrupt",
@@ -123,18 +130,13 @@ function checkStores(db: Database, description: string): void {
   )
 }
 
-/** The opened database, or `unavailable` if other tabs block the opening for too long. The opening goes on: the next call waits for it. */
-function unlessBlocked(
-  { promise, whenBlocked }: Opening,
-  { description, blockedAfter = BLOCKED_MS }: ConnectionOptions,
-): Promise<Database> {
+/** The opened database, or `unavailable` if it does not open in time. The opening goes on. */
+function withinLimit<S extends DBSchema>(
+  promise: Promise<IDBPDatabase<S>>,
+  { openingMs = OPENING_MS, ...name }: DatabaseOptions<S>,
+): Promise<IDBPDatabase<S>> {
   return new Promise((resolve, reject) => {
-    promise.then(resolve, reject)
-    void whenBlocked.then(() =>
-      setTimeout(() => {
-        const message = `Another tab or worker holds an older version of ${description} open: close or reload it, then repeat the call.`
-        reject(new StorageError("unavailable", message, { storage: description }))
-      }, blockedAfter),
-    )
+    const timer = setTimeout(() => reject(toStorageError(timeout("The browser does not answer"), name)), openingMs)
+    promise.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }

@@ -1,27 +1,38 @@
 /** Converts errors of IndexedDB to errors of the storage contract. */
-import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
+import { StorageError } from "@sessions/core/storage"
+import { FAILURES } from "./failures.ts"
 
-/** The error of an operation on an open database. `doing` completes "Could not …". */
-export function toStorageError(error: unknown, doing: string, storage: string): StorageError {
-  const { code, advice } = MEANINGS[nameOf(error)] ?? OTHERWISE
-  return new StorageError(code, `Could not ${doing} in ${storage} (${described(error)}): ${advice}.`, { cause: error })
+/** How messages name a database. */
+export interface DatabaseName {
+  /** As in `indexeddb:my-agent`. */
+  readonly description: string
+  /** What works where the browser stores nothing. */
+  readonly instead: string
 }
 
-/** The error of opening the database: some names mean something else there. */
-export function toOpenError(error: unknown, storage: string): StorageError {
-  const { code, advice } = OPENING[nameOf(error)] ?? MEANINGS[nameOf(error)] ?? OTHERWISE
-  return new StorageError(code, `Could not open ${storage} (${described(error)}): ${advice}.`, {
-    storage,
-    cause: error,
-  })
+/** The error of an operation. `doing` completes "Could not …" before the description; undefined: the database could not be opened. */
+export function toStorageError(error: unknown, { description, instead }: DatabaseName, doing?: string): StorageError {
+  if (error instanceof StorageError) return error
+  const text = String(error).replace(/\.$/, "")
+  const row = FAILURES.find(({ when, opening }) => !(opening && doing) && when.test(text))
+  const message = `Could not ${doing ?? "open"} ${description} (${text}): ${row?.act.replace("{instead}", instead)}.`
+  return new StorageError(row?.code ?? "unavailable", message, { storage: description, cause: error })
 }
 
 /**
- * Whether a transaction ended because its connection is gone; then it is unknown whether it was committed. (Chromium and Firefox: the
- * process of the database died or the site's data was cleared; WebKit: "Connection to Indexed Database server lost".)
+ * Whether a transaction ended because its connection is gone; then it is unknown whether it was committed, once it was asked to. (Chromium
+ * and Firefox: the process of the database died or the site's data was cleared; WebKit: "Connection to Indexed Database server lost".)
  */
 export function isLost(error: unknown): boolean {
-  return !(error instanceof StorageError) && LOST.has(nameOf(error))
+  return /^(Abort|Unknown|InvalidState|TransactionInactive)Error/.test(nameOf(error))
+}
+
+/**
+ * Whether a new connection may help. One that refuses a request is still there: Firefox gives a transaction that takes no new data after one
+ * that found the site full, and opening the database again may need space.
+ */
+export function isGone(error: unknown): boolean {
+  return /^(Abort|Unknown|Timeout)Error/.test(nameOf(error))
 }
 
 /** The error of a write that may have been done, and may have been undone or replaced by another writer since. */
@@ -34,6 +45,10 @@ export function isQuota(error: unknown): boolean {
   return nameOf(error) === "QuotaExceededError"
 }
 
+export function timeout(message: string): DOMException {
+  return new DOMException(message, "TimeoutError")
+}
+
 /** A row that this program did not write so. `at` names it. */
 export function corrupt(what: string, location: { readonly session?: string; readonly at: string }): StorageError {
   return new StorageError(
@@ -44,52 +59,5 @@ export function corrupt(what: string, location: { readonly session?: string; rea
 }
 
 function nameOf(error: unknown): string {
-  return error instanceof Error || error instanceof DOMException ? error.name : ""
-}
-
-function described(error: unknown): string {
-  if (!(error instanceof Error || error instanceof DOMException)) return String(error)
-  return error.message === "" ? error.name : `${error.name}: ${error.message.replace(/\.$/, "")}`
-}
-
-interface Meaning {
-  readonly code: StorageErrorCode
-  readonly advice: string
-}
-
-const LOST: ReadonlySet<string> = new Set([
-  "AbortError",
-  "UnknownError",
-  "InvalidStateError",
-  "TransactionInactiveError",
-])
-
-const OTHERWISE: Meaning = {
-  code: "unavailable",
-  advice: "the browser closed the connection, or gives no reason; repeat the call, or reload the page",
-}
-
-const MEANINGS: Readonly<Record<string, Meaning>> = {
-  QuotaExceededError: {
-    code: "quota",
-    advice: "this site's share of the disk is used up; delete sessions or free space on the disk, then repeat the call",
-  },
-}
-
-const DISABLED: Meaning = {
-  code: "unsupported",
-  advice:
-    "the browser stores nothing for this page; allow this site to store data (cookies and site data in the settings), " +
-    "open it outside of a sandboxed frame, or use a storage in memory",
-}
-
-const OPENING: Readonly<Record<string, Meaning>> = {
-  VersionError: {
-    code: "unsupported",
-    advice: "a newer version of this program created the database; reload the page to get that version",
-  },
-  SecurityError: DISABLED,
-  NotAllowedError: DISABLED,
-  // Firefox, if the user does not allow site data.
-  InvalidStateError: DISABLED,
+  return String((error as Partial<Error> | null | undefined)?.name)
 }

@@ -2,8 +2,8 @@
 import type { BlobAdapter, BlobInfo } from "@sessions/core/storage"
 import { type Describe, is, number, type } from "superstruct"
 import { corrupt } from "../database/errors.ts"
-import type { WriteTransaction } from "../database/schema.ts"
-import { type DatabaseContext, readTransaction, unawaited, writeRepeatably } from "../database/transaction.ts"
+import { free, readTransaction, unawaited, writeRepeatably } from "../database/transaction.ts"
+import type { DatabaseContext, WriteTransaction } from "../schema.ts"
 
 /** How many rows one transaction of a listing loads. */
 const PAGE = 1_000
@@ -31,7 +31,7 @@ export function createBlobs(context: DatabaseContext): BlobAdapter {
       readTransaction(context, ["blobs"], async (tx) => (await tx.objectStore("blobs").getKey(hash)) !== undefined),
 
     delete: (hash, { ifPutBefore }) =>
-      writeRepeatably(context, ["blobs", "blobBytes"], async (tx, isRepeat) => {
+      free(context, ["blobs", "blobBytes"], async (tx, isRepeat) => {
         const blob = await blobRow(tx, hash)
         // This call or another collector has removed it.
         if (blob === undefined) return isRepeat

@@ -2,14 +2,16 @@
 import type { DocumentAdapter } from "@sessions/core/storage"
 import { type Describe, is, string, type } from "superstruct"
 import { corrupt, unknownOutcome } from "../database/errors.ts"
-import { type DatabaseContext, readTransaction, unawaited, writeRepeatably } from "../database/transaction.ts"
+import { free, readTransaction, unawaited, writeRepeatably } from "../database/transaction.ts"
+import type { DatabaseContext } from "../schema.ts"
 
 export function createDocuments(context: DatabaseContext): DocumentAdapter {
   return {
     get: (key) => readTransaction(context, ["docs"], async (tx) => textOf(key, await tx.objectStore("docs").get(key))),
 
     compareAndSet(key, from, to) {
-      return writeRepeatably(context, ["docs"], async (tx, isRepeat) => {
+      const write = to === null ? free : writeRepeatably
+      return write(context, ["docs"], async (tx, isRepeat) => {
         const store = tx.objectStore("docs")
         const stored = textOf(key, await store.get(key)) ?? null
         if (stored !== from) {

@@ -1,7 +1,7 @@
 /** Compacts the rows of a log: merges contiguous small rows into rows of up to 60 KB. Lines, seqs and the head do not change. */
 import type { Seq } from "@sessions/core/storage"
-import { type LogRow, type RowKey, rowRange, type WriteTransaction } from "../database/schema.ts"
-import { type DatabaseContext, readTransaction, unawaited, writeTransaction } from "../database/transaction.ts"
+import { type DatabaseContext, type LogRow, type RowKey, rowRange, type WriteTransaction } from "../schema.ts"
+import { readTransaction, unawaited, writeTransaction } from "../database/transaction.ts"
 import { getHead } from "./heads.ts"
 import { ROW_BYTES } from "./rows.ts"
 

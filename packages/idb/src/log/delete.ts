@@ -1,8 +1,8 @@
 /** Deletes a session with everything that belongs to it, and the logs of replaces that never finished. */
 import { checkExpect, type Deleted, type Head } from "@sessions/core/storage"
 import { type Describe, is, number, string, type } from "superstruct"
-import { type HeadRow, rowRange, type WriteTransaction } from "../database/schema.ts"
-import { type DatabaseContext, unawaited, writeRepeatably } from "../database/transaction.ts"
+import { type DatabaseContext, type HeadRow, rowRange, type WriteTransaction } from "../schema.ts"
+import { free, unawaited } from "../database/transaction.ts"
 
 /** A replace that has not finished after this time was interrupted. */
 const ABANDONED_MS = 24 * 3_600_000
@@ -13,7 +13,7 @@ const ABANDONED_MS = 24 * 3_600_000
  */
 export function deleteSession(context: DatabaseContext, session: string, expect: Head | undefined): Promise<Deleted> {
   let first: { readonly log: unknown; readonly deleted: Deleted } | undefined
-  return writeRepeatably(context, ["heads", "log", "docs", "staged"], async (tx) => {
+  return free(context, ["heads", "log", "docs", "staged"], async (tx) => {
     // Not checked: a damaged session must be deletable.
     const row: Partial<Record<keyof HeadRow, unknown>> | undefined = await tx.objectStore("heads").get(session)
     // What the first attempt found is gone. A repeat must not delete a session that was created since.

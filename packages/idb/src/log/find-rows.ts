@@ -1,6 +1,6 @@
 /** Finds rows by their keys, which hold the seq and the byte offset of a row: the row of a line, and the line at which a window begins. */
 import { type Seq, utf8Length } from "@sessions/core/storage"
-import { type HeadRow, type ReadTransaction, type RowKey, rowRange, type WriteTransaction } from "../database/schema.ts"
+import { type HeadRow, type ReadTransaction, type RowKey, rowRange, type WriteTransaction } from "../schema.ts"
 import { linesOf } from "./rows.ts"
 
 /** The key of the row that contains a line. */

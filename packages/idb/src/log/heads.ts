@@ -1,7 +1,7 @@
 /** The head row of a session: reads and checks it, converts it for callers, and lists all heads. */
 import { type AdapterListRow, type HeadInfo, toListRow } from "@sessions/core/storage"
 import { corrupt } from "../database/errors.ts"
-import type { HeadRow, ReadTransaction, WriteTransaction } from "../database/schema.ts"
+import type { HeadRow, ReadTransaction, WriteTransaction } from "../schema.ts"
 
 /** The stored head; `corrupt` if the row is damaged. */
 export async function getHead(tx: ReadTransaction | WriteTransaction, session: string): Promise<HeadRow | undefined> {

@@ -1,7 +1,7 @@
 /** Finds and loads the rows of a range of lines, one page (about a megabyte of rows) per transaction. */
 import { type CheckedRange, rangeIn, type Seq, StorageError } from "@sessions/core/storage"
 import { corrupt } from "../database/errors.ts"
-import { type HeadRow, type LogRow, type ReadTransaction, rowRange, type WriteTransaction } from "../database/schema.ts"
+import { type HeadRow, type LogRow, type ReadTransaction, rowRange, type WriteTransaction } from "../schema.ts"
 import { findRowKey, findWindow } from "./find-rows.ts"
 import { getHead } from "./heads.ts"
 import { chunksOf, linesOf } from "./rows.ts"

@@ -3,7 +3,7 @@
  * merged between two pages, so a reader continues by seq and not by row.
  */
 import type { Chunk, CheckedRange } from "@sessions/core/storage"
-import type { ReadTransaction } from "../database/schema.ts"
+import type { ReadTransaction } from "../schema.ts"
 import { checkSameLog, firstPage, nextPage, type Page } from "./pages.ts"
 import { chunksOf } from "./rows.ts"
 

@@ -14,14 +14,8 @@ import {
   StorageError,
 } from "@sessions/core/storage"
 import { unknownOutcome } from "../database/errors.ts"
-import { rowRange, type WriteTransaction } from "../database/schema.ts"
-import {
-  type DatabaseContext,
-  readTransaction,
-  unawaited,
-  writeRepeatably,
-  writeTransaction,
-} from "../database/transaction.ts"
+import { type DatabaseContext, rowRange, type WriteTransaction } from "../schema.ts"
+import { free, readTransaction, unawaited, writeRepeatably, writeTransaction } from "../database/transaction.ts"
 import { dropStaged } from "./delete.ts"
 import { getHead, nextUpdatedAt } from "./heads.ts"
 import { endAfter, type LogEnd, toRows } from "./rows.ts"
@@ -44,7 +38,7 @@ export async function replace(
     return await activate(context, session, { log, expect, end })
   } catch (error) {
     // If this fails, the next delete removes the rows.
-    await writeTransaction({ ...context, durability: "relaxed" }, ["log", "staged"], async (tx) => {
+    await free({ ...context, durability: "relaxed" }, ["log", "staged"], async (tx) => {
       // If the outcome of the last transaction is unknown, it may have become the log of the session.
       if ((await tx.objectStore("staged").getKey(log)) !== undefined) dropStaged(tx, log)
     }).catch(() => undefined)

@@ -1,6 +1,6 @@
 /** Conversion between the lines of a log and the rows that store them. Pure. */
 import { type Chunk, MAX_CHUNK_BYTES, type Seq, utf8Length } from "@sessions/core/storage"
-import type { LogRow, RowKey } from "../database/schema.ts"
+import type { LogRow, RowKey } from "../schema.ts"
 import { corrupt } from "../database/errors.ts"
 
 /**

@@ -52,7 +52,7 @@ function fileOf({ type, mediaType, data }: Fields): { readonly mediaType: string
   if (type !== "file" || typeof mediaType !== "string" || !mediaType.startsWith("image")) return undefined
   const { type: of, data: inner } = fieldsOf(data)
   const held = of === "data" ? inner : (urlOf(data) ?? data)
-  const text = held instanceof Uint8Array ? base64Of(held) : stringOf(held)
+  const text = isBytes(held) ? base64Of(held) : stringOf(held)
   if (text === undefined) return undefined
   const url = dataOfUrl(text)
   if (url !== undefined) return { mediaType: mediaType.includes("/") ? mediaType : url.mediaType, data: url.data }
@@ -61,7 +61,7 @@ function fileOf({ type, mediaType, data }: Fields): { readonly mediaType: string
 
 function urlOf(data: unknown): string | undefined {
   const { type, url } = fieldsOf(data)
-  if (data instanceof URL) return data.href
+  if (isUrl(data)) return data.href
   return type === "url" ? String(url) : stringOf(data)
 }
 
@@ -80,11 +80,20 @@ function dataOfUrl(url = ""): { readonly mediaType: string; readonly data: strin
 
 /** Bytes and URLs as texts: an entry is JSON. */
 function storable(value: unknown): unknown {
-  if (value instanceof Uint8Array) return base64Of(value)
-  if (value instanceof URL) return value.href
+  if (isBytes(value)) return base64Of(value)
+  if (isUrl(value)) return value.href
   if (Array.isArray(value)) return value.map(storable)
   if (typeof value !== "object" || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, storable(one)]))
+}
+
+// Not `instanceof`, which is false for a value of another frame or VM context.
+function isBytes(value: unknown): value is Uint8Array {
+  return Object.prototype.toString.call(value) === "[object Uint8Array]"
+}
+
+function isUrl(value: unknown): value is URL {
+  return Object.prototype.toString.call(value) === "[object URL]"
 }
 
 function base64Of(bytes: Uint8Array): string {

@@ -2,9 +2,16 @@
  * What is kept in IndexedDB: for each session how far it was read, and the rows with the texts of its entries. Every change raises
  * `generation`, and marks its sessions with it, so that another tab reads only what has changed.
  */
-import { SessionError } from "@sessions/core"
-import { StorageError } from "@sessions/core/storage"
-import { type DBSchema, type IDBPDatabase, openDB } from "idb"
+import {
+  createConnection,
+  type DatabaseContext,
+  type DBSchema,
+  free,
+  readTransaction,
+  toStorageError,
+  unawaited,
+  writeRepeatably,
+} from "@sessions/idb/database"
 import { type IndexChange, type IndexedHead, isAt } from "../search-index.ts"
 
 export interface StoredRow {
@@ -34,10 +41,6 @@ interface Schema extends DBSchema {
 }
 
 const STORES = ["sessions", "rows", "state"] as const
-type Database = IDBPDatabase<Schema>
-
-/** Of the object stores. */
-const VERSION = 1
 
 export interface Written {
   readonly before: State | undefined
@@ -55,167 +58,115 @@ export interface Changed {
 }
 
 export class IndexDatabase {
-  readonly #name: string
+  readonly #database: DatabaseContext<Schema>
   readonly #newEpoch: () => string
-  #opening: Promise<Database> | undefined
 
   constructor(name: string, newEpoch: () => string) {
-    this.#name = name
+    const connection = createConnection<Schema>({
+      name,
+      description: `the search index ${name}`,
+      instead: "createMemoryIndex or createSqliteIndex",
+      stores: STORES,
+      upgrades: [
+        (db) => {
+          db.createObjectStore("sessions", { keyPath: "id" }).createIndex("generation", "generation")
+          db.createObjectStore("rows")
+          db.createObjectStore("state")
+        },
+      ],
+    })
+    this.#database = { connection, durability: "relaxed" }
     this.#newEpoch = newEpoch
   }
 
   /** The state; undefined for a database that is empty. */
   state(): Promise<State | undefined> {
-    return this.#use((db) => db.get("state", "state"))
+    return this.#named("read", () =>
+      readTransaction(this.#database, ["state"], (tx) => tx.objectStore("state").get("state")),
+    )
   }
 
   /** Everything that has another generation than `known`, or all. */
   changedSince(known: State | undefined): Promise<Changed> {
-    return this.#use(async (db) => {
-      const tx = db.transaction(["sessions", "state"])
-      const state = (await tx.objectStore("state").get("state")) ?? { epoch: this.#newEpoch(), generation: 0 }
-      const since = known?.epoch === state.epoch ? known.generation : -1
-      const sessions = await tx.objectStore("sessions").index("generation").getAll(IDBKeyRange.lowerBound(since, true))
-      const ids = new Set(await tx.objectStore("sessions").getAllKeys())
-      return { state, ids, sessions, rowsOf: (session) => this.#rowsOf(session) }
-    })
+    return this.#named("read", () =>
+      readTransaction(this.#database, ["sessions", "state"], async (tx) => {
+        // An empty database has the epoch that this object gave it first.
+        const empty = known?.generation === 0 ? known : { epoch: this.#newEpoch(), generation: 0 }
+        const state = (await tx.objectStore("state").get("state")) ?? empty
+        const since = known?.epoch === state.epoch ? known.generation : -1
+        const store = tx.objectStore("sessions")
+        const sessions = await store.index("generation").getAll(IDBKeyRange.lowerBound(since, true))
+        const ids = new Set(await store.getAllKeys())
+        return { state, ids, sessions, rowsOf: (session) => this.#rowsOf(session) }
+      }),
+    )
   }
 
-  /** In one transaction. */
+  /** In one transaction. If it is unknown whether that was committed, the changes are compared with what is there once more. */
   write(changes: readonly IndexChange[]): Promise<Written> {
-    return this.#use(async (db) => {
-      const tx = db.transaction(STORES, "readwrite", { durability: "relaxed" })
-      const [sessions, rows, states] = STORES.map((name) => tx.objectStore(name)) as unknown as [
-        ReturnType<typeof tx.objectStore<"sessions">>,
-        ReturnType<typeof tx.objectStore<"rows">>,
-        ReturnType<typeof tx.objectStore<"state">>,
-      ]
-      const made: IndexChange[] = []
-      const before = await states.get("state")
-      const after = { epoch: before?.epoch ?? this.#newEpoch(), generation: (before?.generation ?? 0) + 1 }
-      for (const change of changes) {
-        const { session, expect, head, reset, removed } = change
-        const known = await sessions.get(session)
-        if (!isAt(known?.head, expect)) continue
-        made.push(change)
-        const all = IDBKeyRange.bound([session], [session, []])
-        if (reset) await rows.delete(all)
-        else if (removed.length > 0) {
-          for (let cursor = await rows.openCursor(all); cursor !== null; cursor = await cursor.continue())
-            if (removed.includes(cursor.value.entryId)) await cursor.delete()
+    return this.#named("write to", () =>
+      writeRepeatably(this.#database, STORES, async (tx) => {
+        const sessions = tx.objectStore("sessions")
+        const rows = tx.objectStore("rows")
+        const states = tx.objectStore("state")
+        const made: IndexChange[] = []
+        const before = await states.get("state")
+        const after = { epoch: before?.epoch ?? this.#newEpoch(), generation: (before?.generation ?? 0) + 1 }
+        for (const change of changes) {
+          const { session, expect, head, reset, removed } = change
+          const known = await sessions.get(session)
+          if (!isAt(known?.head, expect)) continue
+          made.push(change)
+          const all = IDBKeyRange.bound([session], [session, []])
+          if (reset) await rows.delete(all)
+          else if (removed.length > 0) {
+            for (let cursor = await rows.openCursor(all); cursor !== null; cursor = await cursor.continue())
+              if (removed.includes(cursor.value.entryId)) await cursor.delete()
+          }
+          if (head === undefined) {
+            await sessions.delete(session)
+            continue
+          }
+          const cwd = change.cwd ?? (reset ? undefined : known?.cwd)
+          await sessions.put({ id: session, head, generation: after.generation, ...(cwd === undefined ? {} : { cwd }) })
+          for (const { seq, words: _, ...row } of change.rows) unawaited(rows.put(row, [session, seq]))
         }
-        if (head === undefined) {
-          await sessions.delete(session)
-          continue
-        }
-        const cwd = change.cwd ?? (reset ? undefined : known?.cwd)
-        await sessions.put({ id: session, head, generation: after.generation, ...(cwd === undefined ? {} : { cwd }) })
-        for (const { seq, words: _, ...row } of change.rows) unawaited(rows.put(row, [session, seq]))
-      }
-      unawaited(states.put(after, "state"))
-      await tx.done
-      return { before, after, made }
-    })
+        unawaited(states.put(after, "state"))
+        return { before, after, made }
+      }),
+    )
   }
 
   /** Everything is removed, and the epoch is another one. */
   clear(): Promise<void> {
-    return this.#use(async (db) => {
-      const tx = db.transaction(STORES, "readwrite")
-      for (const name of STORES) unawaited(tx.objectStore(name).clear())
-      unawaited(tx.objectStore("state").put({ epoch: this.#newEpoch(), generation: 1 }, "state"))
-      await tx.done
-    })
+    return this.#named("clear", () =>
+      free(this.#database, STORES, async (tx) => {
+        for (const name of STORES) unawaited(tx.objectStore(name).clear())
+      }),
+    )
   }
 
-  async close(): Promise<void> {
-    const opening = this.#opening
-    this.#opening = undefined
-    await opening?.then((db) => db.close()).catch(() => undefined)
+  close(): Promise<void> {
+    return this.#database.connection.close()
   }
 
   #rowsOf(session: string): Promise<(StoredRow & { readonly seq: number })[]> {
-    return this.#use(async (db) => {
-      const tx = db.transaction("rows")
-      const range = IDBKeyRange.bound([session], [session, []])
-      const [keys, rows] = await Promise.all([tx.store.getAllKeys(range), tx.store.getAll(range)])
-      return rows.map((row, at) => ({ ...row, seq: (keys[at] as [string, number])[1] }))
-    })
-  }
-
-  async #use<T>(work: (db: Database) => Promise<T>): Promise<T> {
-    // A connection that the browser has closed is replaced once.
-    for (let attempt = 1; ; attempt++) {
-      const db = await this.#open()
-      try {
-        return await work(db)
-      } catch (error) {
-        if (attempt > 1 || (error as Error).name !== "InvalidStateError") throw toError(error, this.#name)
-        this.#opening = undefined
-      }
-    }
-  }
-
-  #open(): Promise<Database> {
-    if (typeof indexedDB === "undefined") {
-      const message = "There is no IndexedDB here. Use createSqliteIndex or createMemoryIndex."
-      return Promise.reject(new StorageError("unsupported", message))
-    }
-    this.#opening ??= openDB<Schema>(this.#name, VERSION, {
-      upgrade(db) {
-        db.createObjectStore("sessions", { keyPath: "id" }).createIndex("generation", "generation")
-        db.createObjectStore("rows")
-        db.createObjectStore("state")
-      },
-      // Another tab deletes the database or upgrades it.
-      blocking: () => void this.close(),
-      terminated: () => {
-        this.#opening = undefined
-      },
-    }).then(
-      (db) => {
-        if (STORES.every((name) => db.objectStoreNames.contains(name))) return db
-        db.close()
-        this.#opening = undefined
-        const message = `The database ${this.#name} belongs to another program. Give \`database\` another name.`
-        throw new StorageError("corrupt", message)
-      },
-      (error: unknown) => {
-        this.#opening = undefined
-        throw toError(error, this.#name)
-      },
+    return this.#named("read", () =>
+      readTransaction(this.#database, ["rows"], async (tx) => {
+        const store = tx.objectStore("rows")
+        const range = IDBKeyRange.bound([session], [session, []])
+        const [keys, rows] = await Promise.all([store.getAllKeys(range), store.getAll(range)])
+        return rows.map((row, at) => ({ ...row, seq: (keys[at] as [string, number])[1] }))
+      }),
     )
-    return this.#opening
   }
-}
 
-/** If the request fails, its transaction is aborted with the reason. */
-function unawaited(request: Promise<unknown>): void {
-  request.catch(() => undefined)
-}
-
-function toError(error: unknown, name: string): unknown {
-  if (error instanceof StorageError || !(error instanceof Error || error instanceof DOMException)) return error
-  switch (error.name) {
-    case "VersionError":
-      return new SessionError(
-        "newer_version",
-        `The search index in the database ${name} is of a newer version of this program. Reload the page to get that version.`,
-      )
-    case "QuotaExceededError":
-      return new StorageError("quota", `The search index does not fit: this site's share of the disk is used up.`, {
-        cause: error,
-      })
-    case "TypeError":
-    case "RangeError":
-      return error
-    default:
-      return new StorageError(
-        "unavailable",
-        `The database ${name} does not answer (${error.message}). Repeat the call.`,
-        {
-          cause: error,
-        },
-      )
+  /** Runs `call` with errors of the storage contract. `doing` completes "Could not …". */
+  async #named<T>(doing: string, call: () => Promise<T>): Promise<T> {
+    try {
+      return await call()
+    } catch (error) {
+      throw toStorageError(error, this.#database.connection.name, doing)
+    }
   }
 }

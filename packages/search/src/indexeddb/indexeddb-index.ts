@@ -9,7 +9,7 @@ import { type Changed, IndexDatabase, type StoredRow, type StoredSession } from 
 import { LoadedIndex } from "./loaded-index.ts"
 
 export interface IndexedDbIndexOptions {
-  /** The name of the database, default `"sessions-search"`. Tabs of one origin with the same name share the index. */
+  /** The name of the database, default `"@sessions/search"`. Tabs of one origin with the same name share the index. */
   readonly database?: string
 }
 
@@ -21,7 +21,7 @@ const SLICE_UNITS = 128_000
 /** Throws `invalid` for unknown options and wrong values; the first call connects. */
 export function createIndexedDbIndex(options: IndexedDbIndexOptions = {}): SearchIndex {
   checkOptions("createIndexedDbIndex", options, OPTIONS)
-  const { database = "sessions-search" } = options
+  const { database = "@sessions/search" } = options
   if (typeof database !== "string" || database === "")
     throw new SessionError("invalid", "createIndexedDbIndex: `database` must be a name.")
   const stored = new IndexDatabase(database, createIds())

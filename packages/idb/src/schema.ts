@@ -1,6 +1,8 @@
 /** The object stores of the database, their rows, and the upgrades that create them. */
 import type { Seq } from "@sessions/core/storage"
-import type { DBSchema, IDBPDatabase, IDBPTransaction } from "idb"
+import type { DBSchema } from "idb"
+import type { Connection, DatabaseOptions, Upgrade } from "./database/connection.ts"
+import type { DatabaseContext as Context, Reading, Writing } from "./database/transaction.ts"
 
 /** The head of one session: everything that `head` and `list` return. Each append reads, compares and replaces it. */
 export interface HeadRow {
@@ -44,20 +46,24 @@ export interface Schema extends DBSchema {
 export type StoreName = "heads" | "log" | "staged" | "docs" | "blobs" | "blobBytes" | "meta"
 export const STORES: readonly StoreName[] = ["heads", "log", "staged", "docs", "blobs", "blobBytes", "meta"]
 
-export type Database = IDBPDatabase<Schema>
-export type ReadTransaction = IDBPTransaction<Schema, StoreName[]>
-export type WriteTransaction = IDBPTransaction<Schema, StoreName[], "readwrite">
-
-/** Upgrades a database from the version that equals its index in {@link UPGRADES} to the next. May only wait for requests on `tx`. */
-export type Upgrade = (db: Database, tx: IDBPTransaction<Schema, StoreName[], "versionchange">) => void | Promise<void>
+export type ReadTransaction = Reading<Schema>
+export type WriteTransaction = Writing<Schema>
+export type DatabaseContext = Context<Schema>
+export type DatabaseConnection = Connection<Schema>
 
 /** The database version is the number of upgrades. Append to this list, never change it: existing databases ran these steps. */
-export const UPGRADES: readonly Upgrade[] = [
+export const UPGRADES: readonly Upgrade<Schema>[] = [
   (db) => {
     db.createObjectStore("heads", { keyPath: "id" }).createIndex("updatedAt", "updatedAt")
     for (const name of STORES) if (name !== "heads") db.createObjectStore(name)
   },
 ]
+
+/** How the database `name` is opened. */
+export function databaseOf(name: string): DatabaseOptions<Schema> {
+  const instead = "createMemoryStorage of @sessions/memory"
+  return { name, description: `indexeddb:${name}`, instead, stores: STORES, upgrades: UPGRADES }
+}
 
 /** The keys of all rows of a log whose first line is at or after `from` and before `to`. */
 export function rowRange(log: string, from: Seq = 0, to: Seq = Number.POSITIVE_INFINITY): IDBKeyRange {

@@ -1,0 +1,64 @@
+/** What the errors of browsers mean: the table from which the codes and sentences of errors follow. */
+import type { StorageErrorCode } from "@sessions/core/storage"
+
+export interface Failure {
+  /** Matches `name: message` of the error. The first row that matches counts. */
+  readonly when: RegExp
+  /** Only an error of opening the database. */
+  readonly opening?: true
+  readonly code: StorageErrorCode
+  /** Whether the same call succeeds later: without an act, after the act, or never. */
+  readonly passes: "by itself" | "after" | "never"
+  /** What has happened, and what helps. `{instead}` is what works without IndexedDB. */
+  readonly act: string
+}
+
+export const FAILURES: readonly Failure[] = [
+  {
+    // Chromium, on a full disk: the browser closes its database, and some versions do not open it again before they are restarted.
+    when: /NO_SPACE|full disk|disk full/,
+    code: "quota",
+    passes: "after",
+    act: "the disk is full; free space on the disk, then restart the browser, at last clear this site's data",
+  },
+  {
+    when: /^QuotaExceededError/,
+    code: "quota",
+    passes: "after",
+    act: "this site's share of the disk is used up; delete sessions or free space on the disk, then repeat the call",
+  },
+  {
+    // Chromium: a file of a large value is missing or cannot be decoded.
+    when: /^(NotReadable|Data)Error/,
+    code: "corrupt",
+    passes: "never",
+    act: "the browser has lost a part of this database; export what can still be read, then delete it",
+  },
+  {
+    when: /^TimeoutError/,
+    code: "unavailable",
+    passes: "by itself",
+    act: "another tab or worker keeps it open or busy; close or reload this site's other tabs, then repeat the call",
+  },
+  {
+    when: /^VersionError/,
+    opening: true,
+    code: "unsupported",
+    passes: "after",
+    act: "a newer version of this program created the database; reload the page to get that version",
+  },
+  {
+    // No browser, a sandboxed frame, or blocked site data: "denied permission" in Chromium, InvalidStateError in Firefox.
+    when: /^(Security|NotAllowed|InvalidState|Reference|Type)Error|denied permission/,
+    opening: true,
+    code: "unsupported",
+    passes: "after",
+    act: "the browser stores nothing for this page; allow this site to store data (cookies and site data in the settings), open it outside of a sandboxed or third-party frame, or use {instead}",
+  },
+  {
+    when: /^/,
+    code: "unavailable",
+    passes: "by itself",
+    act: "the browser closed the connection, or gives no reason; repeat the call, or reload the page, then free space on the disk, restart the browser, at last clear this site's data",
+  },
+]
