@@ -1,10 +1,11 @@
 /** Pages without some browser features, the space of the site, and notifications between tabs. */
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { newDatabase, open } from "./databases.ts"
 
 test("without BroadcastChannel a watcher still yields another tab's append", async () => {
   const database = newDatabase()
-  const [writer, reader] = without("BroadcastChannel", undefined, () => [open(database), open(database)] as const)
+  onTestFinished(replace("BroadcastChannel", undefined))
+  const [writer, reader] = [open(database), open(database)]
   let head = await writer.append("a", ["1"], { expect: 0 })
   for await (const { next } of reader.watch("a")) {
     if (next === 3) break
@@ -23,6 +24,17 @@ test("without crypto.subtle, as on insecure pages, blobs are `unsupported` and e
     code: "unsupported",
     message: expect.stringContaining("https"),
   })
+})
+
+test("if navigator.storage refuses, as in a sandboxed frame, nothing is persisted and there is no estimate", async () => {
+  const storage = open(newDatabase())
+  const refuse = (): never => {
+    throw new TypeError("The operation is not supported.")
+  }
+  const refusing = { storage: { persist: refuse, persisted: refuse, estimate: refuse } }
+  expect(await without("navigator", refusing, () => storage.persist())).toBe(false)
+  expect(await without("navigator", refusing, () => storage.persisted())).toBe(false)
+  expect(await without("navigator", refusing, () => storage.estimate())).toBeUndefined()
 })
 
 test("without navigator.storage nothing is persisted and there is no estimate", async () => {
@@ -46,7 +58,8 @@ test("many appends notify other tabs seldom, the first at once and the last befo
     }
     close(): void {}
   }
-  const storage = without("BroadcastChannel", Channel, () => open(newDatabase()))
+  onTestFinished(replace("BroadcastChannel", Channel))
+  const storage = open(newDatabase())
   let head = await storage.append("a", ["1"], { expect: 0 })
   expect(posted).toEqual(["a"])
   for (let n = 0; n < 50; n++) head = await storage.append("a", [`${n}`], { expect: head })
@@ -57,11 +70,18 @@ test("many appends notify other tabs seldom, the first at once and the last befo
 
 /** Replaces a global only while a function runs, since the test runner uses it, too. */
 function without<T>(name: string, instead: unknown, work: () => T): T {
-  const before = Object.getOwnPropertyDescriptor(globalThis, name)
-  Object.defineProperty(globalThis, name, { value: instead, configurable: true, writable: true })
+  const restore = replace(name, instead)
   try {
     return work()
   } finally {
+    restore()
+  }
+}
+
+function replace(name: string, instead: unknown): () => void {
+  const before = Object.getOwnPropertyDescriptor(globalThis, name)
+  Object.defineProperty(globalThis, name, { value: instead, configurable: true, writable: true })
+  return () => {
     if (before === undefined) Reflect.deleteProperty(globalThis, name)
     else Object.defineProperty(globalThis, name, before)
   }

@@ -1,0 +1,41 @@
+import { runInNewContext } from "node:vm"
+import { createMemoryStorage } from "@sessions/memory"
+import { expect, test } from "vitest"
+import { hasCode } from "../format/errors.ts"
+import { createSessions } from "../session/repository.ts"
+import { isBytes, isError, tagOf } from "./realm.ts"
+
+/** A value of another realm, as of another frame or a VM context. */
+const foreign = <T>(code: string): T => runInNewContext(code) as T
+
+test("a value of another realm is what it is", () => {
+  expect(isBytes(foreign("new Uint8Array(2)"))).toBe(true)
+  expect(isError(foreign("new TypeError('no')"))).toBe(true)
+  expect(tagOf(foreign("new Set()"))).toBe("Set")
+  for (const other of [undefined, null, 5, "text", {}, [1], new Uint16Array(1), new DataView(new ArrayBuffer(1))]) {
+    expect(isBytes(other)).toBe(false)
+    expect(isError(other)).toBe(false)
+  }
+})
+
+test("bytes of another realm are stored as a blob", async () => {
+  const storage = createMemoryStorage()
+  const hash = await storage.blobs.put(foreign<Uint8Array>("new Uint8Array([1, 2, 3])"))
+  expect(await storage.blobs.get(hash)).toEqual(new Uint8Array([1, 2, 3]))
+})
+
+test("a file of another realm's bytes is imported", async () => {
+  const sessions = createSessions({ storage: createMemoryStorage() })
+  const session = await sessions.create({ id: "s" })
+  await session.append({ type: "message", message: { role: "user", content: "hello" } })
+  let text = ""
+  for await (const line of sessions.export("s")) text += line
+  const bytes = foreign<(codes: number[]) => Uint8Array>("(codes) => new Uint8Array(codes)")
+  const file = bytes([...new TextEncoder().encode(text)])
+  expect(await createSessions({ storage: createMemoryStorage() }).import(file)).toMatchObject({ lines: 2 })
+})
+
+test("an error of another realm has its code", () => {
+  expect(hasCode(foreign("Object.assign(new Error('full'), { code: 'quota' })"), "quota")).toBe(true)
+  expect(hasCode({ code: "quota", message: "no error" }, "quota")).toBe(false)
+})

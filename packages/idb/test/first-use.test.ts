@@ -1,0 +1,36 @@
+/** A storage that is made and not used, as on a server that renders a page. On an IndexedDB in memory, also in Node. */
+import { createIndexedDbStorage } from "@sessions/idb"
+import { expect, onTestFinished, test } from "vitest"
+import { newDatabase } from "./databases.ts"
+import { useIndexedDbInMemory } from "./in-memory.ts"
+
+useIndexedDbInMemory()
+
+test("a channel to other tabs, which keeps a process alive, is opened by the first write or watch, and closed with the storage", async () => {
+  const before = Object.getOwnPropertyDescriptor(globalThis, "BroadcastChannel")
+  let open = 0
+  class Channel extends EventTarget {
+    constructor() {
+      super()
+      open++
+    }
+    postMessage(): void {}
+    close(): void {
+      open--
+    }
+  }
+  Object.defineProperty(globalThis, "BroadcastChannel", { value: Channel, configurable: true, writable: true })
+  onTestFinished(() => void Object.defineProperty(globalThis, "BroadcastChannel", before ?? { value: undefined }))
+
+  const unused = createIndexedDbStorage({ database: newDatabase() })
+  expect(await unused.head("a")).toBeUndefined()
+  expect(open).toBe(0)
+  await unused[Symbol.asyncDispose]()
+  expect(open).toBe(0)
+
+  const written = createIndexedDbStorage({ database: newDatabase() })
+  await written.append("a", ["1"], { expect: 0 })
+  expect(open).toBe(1)
+  await written[Symbol.asyncDispose]()
+  expect(open).toBe(0)
+})
