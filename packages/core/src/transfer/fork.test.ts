@@ -329,3 +329,17 @@ test("a fork keeps the spelling of every line, except for its positions", async 
     unplaced.replace(/\}$/, ',"seq":4}'),
   ])
 })
+
+test("a fork whose source is deleted before the fork is stored is removed: a collector may have taken its blobs", async () => {
+  const storage = createMemoryStorage()
+  await sessionsIn(storage).create({ id: "source", entries: [user("hello")] })
+  const racing = {
+    ...storage,
+    async append(...args: Parameters<typeof storage.append>) {
+      await storage.delete("source")
+      return storage.append(...args)
+    },
+  }
+  expect(await codeOf(sessionsIn(racing).fork("source", { id: "fork" }))).toBe("conflict")
+  expect(await storage.head("fork")).toBeUndefined()
+})

@@ -37,6 +37,7 @@ export async function forkSession(
   if (writeGuard.kind === "refused" && writeGuard.error.code === "newer_version") throw writeGuard.error
   const at = o.at ?? session.leafId
   await live.drain()
+  const source = live.state.head
   const whole = await wholeLogOf(live, o)
   const leaf = at === null ? null : whole.log.find(at)
   if (leaf === undefined) {
@@ -68,6 +69,29 @@ export async function forkSession(
       ...signalOf(o),
     },
   )
+  if (source !== undefined) await keepIfSourceIsThere(storage, id, source.log, forkId, signalOf(o))
+}
+
+/**
+ * The blobs are not put again, so until the fork is stored only its source shows a collector that they are in use. If the source was
+ * deleted before, the fork may lack some of them, and is removed.
+ */
+async function keepIfSourceIsThere(
+  storage: SessionStorage,
+  id: string,
+  log: string,
+  forkId: string,
+  o: CallOptions,
+): Promise<void> {
+  let isThere = false
+  try {
+    isThere = (await storage.head(id, o))?.log === log
+  } finally {
+    if (!isThere) await storage.delete(forkId)
+  }
+  if (isThere) return
+  const message = `Session ${id} was deleted or replaced while it was forked; the fork was removed.`
+  throw new SessionError("conflict", message, { session: id, storage: storage.description })
 }
 
 async function* forkedLines(
