@@ -89,6 +89,8 @@ export const clauses = {
     "A put of an existing blob renews its time, so that a collector that read the old time does not delete it.",
   "blobs.delete":
     "`delete` returns whether it removed a blob; with `ifPutBefore`, it removes only one whose last put is older.",
+  "blobs.purged":
+    "When a sweep has left nothing, the store holds nothing of a removed blob, also not in a log or in free pages.",
   "blobs.list": "`list` returns every blob once, with its size and the time of its last put.",
 } as const
 

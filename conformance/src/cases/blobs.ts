@@ -3,6 +3,7 @@ import type { BlobStore } from "@sessions/core/storage"
 import { check, equal, equalBytes, rejects, until } from "../helpers/assert.ts"
 import { type Case, casesOf } from "../case/case.ts"
 import { collect, create } from "../helpers/lines.ts"
+import { needs } from "../case/needs.ts"
 
 export const blobs: readonly Case[] = casesOf("blobs", [
   {
@@ -205,6 +206,23 @@ export const blobs: readonly Case[] = casesOf("blobs", [
         [hash],
         "the blobs after the aborted calls",
       )
+    },
+  },
+  {
+    n: 14,
+    clause: "blobs.purged",
+    title: "after a delete and a sweep that leaves nothing, nothing in the store contains bytes of the blob",
+    needs: needs.contains,
+    async run({ storage, contains }) {
+      const secret = "A-SECRET-OF-THE-BLOB"
+      const bytes = new TextEncoder().encode(`${secret} `.repeat(500))
+      const hash = await storage.blobs.put(bytes)
+      // The first write of a file may go elsewhere than later ones.
+      await storage.blobs.put(bytes)
+      equal(await contains(secret), true, "whether the store contains the blob before the delete")
+      equal(await storage.blobs.delete(hash), true, "delete() of the blob")
+      equal((await storage.sweep?.())?.left ?? 0, 0, "`left` of the sweep")
+      equal(await contains(secret), false, `whether the store still contains ${secret}`)
     },
   },
 ])

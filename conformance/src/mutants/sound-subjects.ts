@@ -175,14 +175,17 @@ export interface Purging {
   readonly keep?: (trash: readonly Trashed[], isRepeat: boolean) => readonly Trashed[]
   /** The value of `purged`. `failed`: the bytes could not be removed. */
   readonly toPurged?: (failed: boolean) => boolean
+  /** Whether a removed blob is moved to a trash too, which nothing empties. */
+  readonly keepsBlobs?: boolean
 }
 
 /** Moves a deleted session to a trash, which the same call or a repeated one empties. */
 export function purging(
   name: string,
-  { keep = () => [], toPurged = (failed) => !failed }: Purging = {},
+  { keep = () => [], toPurged = (failed) => !failed, keepsBlobs = false }: Purging = {},
 ): Subject<MemoryLocation> {
   const trashOf = perLocation(() => new Map<string, readonly Trashed[]>())
+  const blobsOf = perLocation<Uint8Array[]>(() => [])
   const failing = perLocation<{ armed: boolean }>(() => ({ armed: false }))
   const subject = changed(name, (real, location) => ({
     async delete(session, o) {
@@ -196,13 +199,24 @@ export function purging(
       trashOf(location).set(session, failed ? trash : keep(trash, log === undefined))
       return { ...deleted, purged: toPurged(failed) }
     },
+    blobs: {
+      ...real.blobs,
+      async delete(hash, o) {
+        const blob = location.blobs.get(hash)
+        const isDeleted = await real.blobs.delete(hash, o)
+        if (isDeleted && keepsBlobs && blob !== undefined) blobsOf(location).push(blob.bytes)
+        return isDeleted
+      },
+    },
   }))
   return {
     ...subject,
     contains(location, text) {
       const logs = [...location.logs.values()].flatMap(({ lines, info }) => [...lines, info?.text ?? ""])
       const trash = [...trashOf(location).values()].flat().flatMap(({ texts, info }) => [...texts, info])
-      return [...logs, ...location.docs.values(), ...trash].some((one) => one.includes(text))
+      const blobs = [...[...location.blobs.values()].map(({ bytes }) => bytes), ...blobsOf(location)]
+      const texts = blobs.map((bytes) => new TextDecoder().decode(bytes))
+      return [...logs, ...location.docs.values(), ...trash, ...texts].some((one) => one.includes(text))
     },
     faults: {
       removal(location) {

@@ -127,6 +127,7 @@ export const storesMutants: readonly Mutant[] = [
     subject: purging("removes only the last log that was deleted under an id", { keep: (trash) => trash.slice(0, -1) }),
     fails: ["DELETE-15"],
   },
+  { subject: purging("keeps the bytes of removed blobs", { keepsBlobs: true }), fails: ["BLOBS-14"] },
   mutant("deletes blobs with a session", ["DELETE-08", "BLOBS-12"], (real, location) => ({
     async delete(session, o) {
       const deleted = await real.delete(session, o)

@@ -29,7 +29,9 @@ function createSubject(name: string, options: IndexedDbStorageOptions): Subject<
       const db = await openDB(database)
       const stored = await Promise.all([...db.objectStoreNames].map((name) => db.getAll(name)))
       db.close()
-      return JSON.stringify(stored).includes(text)
+      const readable = (_: string, value: unknown): unknown =>
+        value instanceof Uint8Array ? new TextDecoder().decode(value) : value
+      return JSON.stringify(stored, readable).includes(text)
     },
     faults: {
       quota: (database) => inject(database, "quota"),

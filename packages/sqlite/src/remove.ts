@@ -69,10 +69,10 @@ export function createSweep(db: Database): NonNullable<StorageAdapter["sweep"]> 
       { signal },
     )
     const { removed = 0, bytes = 0 } = found ?? {}
-    if (removed === 0 || dryRun === true) return { removed, bytes, left: 0 }
-    await removeLogs(db)
-    // While another connection reads an older state, the write-ahead log keeps the bytes.
-    return { removed, bytes, left: (await db.purge()) ? 0 : removed }
+    if (dryRun === true) return { removed, bytes, left: 0 }
+    if (removed > 0) await removeLogs(db)
+    // While another connection reads an older state, the write-ahead log keeps the bytes, also those of blobs and documents.
+    return { removed, bytes, left: (await db.purge()) ? 0 : Math.max(removed, 1) }
   }
 }
 
