@@ -160,7 +160,7 @@ const REPOSITORY: Omit<
   list: [0, LIST],
   rename: [2, CALL],
   move: [1, { ...CALL, cwd: isAnything }],
-  delete: [1, CALL],
+  delete: [1, { ...CALL, blobs: oneOf("now", "collect") }],
 }
 
 const BLOBS: OptionChecks<BlobLimits> = { textUnits: numberFrom(0), imageChars: numberFrom(0) }

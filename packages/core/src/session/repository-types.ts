@@ -181,11 +181,17 @@ export interface Sessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends o
   /** Changes the `cwd` by a metadata entry, which overrides the header. */
   move(id: string, o: CallOptions & { readonly cwd: string }): Promise<void>
   /**
-   * Deletes the log and everything else that belongs to the session, damaged or not; blobs are left to `collectBlobs`. `purged: false`
-   * means that bytes are left although the session is deleted: call it again. `not_found` if there is no such session and nothing is left
-   * of an earlier one; a call that finishes an interrupted deletion may answer so.
+   * Deletes the log and everything else that belongs to the session, damaged or not. `purged: false` means that bytes are left although
+   * the session is deleted: call it again. `not_found` if there is no such session and nothing is left of an earlier one; a call that
+   * finishes an interrupted deletion may answer so.
+   *
+   * Blobs are left to {@link collect}, and `purged` does not speak of them. `blobs: "now"` reads all logs and documents and removes those
+   * that only this session mentioned. One that was put within the last two hours stays for the next call or for `collect`, because the
+   * put may be that of another writer, which mentions it later; `purged` is false until it is gone. If the log cannot be read or is gone
+   * already, each blob that nothing mentions counts as the session's. Rejects like `collectBlobs` if another session cannot be read,
+   * and then nothing is deleted.
    */
-  delete(id: string, o?: CallOptions): Promise<Deleted>
+  delete(id: string, o?: CallOptions & { readonly blobs?: "now" | "collect" }): Promise<Deleted>
   /** Creates a session with the path to `at` (default: the leaf) and its annotations, across compactions. `not_found`, `exists`. */
   fork(id: string, o?: OpenOptions & { readonly at?: string; readonly id?: string }): Promise<Session<Own, Metadata>>
   /**
@@ -273,3 +279,6 @@ export type TransferCalls = Pick<
   | "collect"
   | "verify"
 >
+
+/** With `delete`, which is called there for `blobs: "now"`. */
+export type LoadedCalls = TransferCalls & Pick<Sessions, "delete">

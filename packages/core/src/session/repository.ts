@@ -22,7 +22,7 @@ import { type OpenedSession, OpenSessions } from "./open-sessions.ts"
 import { newHeader, openSession } from "./open.ts"
 import type { LiveSession, LiveSessionOptions } from "./live-session.ts"
 import { infoOfStored } from "./stored-info.ts"
-import type { CreateOptions, OpenOptions, Sessions, SessionsOptions, TransferCalls } from "./repository-types.ts"
+import type { CreateOptions, LoadedCalls, OpenOptions, Sessions, SessionsOptions } from "./repository-types.ts"
 import type { AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { AnyMetadata } from "../info/projection.ts"
 
@@ -88,7 +88,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     runHooks("delete", (hook) => hook.delete?.({ session: id }))
   }
   /** The calls whose code is loaded on first use. They check their options themselves. */
-  const transfer = async (): Promise<TransferCalls> => {
+  const transfer = async (): Promise<LoadedCalls> => {
     checkOpen()
     const { transferCalls } = await transferFeature()
     checkOpen()
@@ -166,6 +166,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
 
     async delete(id, o = {}) {
       check(id)
+      if (o.blobs === "now") return (await transfer()).delete(id, o)
       // Pending appends are written before the delete, so that none fails on a deleted log.
       await flush(id).catch(() => undefined)
       const existed = await exists(storage, id, o)

@@ -1,5 +1,5 @@
 /** Removes unreferenced blobs. Entries are not parsed: a hash anywhere in a log or a document counts as a reference. */
-import { checkStorage } from "./checks.ts"
+import { checkStorage, parseDocKey } from "./checks.ts"
 import { checkOptions, type OptionNames, shown } from "./options.ts"
 import { checkSignal, signalOf } from "./signals.ts"
 import type { CallOptions, Head, SessionStorage } from "./contract.ts"
@@ -40,7 +40,7 @@ export async function collectBlobs(storage: SessionStorage, o: CollectOptions = 
     if (putAt < ifPutBefore) unreferenced.set(hash, bytes)
   }
   if (unreferenced.size > 0) {
-    const sessions = await dropReferenced(storage, unreferenced, new Set(unreadable), signal)
+    const sessions = await dropReferenced(storage, unreferenced, { ...signal, unreadable: new Set(unreadable) })
     if (sessions === 0 && unreferenced.size > 0 && !withoutSessions) throw noSessionsError(storage, unreferenced.size)
   }
   let [removed, freed] = [0, 0]
@@ -73,6 +73,12 @@ const OPTIONS: OptionNames<CollectOptions> = {
   dryRun: true,
 }
 
+/**
+ * A line may be sent up to an hour after its blobs were put; after that they are put again (see `areOld`). The second hour is for
+ * the sending and for clocks that differ.
+ */
+export const MENTIONED_WITHIN_MS: number = 2 * 60 * 60 * 1000
+
 const DAY_MS = 24 * 60 * 60 * 1000
 /** More passes than any race of forks and deletions lasts. */
 const MAX_PASSES = 10
@@ -84,20 +90,16 @@ const MAX_NAMED = 20
  * may be deleted before it was read. So one pass is not enough: in the last one no session may have disappeared. Returns how many
  * sessions were listed, at most in one pass.
  */
-async function dropReferenced(
+export async function dropReferenced(
   storage: SessionStorage,
   hashes: Map<string, number>,
-  excepted: ReadonlySet<string>,
-  o: CallOptions,
+  o: References = {},
 ): Promise<number> {
-  const read = new Map<string, Head>()
+  const read = o.read ?? new Map<string, Head>()
   let sessions = 0
   for (let pass = 1; pass <= MAX_PASSES; pass++) {
-    const { gone, failures, listed } = await dropInSessions(storage, hashes, read, o)
+    const { gone, listed } = await dropOnce(storage, hashes, { ...o, read })
     sessions = Math.max(sessions, listed)
-    for (const id of excepted) failures.delete(id)
-    if (failures.size > 0) throw unreadableError(storage, failures)
-    for await (const key of storage.docs.list("", o)) drop(hashes, (await storage.docs.get(key, o))?.text ?? "")
     if (pass > 1 && !gone) return sessions
   }
   throw new StorageError(
@@ -105,6 +107,31 @@ async function dropReferenced(
     "Sessions were created and deleted too fast to find every reference to a blob; nothing was removed. Collect again when fewer sessions change.",
     { storage: storage.description },
   )
+}
+
+export interface References extends CallOptions {
+  /** Sessions that may be unreadable. */
+  readonly unreadable?: ReadonlySet<string>
+  /** A session whose references do not count. */
+  readonly except?: string
+  /** How far each session was read by earlier passes; this one goes on there. */
+  readonly read?: Map<string, Head>
+}
+
+/** One pass over all logs and documents. */
+export async function dropOnce(
+  storage: SessionStorage,
+  hashes: Map<string, number>,
+  { unreadable = new Set(), except, read = new Map(), ...o }: References,
+): Promise<{ readonly gone: boolean; readonly listed: number }> {
+  const { gone, failures, listed } = await dropInSessions(storage, hashes, read, except, o)
+  for (const id of unreadable) failures.delete(id)
+  if (failures.size > 0) throw unreadableError(storage, failures)
+  for await (const key of storage.docs.list("", o)) {
+    if (except !== undefined && parseDocKey(key).session === except) continue
+    drop(hashes, (await storage.docs.get(key, o))?.text ?? "")
+  }
+  return { gone, listed }
 }
 
 /**
@@ -115,15 +142,18 @@ async function dropInSessions(
   storage: SessionStorage,
   hashes: Map<string, number>,
   read: Map<string, Head>,
+  except: string | undefined,
   o: CallOptions,
 ): Promise<{ readonly gone: boolean; readonly failures: Map<string, unknown>; readonly listed: number }> {
   const failures = new Map<string, unknown>()
   const rows: (Head & { readonly id: string })[] = []
+  let own = 0
   for await (const row of storage.list(o)) {
-    if (row.error === undefined) rows.push({ id: row.id, next: row.next, log: row.log })
+    if (row.id === except) own = 1
+    else if (row.error === undefined) rows.push({ id: row.id, next: row.next, log: row.log })
     else failures.set(row.id, row.error)
   }
-  const listed = rows.length + failures.size
+  const listed = rows.length + failures.size + own
   let gone = false
   for (const { id, next, log } of rows) {
     checkSignal(o.signal)
@@ -143,7 +173,7 @@ async function dropInSessions(
   return { gone, failures, listed }
 }
 
-function noSessionsError(storage: SessionStorage, blobs: number): StorageError {
+export function noSessionsError(storage: SessionStorage, blobs: number): StorageError {
   return new StorageError(
     "unavailable",
     `No blob was removed: the storage lists no session, but ${blobs} blobs that no session names. Look whether this is the place of your sessions, and whether something on the way to it answers for it. If all sessions were deleted, collect with \`withoutSessions: true\`.`,
@@ -188,6 +218,13 @@ async function dropInLog(
     throw error
   }
   return end
+}
+
+/** The references of a text as they are written: 64 digits, and no more beside them. */
+export function referencesIn(text: string): string[] {
+  return [...withoutEscapes(text).matchAll(MENTION)].flatMap(([digits]) =>
+    digits.length === HASH_DIGITS ? [digits] : [],
+  )
 }
 
 const HASH_DIGITS = 64

@@ -9,7 +9,7 @@ import { CALL, type Calls, OPEN, type Options, withChecks } from "../session/arg
 import { continueRecent } from "../session/continue-recent.ts"
 import type { ReadableSession } from "../session/live.ts"
 import { createPointers } from "../session/pointers.ts"
-import type { OpenOptions, Pointers, Sessions, TransferCalls } from "../session/repository-types.ts"
+import type { LoadedCalls, OpenOptions, Pointers, Sessions, TransferCalls } from "../session/repository-types.ts"
 import type { CopyOptions, ExportOptions, ImportOptions, MergeResult } from "../session/transfer-types.ts"
 import type { Session } from "../session/types.ts"
 import { checkStorage } from "../storage/checks.ts"
@@ -17,6 +17,7 @@ import { tagOf } from "../storage/realm.ts"
 import { signalOf } from "../storage/signals.ts"
 import { collectStorage } from "./collect.ts"
 import { copySession } from "./copy.ts"
+import { deleteNow } from "./delete-now.ts"
 import { exportSession } from "./export.ts"
 import { forkSession } from "./fork.ts"
 import { type ImportSettings, importSession } from "./import.ts"
@@ -89,10 +90,10 @@ const TABLES: Omit<Calls<TransferCalls>, "prune" | "collect"> = {
 }
 const POINTERS: Calls<Pointers> = { set: [2, CALL], get: [1, CALL], delete: [1, CALL] }
 
-export function transferCalls(repository: Repository): TransferCalls {
+export function transferCalls(repository: Repository): LoadedCalls {
   const { sessions, options, check, find, use, flush, infoOf, created, deleted } = repository
   const { storage } = sessions
-  const calls: TransferCalls = {
+  const calls: LoadedCalls = {
     async fork(id, o = {}) {
       const forkId = o.id ?? options.newId()
       check(forkId)
@@ -143,6 +144,12 @@ export function transferCalls(repository: Repository): TransferCalls {
     async migrate(id, o = {}) {
       check(id)
       return migrateStored(storage, id, { ...o, blobs: options.blobs, now: options.now })
+    },
+
+    async delete(id, o = {}) {
+      // Pending appends are written before the delete, so that none fails on a deleted log.
+      await flush(id).catch(() => undefined)
+      return deleteNow(storage, id, () => deleted(id), o)
     },
 
     prune: (o) =>

@@ -1,14 +1,14 @@
 /** Removes from a storage what nothing refers to: blobs, and what deletions, replacements and interrupted writes left. */
 import { invalid } from "../storage/errors.ts"
 import type { SessionStorage, Swept } from "../storage/contract.ts"
-import { checkCollectOptions, type CollectedBlobs, collectBlobs, type CollectOptions } from "../storage/collect.ts"
+import {
+  checkCollectOptions,
+  type CollectedBlobs,
+  collectBlobs,
+  type CollectOptions,
+  MENTIONED_WITHIN_MS,
+} from "../storage/collect.ts"
 import { signalOf } from "../storage/signals.ts"
-
-/**
- * A line may be sent up to an hour after its blobs were put; after that they are put again (see `areOld`). The second hour is for
- * the sending and for clocks that differ.
- */
-const LEAST_MS = 2 * 60 * 60 * 1000
 
 const NOTHING: Swept = { removed: 0, bytes: 0, left: 0 }
 
@@ -19,9 +19,9 @@ export async function collectStorage(
 ): Promise<CollectedBlobs & { readonly swept: Swept }> {
   checkCollectOptions("collect", o)
   const { olderThan, dryRun = false } = o
-  if (olderThan !== undefined && olderThan < LEAST_MS) {
+  if (olderThan !== undefined && olderThan < MENTIONED_WITHIN_MS) {
     throw invalid(
-      `\`olderThan\` of collect() is at least ${LEAST_MS} milliseconds, 2 hours, not ${olderThan}: writers may be about to name younger blobs. If there are none, collectBlobs() takes less.`,
+      `\`olderThan\` of collect() is at least ${MENTIONED_WITHIN_MS} milliseconds, 2 hours, not ${olderThan}: writers may be about to name younger blobs. If there are none, collectBlobs() takes less.`,
     )
   }
   const swept = (await storage.sweep?.({ ...signalOf(o), dryRun })) ?? NOTHING
