@@ -24,7 +24,7 @@ test("import stores a session from standard input in ./.sessions, and export pri
   const id = imported.stdout.trim()
   const exported = await runProcess({ cwd }, "export", "@last", "--store", "./.sessions")
   expect(exported.stdout).toBe(await readFile(join(cwd, ".sessions", id, "session.jsonl"), "utf8"))
-  const removed = await runProcess({ cwd }, "rm", id.slice(0, 20))
+  const removed = await runProcess({ cwd }, "rm", id.slice(0, 20), "--yes")
   expect(removed.stdout).toMatch(new RegExp(`^deleted ${id} \\(1 part, \\d+ B\\)\n$`))
   expect(JSON.parse((await runProcess({ cwd }, "list", "--json")).stdout)).toMatchObject({ sessions: [] })
 })

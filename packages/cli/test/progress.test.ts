@@ -9,7 +9,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["merge", "one", "--with", "mem:other"],
   ["merge", "--all", "--with", "mem:other"],
   ["migrate", "one"],
-  ["prune", "--older-than", "1d"],
+  ["prune", "--older-than", "1d", "--yes"],
   ["prune", "--older-than", "1d", "--dry-run"],
   ["gc"],
   ["tree", "one"],

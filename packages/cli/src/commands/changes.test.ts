@@ -1,5 +1,5 @@
 /** Commands that change a session: each reports the change, and the library sees it. */
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { type Cli, createCli } from "../../test/harness.ts"
 import { makeSample, type Sample } from "../../test/sample.ts"
 
@@ -36,10 +36,10 @@ test("label sets the label of an entry, --clear removes it, and a missing entry 
 
 test("rm deletes a session and prints its size", async () => {
   const { cli, id } = await withSample()
-  const { exit, stdout } = await cli("rm", id)
+  const { exit, stdout } = await cli("rm", id, "--yes")
   expect(exit).toBe(0)
   expect(stdout).toMatch(new RegExp(`^deleted ${id} \\(1 part, 1\\.\\d kB\\)\n$`))
-  expect(await cli("rm", id)).toMatchObject({ exit: 1, stdout: "" })
+  expect(await cli("rm", id, "--yes")).toMatchObject({ exit: 1, stdout: "" })
 })
 
 test("rm asks on a terminal, names the session, and deletes nothing without a yes", async () => {
@@ -49,6 +49,42 @@ test("rm asks on a terminal, names the session, and deletes nothing without a ye
   expect(refused.stdout).toContain(`Delete ${id}, "fix the tests" with 4 messages? [y/N]`)
   expect((await cli("show", id)).exit).toBe(0)
   expect((await cli.with({ terminal: 100, stdin: "y\n" }, "rm", id)).stdout).toContain(`deleted ${id}`)
+})
+
+test("without a terminal, and with --json, rm needs --yes, and deletes nothing without it", async () => {
+  const { cli, id } = await withSample()
+  for (const more of [[], ["--json"], ["--blobs", "now"]]) {
+    const { exit, stderr } = await cli("rm", id, ...more)
+    expect([exit, stderr]).toEqual([2, expect.stringContaining("add --yes")])
+  }
+  expect((await cli.with({ terminal: 80, stdin: "y\n" }, "rm", id, "--json")).exit).toBe(2)
+  expect((await cli("show", id)).exit).toBe(0)
+})
+
+test("rm --blobs now removes the blobs of the session, and says if some stay", async () => {
+  const { cli, id } = await withSample()
+  const long = "a long text ".repeat(60_000)
+  await cli.use(async (sessions) => {
+    const session = await sessions.open(id)
+    await session.append({ type: "message", message: { role: "user", content: long } })
+    await session.close()
+  })
+  const blobs = (): Promise<number> =>
+    cli.use(async ({ storage }) => {
+      let count = 0
+      for await (const _ of storage.blobs.list()) count++
+      return count
+    })
+  expect(await blobs()).toBe(1)
+  expect((await cli("rm", id, "--blobs", "later", "--yes")).stderr).toContain("--blobs must be one of now, gc")
+  expect((await cli("rm", id, "--blobs", "now", "--entry", "x")).exit).toBe(2)
+  expect((await cli("rm", id, "--blobs", "now", "--yes")).stdout).toContain("gc --older-than 2h")
+  expect(await blobs()).toBe(1)
+  const { now } = Date
+  vi.spyOn(Date, "now").mockImplementation(() => now() + 3 * 3_600_000)
+  expect(await cli.json("gc", "--older-than", "2h", "--without-sessions")).toMatchObject({ removed: 1 })
+  vi.restoreAllMocks()
+  expect(await blobs()).toBe(0)
 })
 
 test("rm --yes does not ask on a terminal", async () => {

@@ -1,4 +1,5 @@
 import { type Command, defineCommand } from "../command.ts"
+import { ageOption } from "../option-values.ts"
 import { formatBytes, formatCount } from "../output/format.ts"
 
 export const gc: Command = defineCommand({
@@ -6,20 +7,27 @@ export const gc: Command = defineCommand({
   summary: "remove blobs that no session mentions, and what deletions and crashes left",
   args: [],
   options: {
+    "older-than": { type: "string", value: "AGE", help: "age of blobs that may go, from 2h on; default 24h" },
     "without-sessions": { type: "boolean", help: "also if there is no session, so that every blob goes" },
     "dry-run": { type: "boolean", help: "only print what would be removed" },
   },
   notes: [
-    "Blobs that were put within the last day stay, because a writer may be about to mention them. Safe while agents run.",
+    "Blobs that were put within the last day, or --older-than, stay, because a writer may be about to mention them. Safe while agents run.",
     "If a session cannot be read, no blob is removed: verify --all names such sessions. If there are blobs and no session, that may be the",
     "wrong place, so no blob is removed without --without-sessions.",
   ],
-  examples: ["gc --dry-run", "gc --store s3:bucket/prefix"],
+  examples: ["gc --dry-run", "gc --older-than 2h", "gc --store s3:bucket/prefix"],
   async run({ sessions, values, callOptions, progress }) {
     const dryRun = values["dry-run"] === true
+    const olderThan = ageOption("older-than", values["older-than"])
     progress.update(() => "reading all sessions for the blobs that they mention")
     const withoutSessions = values["without-sessions"] === true
-    const { removed, bytes, swept } = await sessions.collect({ ...callOptions, withoutSessions, dryRun })
+    const { removed, bytes, swept } = await sessions.collect({
+      ...callOptions,
+      ...(olderThan !== undefined && { olderThan }),
+      withoutSessions,
+      dryRun,
+    })
     const verb = dryRun ? "would remove" : "removed"
     return {
       json: { removed, bytes, swept, dryRun },

@@ -43,7 +43,7 @@ test("merge --all merges every session of the store, and names each that it cann
     exit: 0,
     stdout: expect.stringMatching(/merged 2 sessions with .*, 0 not merged\n$/),
   })
-  await cli("rm", "b", "--store", "mem:other")
+  await cli("rm", "b", "--yes", "--store", "mem:other")
   const again = await cli("merge", "--all", "--with", "mem:other")
   expect(again.stdout).toMatch(/not merged b {2}not_found .+\nmerged 1 session with .*, 1 not merged\n$/)
   expect(again.exit).toBe(1)

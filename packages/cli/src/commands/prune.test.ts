@@ -24,8 +24,10 @@ test("prune deletes what is older, the oldest first, and --dry-run nothing", asy
   const dry = await cli("prune", "--older-than", "30d", "--dry-run")
   expect(dry.stdout).toMatch(/^d90 .*\nd40 .*\nwould delete 2 sessions .*, 0 skipped\n$/)
   expect(await ids()).toEqual(["d1", "d40", "d90"])
-  expect(await cli.json("prune", "--older-than", "30d", "--cwd", "/old")).toMatchObject({ removed: [{ id: "d90" }] })
-  expect((await cli("prune", "--older-than", "30d")).stdout).toContain("deleted 1 session ")
+  expect(await cli.json("prune", "--older-than", "30d", "--cwd", "/old", "--yes")).toMatchObject({
+    removed: [{ id: "d90" }],
+  })
+  expect((await cli("prune", "--older-than", "30d", "--yes")).stdout).toContain("deleted 1 session ")
   expect(await ids()).toEqual(["d1"])
 })
 
@@ -40,6 +42,22 @@ test("on a terminal prune asks, unless --yes is given or nothing is old", async 
   expect((await cli.with({ terminal: 80 }, "prune", "--older-than", "30d")).stdout).not.toContain("[y/N]")
   expect((await cli.with({ terminal: 80 }, "prune", "--older-than", "1h", "--yes")).exit).toBe(0)
   expect(await ids()).toEqual([])
+})
+
+test("without a terminal, and with --json, prune needs --yes or --dry-run", async () => {
+  const { cli, ids } = await withSessions(40)
+  for (const more of [[], ["--json"]]) {
+    const { exit, stderr } = await cli("prune", "--older-than", "30d", ...more)
+    expect([exit, stderr]).toEqual([2, expect.stringContaining("add --yes")])
+  }
+  expect((await cli.with({ terminal: 80, stdin: "y\n" }, "prune", "--older-than", "30d", "--json")).exit).toBe(2)
+  expect(await ids()).toEqual(["d40"])
+})
+
+test("gc takes an age from two hours on", async () => {
+  const { cli } = await withSessions(1)
+  expect((await cli("gc", "--older-than", "1h")).stderr).toContain("2 hours")
+  expect((await cli("gc", "--older-than", "2h")).exit).toBe(0)
 })
 
 test("prune without an age is wrong usage", async () => {

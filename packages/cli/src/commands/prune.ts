@@ -15,10 +15,10 @@ export const prune: Command = defineCommand({
     cwd: { type: "string", value: "PATH", help: "only sessions of this working directory" },
     source: { type: "string", value: "SOURCE", help: "only interactive or cron sessions" },
     "dry-run": { type: "boolean", help: "only print what would be deleted" },
-    yes: { type: "boolean", help: "do not ask on a terminal" },
+    yes: { type: "boolean", help: "do not ask" },
   },
   notes: [
-    "Deleted sessions cannot be restored. On a terminal the command asks before it deletes any.",
+    "Deleted sessions cannot be restored. The command asks first; without a terminal --yes or --dry-run is needed.",
     "Sessions that change meanwhile, or for which a server has prompts, stay. Exit status 1: some could not be read or deleted.",
   ],
   examples: ["prune --older-than 30d --dry-run", "prune --older-than 8w --cwd /srv/agent --yes"],
@@ -34,8 +34,13 @@ export const prune: Command = defineCommand({
       ...(source !== undefined && { source }),
     }
     const dryRun = values["dry-run"] === true
+    const asks = !dryRun && values.yes !== true
+    if (asks && (json || !io.stdout.isTerminal))
+      throw new UsageError(
+        "prune asks before it deletes sessions: add --yes, or --dry-run to see what would be deleted.",
+      )
     progress.update(() => "looking for old sessions")
-    if (!dryRun && values.yes !== true && !json && io.stdout.isTerminal) {
+    if (asks) {
       const { removed } = await sessions.prune({ ...options, dryRun: true })
       await progress.clear()
       const question = `Delete ${formatCount(removed.length, "session")} (${formatBytes(sizeOf(removed))}) for good?`

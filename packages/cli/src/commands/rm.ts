@@ -1,8 +1,9 @@
 import type { Sessions } from "@sessions/core"
 import { type Command, defineCommand } from "../command.ts"
 import { confirmed } from "../confirm.ts"
-import { CommandError } from "../errors.ts"
+import { CommandError, UsageError } from "../errors.ts"
 import type { Io } from "../io.ts"
+import { choiceOption } from "../option-values.ts"
 import { formatCount, formatSize } from "../output/format.ts"
 import { preview } from "../output/messages.ts"
 import { sanitizeLine } from "../output/sanitize.ts"
@@ -13,19 +14,36 @@ export const rm: Command = defineCommand({
   args: ["ID"],
   options: {
     entry: { type: "string", value: "ENTRY", help: "hide this entry instead; the log keeps it" },
-    yes: { type: "boolean", help: "do not ask on a terminal" },
+    blobs: { type: "string", value: "WHEN", help: "now: also its long texts and images; default: gc" },
+    yes: { type: "boolean", help: "do not ask" },
   },
   notes: [
-    "A deleted session is removed with all its data and cannot be restored. On a terminal the command asks before it deletes one.",
+    "A deleted session cannot be restored. The command asks first; without a terminal --yes is needed.",
+    "Long texts and images are blobs, which sessions share. gc removes those that no session mentions after a day; --blobs now reads all",
+    "sessions and removes those of this one at once. Blobs of the last two hours stay, because another writer may be about to mention them.",
   ],
-  examples: ["rm 01JGN3V6Z4W3A5T1C8Y2K7M9QX", "rm @last --yes", "rm @last --entry 01JGN4A8X0V1S2E9QH5T6B7C3D"],
-  async run({ sessions, resolveSession, args: [ref = ""], values: { entry, yes }, json, io }) {
+  examples: [
+    "rm 01JGN3V6Z4W3A5T1C8Y2K7M9QX",
+    "rm @last --yes",
+    "rm @last --entry 01JGN4A8X0V1S2E9QH5T6B7C3D",
+    "rm @last --blobs now",
+  ],
+  async run({ sessions, resolveSession, args: [ref = ""], values, json, io, callOptions }) {
+    const { entry, yes } = values
+    const blobs = choiceOption("blobs", values.blobs, ["now", "gc"], "gc") === "now" ? "now" : "collect"
+    if (entry !== undefined && values.blobs !== undefined)
+      throw new UsageError("--entry hides an entry, and its blobs stay: leave --blobs out.")
+    if (entry === undefined && yes !== true && (json || !io.stdout.isTerminal))
+      throw new UsageError("rm asks before it deletes a session: add --yes.")
     const id = await resolveSession(ref)
     if (entry === undefined) {
-      if (yes !== true && !json && io.stdout.isTerminal) await askFor(sessions, id, io)
-      const { parts, bytes, purged } = await sessions.delete(id)
+      if (yes !== true) await askFor(sessions, id, io)
+      const { parts, bytes, purged } = await sessions.delete(id, { ...callOptions, blobs })
       const deleted = `deleted ${id} (${formatSize(parts, bytes)})`
-      const left = "Some of its bytes could not be removed; the next command on this storage tries again."
+      const left =
+        blobs === "now"
+          ? "Some of its bytes are stored still: gc --older-than 2h removes them when two hours have passed."
+          : "Some of its bytes could not be removed; the next command on this storage tries again."
       return { json: { id, parts, bytes, purged }, text: () => (purged ? [deleted] : [deleted, left]) }
     }
     const session = await sessions.open(id)

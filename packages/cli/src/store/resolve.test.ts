@@ -39,7 +39,7 @@ test("@last is the newest session without a kind", async () => {
   await cli.use(async (sessions) => (await sessions.create({ id: "graph", kind: "langgraph" })).close())
   const { info } = (await cli.json("show", "@last")) as { info: { id: string } }
   expect(info.id).toBe("alpha-2")
-  for (const id of ["alpha-1", "alpha-2", "beta"]) await cli("rm", id)
+  for (const id of ["alpha-1", "alpha-2", "beta"]) await cli("rm", id, "--yes")
   expect(await cli("show", "@last")).toMatchObject({ exit: 1, stderr: expect.stringMatching(/no session yet/) })
 })
 

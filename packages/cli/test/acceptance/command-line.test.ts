@@ -128,7 +128,7 @@ test("with --json every command prints one JSON value and nothing else", async (
     ["verify", "keep"],
     ["verify", "--all"],
     ["export", "keep", "--out", "out.jsonl"],
-    ["rm", "second"],
+    ["rm", "second", "--yes"],
   ]
   expect(COMMANDS.filter((name) => !calls.some(([called]) => called === name))).toEqual([])
   for (const argv of calls) {

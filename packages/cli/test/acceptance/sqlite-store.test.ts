@@ -16,7 +16,7 @@ test("a session can be copied to a SQLite file, listed, verified, exported and c
   expect((await cli("list", ...STORE)).stdout).toMatch(/^ID .*\na /)
   expect((await cli("verify", "--all", ...STORE)).stdout).toMatch(/1 session, 0 damaged\n$/)
   expect((await cli("export", "a", ...STORE)).stdout).toBe(stored("a").toString())
-  await cli("rm", "a")
+  await cli("rm", "a", "--yes")
   expect(await cli("copy", "a", "--to", ".sessions", ...STORE)).toMatchObject({ exit: 0 })
   expect(stored("a").toString()).toBe((await cli("export", "a", ...STORE)).stdout)
 })

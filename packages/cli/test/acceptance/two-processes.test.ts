@@ -125,7 +125,7 @@ test("a session that another process deletes stays deleted when an open handle w
   const workspace = await shared()
   const late = writer(workspace, "rename", "late")
   expect(await late.line()).toBe("ready")
-  expect((await workspace.cli("rm", "shared")).exit).toBe(0)
+  expect((await workspace.cli("rm", "shared", "--yes")).exit).toBe(0)
   late.send("go")
   await expect(late.rest()).rejects.toThrow(/not_found|no session|deleted/)
   const list = JSON.parse((await workspace.cli("list", "--json")).stdout) as { sessions: unknown[] }

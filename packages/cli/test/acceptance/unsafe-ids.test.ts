@@ -63,7 +63,7 @@ function commandsWith(id: string): string[][] {
     ["rename", id, "title"],
     ["label", id, "m1", "name"],
     ["move", id, "/elsewhere"],
-    ["rm", id],
+    ["rm", id, "--yes"],
     ["rm", id, "--entry", "m1"],
     ["copy", id, "--to", "./other"],
     ["migrate", id],
@@ -173,7 +173,7 @@ test("device names of Windows, and ids that differ only in case, are separate se
   for (const name of names) expect(name).not.toMatch(/^(con|aux|nul)(\.|$)/)
   const { sessions } = JSON.parse((await workspace.cli("list", "--json")).stdout) as { sessions: { id: string }[] }
   expect(sessions.map(({ id }) => id).sort()).toEqual([...ids].sort())
-  await workspace.cli("rm", "CON")
+  await workspace.cli("rm", "CON", "--yes")
   expect((await workspace.cli("show", "con")).exit).toBe(0)
   expect((await workspace.cli("verify", "--all")).stdout).toContain("7 sessions, 0 damaged")
 })
@@ -183,7 +183,7 @@ test("a process refuses an unsafe id with one line", async () => {
   const before = contentsOf(workspace.root)
   for (const argv of [
     ["show", "../x"],
-    ["rm", ""],
+    ["rm", "", "--yes"],
     ["import", "in.jsonl", "--id", "a/b"],
   ]) {
     const result = await runProcess({ cwd: workspace.cwd }, ...argv)

@@ -20,7 +20,7 @@ const READING = (store: string): string[][] => [
   ["tree", "keep", "--store", store],
   ["export", "keep", "--store", store],
   ["verify", "keep", "--store", store],
-  ["rm", "keep", "--store", store],
+  ["rm", "keep", "--yes", "--store", store],
   ["rename", "keep", "title", "--store", store],
   ["copy", "keep", "--to", "./other", "--store", store],
 ]
@@ -130,7 +130,7 @@ test("no command changes files outside the store through a link", async () => {
   const before = contentsOf(outside)
   for (const argv of [
     ["rename", "linked", "x"],
-    ["rm", "linked"],
+    ["rm", "linked", "--yes"],
     ["migrate", "linked"],
     ["import", "in.jsonl", "--id", "linked"],
   ]) {

@@ -51,7 +51,7 @@ test.skipIf(absent !== "")(
     for (const argv of [
       ["import", "in.jsonl"],
       ["rename", "keep", "t"],
-      ["rm", "keep"],
+      ["rm", "keep", "--yes"],
       ["fork", "keep"],
       ["resume", "--create"],
     ]) {

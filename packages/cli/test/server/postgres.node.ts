@@ -62,7 +62,7 @@ void test("sessions are copied from files to PostgreSQL and back, listed, verifi
     await run("--store", store.href, "copy", "one", "--to", "b")
     const logs = await Promise.all(["a", store.href, "b"].map((from) => run("--store", from, "export", "one")))
     assert.equal(new Set(logs).size, 1)
-    for (const id of ["one", "two"]) await run("--store", store.href, "rm", id)
+    for (const id of ["one", "two"]) await run("--store", store.href, "rm", id, "--yes")
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -206,6 +206,7 @@ test("a session that is created under the id meanwhile keeps its blobs", async (
 })
 
 test("whatever writers do meanwhile, no blob that a log or a document mentions is removed", async () => {
+  expect.hasAssertions()
   const event = fc.record({
     at: fc.nat({ max: 20 }),
     blob: fc.nat({ max: 3 }),
