@@ -25,7 +25,7 @@ import { isAnythingLeft, removeSession } from "./write/remove.ts"
 import { replaceLog } from "./write/replace.ts"
 import { rewriteFailed, syncSession } from "./write/sync.ts"
 import { cutRecords } from "./log/torn.ts"
-import { firstLineOf, toHeadInfo } from "./log/view.ts"
+import { firstLineOf, markedHead, toHeadInfo } from "./log/view.ts"
 import { createWriters } from "./write/writers.ts"
 
 export interface FileStorageOptions {
@@ -168,7 +168,8 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
     watch: watchHeads({
       head(session) {
         root.use()
-        return deps.view(session)
+        const view = deps.view(session)
+        return view && markedHead(files, view)
       },
       subscribe: (session, listener) => deps.notifier.subscribe(toSessionPaths(layout, session), listener),
       interval: () => POLL_MS,

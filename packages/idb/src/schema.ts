@@ -11,6 +11,7 @@ export interface HeadRow {
   readonly next: Seq
   readonly bytes: number
   readonly updatedAt: number
+  readonly mark?: number
   readonly info?: { readonly text: string; readonly next: Seq }
 }
 

@@ -1,5 +1,5 @@
 /** The stored state of the memory storage: logs, documents, blobs and watchers. Storage objects that share it are writers on it. */
-import { type Head, newLog, type Seq } from "@sessions/core/storage"
+import { type Head, headAt, newLog, type Seq } from "@sessions/core/storage"
 
 /** Create it with {@link createMemoryLocation} and pass it to each storage. Its content is internal to the storage. */
 export interface MemoryLocation {
@@ -51,7 +51,7 @@ export function createLog(updatedAt: number): MemoryLog {
 }
 
 export function headOf(log: MemoryLog): Head {
-  return { next: log.lines.length, log: log.id }
+  return headAt(log.lines.length, log.id, log.lines.at(-1))
 }
 
 /** Returns the function that unsubscribes. */

@@ -183,7 +183,8 @@ function newestFirst(location: MemoryLocation): ListedSession[] {
 
 function headInfoOf(log: MemoryLog): HeadInfo {
   const { bytes, updatedAt, info } = log
-  return { ...headOf(log), bytes, updatedAt, ...(info !== undefined && { info }) }
+  const { next, log: id, mark } = headOf(log)
+  return { next, log: id, ...(mark !== undefined && { mark }), bytes, updatedAt, ...(info !== undefined && { info }) }
 }
 
 function createDocuments({ docs }: MemoryLocation): DocumentAdapter {

@@ -1,7 +1,7 @@
 /** Appends: one statement that compares and advances the head, and inserts the lines. */
 import {
   checkExpect,
-  type Head,
+  headAt,
   MAX_CHUNK_BYTES,
   newLog,
   type StorageAdapter,
@@ -62,12 +62,10 @@ export function insertValues(append: string, { body, lines, rows }: Batch): unkn
 /** The same statement for batches of one row and of several. */
 type Pair = readonly [one: string, several: string]
 
-function pair(
-  make: (several: boolean, id: string, log: string, info: string, lines: string, next: string) => string,
-): Pair {
+function pair(make: (several: boolean, ...values: readonly string[]) => string): Pair {
   return [
-    make(false, "$4::text", "$5::text", "$6::bytea", "$7::int", "$8::bigint"),
-    make(true, "$6::text", "$7::text", "$8::bytea", "$9::int", "$10::bigint"),
+    make(false, "$4::text", "$5::text", "$6::bytea", "$7::int", "$8::bigint", "$9::bigint", "$10::bigint"),
+    make(true, "$6::text", "$7::text", "$8::bytea", "$9::int", "$10::bigint", "$11::bigint", "$12::bigint"),
   ]
 }
 
@@ -81,20 +79,23 @@ export function createAppend(db: Database, tables: Tables, head: ReadHead): Stor
   const { session, batch } = tables
   // Of concurrent creations the others wait for the first, and meet its row.
   const create = pair(
-    (several, id, log, info, lines) => `WITH made AS (
-      INSERT INTO ${session} (id, log, next, bytes, updated_at, info, info_next)
-      VALUES (${id}, ${log}, ${lines}, length($2::bytea), ${NOW}, ${info}, CASE WHEN ${info} IS NOT NULL THEN ${lines} END)
+    (several, id, log, info, lines, mark) => `WITH made AS (
+      INSERT INTO ${session} (id, log, next, bytes, updated_at, info, info_next, mark, mark_bytes)
+      VALUES (${id}, ${log}, ${lines}, length($2::bytea), ${NOW}, ${info}, CASE WHEN ${info} IS NOT NULL THEN ${lines} END,
+        ${mark}, length($2::bytea))
       ON CONFLICT (id) DO NOTHING RETURNING log, 0::bigint AS seq, next),
     put AS (${insertSql(tables, "made", several)})
     SELECT next FROM made`,
   )
   // The update waits for the row's lock, then compares the row as it is by then.
   const extend = pair(
-    (several, id, log, info, lines, next) => `WITH head AS (
+    (several, id, log, info, lines, mark, next, known) => `WITH head AS (
       UPDATE ${session} SET next = next + ${lines}, bytes = bytes + length($2::bytea),
         updated_at = greatest(updated_at, ${NOW}), info = coalesce(${info}, info),
-        info_next = CASE WHEN ${info} IS NULL THEN info_next ELSE next + ${lines} END
-      WHERE id = ${id} AND log = ${log} AND next = ${next} RETURNING log, next - ${lines} AS seq, next),
+        info_next = CASE WHEN ${info} IS NULL THEN info_next ELSE next + ${lines} END,
+        mark = ${mark}, mark_bytes = bytes + length($2::bytea)
+      WHERE id = ${id} AND log = ${log} AND next = ${next}
+        AND (mark = ${known} OR mark IS NULL OR mark_bytes IS DISTINCT FROM bytes OR ${known} IS NULL) RETURNING log, next - ${lines} AS seq, next),
     put AS (${insertSql(tables, "head", several)})
     SELECT next FROM head`,
   )
@@ -105,9 +106,16 @@ export function createAppend(db: Database, tables: Tables, head: ReadHead): Stor
     const contents = toBatch(lines)
     const append = newLog()
     const log = expect === 0 ? newLog() : expect.log
-    const after: Head = { next: (expect === 0 ? 0 : expect.next) + lines.length, log }
-    const values = [...insertValues(append, contents), id, log, info === undefined ? null : toUtf8(info), lines.length]
-    if (expect !== 0) values.push(expect.next)
+    const after = headAt((expect === 0 ? 0 : expect.next) + lines.length, log, lines.at(-1))
+    const values = [
+      ...insertValues(append, contents),
+      id,
+      log,
+      info === undefined ? null : toUtf8(info),
+      lines.length,
+      after.mark,
+    ]
+    if (expect !== 0) values.push(expect.next, expect.mark ?? null)
     const sql = (expect === 0 ? create : extend)[contents.rows.length === 1 ? 0 : 1]
     const { rows, lost } = await (expect === 0 ? db.make(sql, values) : db.run(sql, values))
     if (rows.length > 0) return after

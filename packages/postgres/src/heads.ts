@@ -15,6 +15,7 @@ export interface SessionRow {
   readonly next: Integer
   readonly bytes: Integer
   readonly updated_at: Integer
+  readonly mark: Integer | null
   readonly info: Uint8Array | null
   readonly info_next: Integer | null
 }
@@ -23,7 +24,8 @@ export interface SessionRow {
 const FIRST_BYTES = 1024
 const LF = 10
 
-export const COLUMNS = "id, log, next, bytes, updated_at, info, info_next"
+export const COLUMNS =
+  "id, log, next, bytes, updated_at, CASE WHEN mark_bytes = bytes THEN mark END AS mark, info, info_next"
 
 export type ReadHead = (session: string, connection?: Connection) => Promise<HeadInfo | undefined>
 
@@ -59,7 +61,7 @@ function firstLineOf(bytes: Uint8Array): string | undefined {
 }
 
 export function headOf(row: SessionRow): HeadInfo {
-  const { id, log, info, info_next } = row
+  const { id, log, mark, info, info_next } = row
   const [next, bytes, updatedAt] = [Number(row.next), Number(row.bytes), Number(row.updated_at)]
   if (!/^[0-9a-f]{24}$/.test(log) || ![next, bytes, updatedAt].every(Number.isSafeInteger)) {
     throw new StorageError(
@@ -68,5 +70,5 @@ export function headOf(row: SessionRow): HeadInfo {
     )
   }
   const kept = info && info_next !== null && { text: fromUtf8(info, `info of session ${id}`), next: Number(info_next) }
-  return { next, log, bytes, updatedAt, ...(kept && { info: kept }) }
+  return { next, log, bytes, updatedAt, ...(mark !== null && { mark: Number(mark) }), ...(kept && { info: kept }) }
 }

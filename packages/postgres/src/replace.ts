@@ -28,7 +28,7 @@ export function createReplace(db: Database, tables: Tables, head: ReadHead): Non
   const several = insertSql(tables, "(SELECT $6::text, $7::bigint) AS head (log, seq)", true)
   const compare = `SELECT 1 FROM ${session} WHERE id = $1 AND log = $2 AND next = $3::bigint FOR UPDATE`
   const swap = `UPDATE ${session} SET log = $2, next = $3::bigint, bytes = $4::bigint,
-      updated_at = greatest(updated_at, ${NOW}), info = NULL, info_next = NULL WHERE id = $1`
+      updated_at = greatest(updated_at, ${NOW}), info = NULL, info_next = NULL, mark = NULL WHERE id = $1`
   const removeLines = `DELETE FROM ${batch} WHERE log = $1`
   // Waits for a transaction that has changed the row.
   const locked = `SELECT log FROM ${session} WHERE id = $1 FOR UPDATE`

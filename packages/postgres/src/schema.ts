@@ -37,6 +37,7 @@ export type Upgrade = (tables: Tables) => readonly string[]
  * - `info`, `body` of documents: bytea, because text cannot hold U+0000.
  * - An append changes neither `id`, `log` nor, within a minute, `minute`, so it is a HOT update that touches no index. With an index on
  *   `updated_at` none is. The fill factor leaves space on the page for the new version of the row.
+ * - `mark`: of the last line, if `mark_bytes` is `bytes`; a process of an older version does not set them.
  * - A row of `batch` has the lines of one append, at most 256 KB unless a single line is longer. `append` is random: a writer that lost
  *   the answer recognizes its own append by it.
  * - STORAGE EXTERNAL: bodies of more than 2 KB are out of line and not compressed, so that reading heads and sizes loads no body, and a
@@ -73,6 +74,7 @@ export const UPGRADES: readonly Upgrade[] = [
   ],
   // A publication of all tables refuses to change rows of a table without one.
   ({ meta }) => [`ALTER TABLE ${meta} ADD PRIMARY KEY (version)`],
+  ({ session }) => [`ALTER TABLE ${session} ADD COLUMN mark bigint, ADD COLUMN mark_bytes bigint`],
 ]
 
 /**

@@ -15,6 +15,7 @@ import { append, type AppendDeps } from "./append/append.ts"
 import { toBatch } from "./append/batch.ts"
 import { createUnknownAppends } from "./append/unknown-appends.ts"
 import type { Deps } from "./base/deps.ts"
+import { headOf } from "./format/tail.ts"
 import { createKeys } from "./base/keys.ts"
 import { createLruCache } from "./base/lru-cache.ts"
 import { DEFAULTS, type S3Tuning, toSettings } from "./base/settings.ts"
@@ -169,7 +170,12 @@ export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
 
       async head(session, { signal }) {
         const tail = await tails.fetchForHead(session, signal)
-        return tail.kind === "live" ? headInfoOf(deps, session, tail.manifest, tail.lastModified ?? 0) : undefined
+        if (tail.kind !== "live") return undefined
+        const { mark } = headOf(tail)
+        return {
+          ...headInfoOf(deps, session, tail.manifest, tail.lastModified ?? 0),
+          ...(mark !== undefined && { mark }),
+        }
       },
 
       read: (session, range, { signal }) => readLog(readDeps, session, range, signal),

@@ -1,5 +1,5 @@
 /** Appends a batch: the session's row and the rows of the lines, in one transaction. */
-import { checkExpect, type Head, newLog, type StorageAdapter, toUtf8 } from "@sessions/core/storage"
+import { checkExpect, type Head, headAt, newLog, type StorageAdapter, toUtf8 } from "@sessions/core/storage"
 import type { Connection } from "./driver/connection.ts"
 import { toBlob } from "./driver/library.ts"
 import type { Database } from "./database.ts"
@@ -7,12 +7,13 @@ import { damagedRow, headOf, numberOf } from "./heads.ts"
 import { type Row, toRows } from "./lines.ts"
 import { IS_FIRST, listAt, settle, TIME } from "./order.ts"
 
-const CREATE = `INSERT INTO session (id, log, next, bytes, updated_at, info, info_next)
-  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING n, updated_at AS time`
+const CREATE = `INSERT INTO session (id, log, next, bytes, updated_at, info, info_next, mark, mark_bytes)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING n, updated_at AS time`
 /** Matches only a sound row with the expected head, so an append need not read it first. */
-const EXPECTED = "id = ? AND log = ? AND next = ? AND bytes >= 2 * next"
+const EXPECTED = `id = ? AND log = ? AND next = ? AND bytes >= 2 * next
+  AND (mark = ? OR mark_bytes IS NOT bytes OR mark IS NULL OR ? IS NULL)`
 const grow = (time: "updated_at" | "grown_at"): string => `UPDATE session SET next = ?, bytes = bytes + ?,
-  ${time} = max(${TIME}, ?), info = coalesce(?, info), info_next = coalesce(?, info_next) WHERE ${EXPECTED}
+  ${time} = max(${TIME}, ?), info = coalesce(?, info), info_next = coalesce(?, info_next), mark = ?, mark_bytes = bytes + ? WHERE ${EXPECTED}
   RETURNING n, ${time} AS time`
 const GROW = grow("updated_at")
 /** Leaves the index of the list as it is. */
@@ -42,6 +43,9 @@ export function createAppend(db: Database, changed: (session: string) => void): 
     const from = expect === 0 ? 0 : expect.next
     const log = expect === 0 ? newLog() : expect.log
     const next = from + lines.length
+    const after = headAt(next, log, lines.at(-1))
+    const mark = after.mark as number
+    const known = expect === 0 ? null : (expect.mark ?? null)
     const [newInfo, infoNext] = info === undefined ? [null, null] : [toBlob(toUtf8(info)), next]
     let number = 0
     const head = await db.write<Head>(
@@ -49,10 +53,10 @@ export function createAppend(db: Database, changed: (session: string) => void): 
         const now = Date.now()
         const grown =
           expect === 0
-            ? tx.query<Grown>(CREATE).get(session, log, next, bytes, now, newInfo, infoNext)
+            ? tx.query<Grown>(CREATE).get(session, log, next, bytes, now, newInfo, infoNext, mark, bytes)
             : tx
                 .query<Grown>(session === newest ? GROW_FIRST : GROW)
-                .get(next, bytes, now, newInfo, infoNext, session, log, from)
+                .get(next, bytes, now, newInfo, infoNext, mark, bytes, session, log, from, known, known)
         if (grown === undefined) throw refusal(tx, session, expect)
         const { n, time, isFirst } = grown
         if (isFirst === undefined) settle(tx, n, time)
@@ -60,7 +64,7 @@ export function createAppend(db: Database, changed: (session: string) => void): 
         newest = session
         number = n
         insertRows(tx, number, from, append, rows)
-        return { next, log }
+        return after
       },
       {
         signal,

@@ -8,20 +8,22 @@ interface HeadRow {
   readonly next: number
   readonly bytes: number
   readonly updated_at: number
+  readonly mark: number | null
   readonly info: Uint8Array | null
   readonly info_next: number | null
 }
 
-const HEAD = `SELECT log, next, bytes, ${TIME} AS updated_at, info, info_next FROM session WHERE id = ?`
+const HEAD = `SELECT log, next, bytes, ${TIME} AS updated_at, info, info_next,
+  CASE WHEN mark_bytes = bytes THEN mark END AS mark FROM session WHERE id = ?`
 
 /** Throws `corrupt` if the row cannot be what was written. */
 export function headOf(db: Connection, session: string): HeadInfo | undefined {
   const row = db.query<HeadRow>(HEAD).get(session)
   if (row === undefined) return undefined
-  const { log, next, bytes, updated_at: updatedAt, info, info_next } = row
+  const { log, next, bytes, updated_at: updatedAt, mark, info, info_next } = row
   const isSound = log !== "" && next > 0 && bytes >= 2 * next && [next, bytes, updatedAt].every(Number.isSafeInteger)
   if (!isSound) throw damagedRow(session)
-  const head = { log, next, bytes, updatedAt }
+  const head = { log, next, bytes, updatedAt, ...(mark !== null && { mark }) }
   if (info === null) return head
   return { ...head, info: { text: fromUtf8(info, `the info of ${session}`), next: info_next ?? 0 } }
 }

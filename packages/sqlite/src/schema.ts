@@ -4,7 +4,7 @@
  *
  * - `session`: a row per log. `n` is the log's number in this file and is never used again. `id` is null for a log that belongs to no
  *   session: with `next` 0 a replace is writing it, otherwise it is deleted and its lines are being removed. `updated_at` and `grown_at`: see
- *   `order.ts`.
+ *   `order.ts`. `mark`: of the last line, if `mark_bytes` is `bytes`; a process of an older version that has the file open does not set them.
  * - `batch`: consecutive lines of a log, each with its LF. An append is one row, or several of at most 256 KB. `seq` is that of its
  *   first line, `append` the identity of the append. Bytes, not texts: `length()`, LIKE and many tools stop at a NUL in a text.
  *   A table with a rowid and a small index: rows are added at the end of the table, so its pages are full. Ordered by log, pages would
@@ -57,6 +57,11 @@ export const UPGRADES: readonly Step[] = [
     // It may be there: a process of version 1 that still has the file open sets the version back with each `touch`.
     const column = db.query("SELECT 1 FROM pragma_table_info('session') WHERE name = 'grown_at'").get()
     if (column === undefined) db.exec("ALTER TABLE session ADD COLUMN grown_at INTEGER NOT NULL DEFAULT 0")
+  },
+  (db) => {
+    const column = db.query("SELECT 1 FROM pragma_table_info('session') WHERE name = 'mark'").get()
+    if (column === undefined)
+      db.exec("ALTER TABLE session ADD COLUMN mark INTEGER; ALTER TABLE session ADD COLUMN mark_bytes INTEGER")
   },
 ]
 

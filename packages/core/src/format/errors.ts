@@ -17,6 +17,7 @@
  * | `no_room` | 413 | a provider refuses the context, and nothing is left that makes it smaller; the message has the figures and the way out |
  */
 import { CodedError, codeOf, type ErrorDetails, type StorageErrorCode } from "../storage/errors.ts"
+import type { Entry } from "./entry.ts"
 
 export type SessionErrorCode =
   | "invalid"
@@ -55,13 +56,22 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   aborted: 499,
 }
 
-export type SessionErrorDetails = ErrorDetails
+export interface SessionErrorDetails extends ErrorDetails {
+  readonly lost?: readonly Entry[]
+}
 
 /** An error of core. `docs/errors.md` in this package has the meaning and the way out of each code. */
 export class SessionError extends CodedError<SessionErrorCode> {
+  /**
+   * Only with `conflict`, and only if the log has lost lines, such as by an older copy that was put back: the entries that this session had
+   * appended and that are gone, as memory has them, in their order. It may be empty.
+   */
+  readonly lost?: readonly Entry[]
+
   constructor(code: SessionErrorCode, message: string, details: SessionErrorDetails = {}) {
     super(code, message, details)
     this.name = "SessionError"
+    if (details.lost !== undefined) this.lost = details.lost
   }
 }
 

@@ -29,6 +29,8 @@ export type LoadOther = (storage: SessionStorage, id: string, headInfo: HeadInfo
 export interface LoadedLog {
   readonly header: Header
   readonly headInfo: HeadInfo
+  /** The last line, if it was read as it is stored. */
+  readonly last?: string | undefined
   readonly log: EntryLog
   readonly reading: BackwardReading
   /** See `settledLines`. All lines of a log of another version. */
@@ -84,13 +86,13 @@ async function loadCurrent(
     settled: settledLines(header),
     diagnostics,
   }
-  await loadOlder(storage, id, loaded, undefined, o)
-  return loaded
+  const last = await loadOlder(storage, id, loaded, undefined, o)
+  return { ...loaded, last }
 }
 
 /**
  * Reads the window before what is held, or back to `hint` if one is given. Hints come from the log and may be wrong: a wrong one costs
- * reading, but nothing is lost. `conflict` if the log is not the one that was opened.
+ * reading, but nothing is lost. `conflict` if the log is not the one that was opened. Returns the last of the lines.
  */
 export async function loadOlder(
   storage: SessionStorage,
@@ -98,10 +100,10 @@ export async function loadOlder(
   loaded: Pick<LoadedLog, "log" | "reading" | "diagnostics">,
   hint: Seq | undefined,
   o: CallOptions & Pick<Hint, "exactly"> = {},
-): Promise<void> {
+): Promise<string | undefined> {
   const { log, reading, diagnostics } = loaded
   const before = log.from
-  if (before === 0) return
+  if (before === 0) return undefined
   const read = (range: ReadRange): Promise<OlderLines> => parseLines(storage, id, range, o)
   const older = await readBackwards(reading, before, { seq: hint, exactly: o.exactly }, read).catch(
     (error: unknown) => {
@@ -113,6 +115,7 @@ export async function loadOlder(
   log.prepend(slots, (seq, again) => found.push(duplicateId((slots[seq - from] as Entry).id, seq, again)))
   // In several calls: a damaged log may have more diagnostics than a call takes arguments.
   for (let end = found.length; end > 0; end -= 1_000) diagnostics.unshift(...found.slice(Math.max(0, end - 1_000), end))
+  return older.last
 }
 
 /** Reads older lines of an open session's log on demand, one window at a time, into its `EntryLog`. */
@@ -139,9 +142,14 @@ export class LogStore {
   }
 
   /** The log was read again. */
-  restart(reading: BackwardReading): void {
+  restart(reading: BackwardReading | undefined): void {
     this.#reading = reading
     this.outdated = false
+  }
+
+  /** The log was read again, into another store. */
+  takeOver(read: LogStore): void {
+    this.restart(read.#reading)
   }
 
   /**
@@ -181,14 +189,16 @@ interface OlderLines {
   readonly from: Seq
   readonly slots: EntrySlot[]
   readonly found: Diagnostic[]
+  readonly last: string | undefined
 }
 
 async function parseLines(storage: SessionStorage, id: string, range: ReadRange, o: CallOptions): Promise<OlderLines> {
   const slots: EntrySlot[] = []
   const found: Diagnostic[] = []
   const report = (diagnostic: Diagnostic): void => void found.push(diagnostic)
-  const from = await eachLine(storage, id, range, o, (line, seq) => slots.push(parseEntry(line, seq, report)))
-  return { from, slots, found }
+  let last: string | undefined
+  const from = await eachLine(storage, id, range, o, (line, seq) => slots.push(parseEntry((last = line), seq, report)))
+  return { from, slots, found, last }
 }
 
 /** Calls `use` with each line of a range as it comes, while the storage reads the next ones. Returns the seq of the first. */

@@ -6,6 +6,7 @@ import { isDeep } from "../storage/depth.ts"
 import { signalOf } from "../storage/signals.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { CallOptions, Head, SessionStorage } from "../storage/contract.ts"
+import { headAt } from "../storage/head.ts"
 import { infoText } from "../info/store.ts"
 import { startProjection } from "../info/projection.ts"
 import { newSession } from "./open.ts"
@@ -56,6 +57,6 @@ async function writeHeader(storage: SessionStorage, header: Header, line: string
   if (written.kind !== "conflict") throw written.error
   const { end, mayBeIn } = written
   // The header arrived although its answer was lost, and another writer has continued the session since.
-  if (mayBeIn && end?.lines[0] === line) return { next: 1, log: end.head.log }
+  if (mayBeIn && end?.lines[0] === line) return headAt(1, end.head.log, line)
   throw taken({ id, storage })
 }

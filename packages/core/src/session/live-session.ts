@@ -71,8 +71,8 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   declare readingTips: Promise<void> | undefined
   readonly compaction: CompactionProgress = { running: false, failures: 0 }
   readonly closeListeners: Set<() => void> = new Set()
-  /** Loads the log that replaced this session's, if it is its own; returns whether it was. */
-  declare readonly reload: () => Promise<boolean>
+  /** Loads the log that replaced this session's, if it is its own, or `cut`: has lost lines. Returns whether it was. */
+  declare readonly reload: (cut?: boolean) => Promise<boolean>
   /** Made on first use: few sessions are followed. */
   declare following: Following | undefined
   readonly #queue: WriteQueue
@@ -88,7 +88,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     state: SessionState
     store: LogStore
     options: LiveSessionOptions
-    reload: (live: LiveSession) => Promise<boolean>
+    reload: (live: LiveSession, cut?: boolean) => Promise<boolean>
   }) {
     this.id = o.store.id
     this.storage = o.store.storage
@@ -97,7 +97,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     this.options = o.options
     this.diagnostics = o.store.diagnostics
     this.turns = new TurnLock(this.id)
-    this.reload = () => o.reload(this)
+    this.reload = (cut) => o.reload(this, cut)
     this.#queue = new WriteQueue(this)
     this.#repeats = new Repeats(this)
   }

@@ -2,6 +2,7 @@
 import { FORMAT, type Header, isSameCreation, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
+import { headAt } from "../storage/head.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { openAt } from "../log/diverged.ts"
 import type { Tips } from "../log/kept-tips.ts"
@@ -99,7 +100,7 @@ async function openOnce(
   const state = new SessionState({
     header: loaded.header,
     log,
-    head: { next: headInfo.next, log: headInfo.log },
+    head: headAt(headInfo.next, headInfo.log, loaded.last),
     leafId: leaf === null ? null : (log.at(leaf) as Entry).id,
     info: make,
     bytes: headInfo.bytes,
@@ -190,9 +191,17 @@ function isOurs({ older, newer }: LoadedLog): boolean {
 
 /**
  * Loads the log that has replaced the session's log. Returns false, and changes nothing, if that log is of another version, or belongs to
- * another session: it must have the last acknowledged entry or, if the session has none, be of the same creation.
+ * another session: it must have the last acknowledged entry or, if the session has none, be of the same creation. `cut`: it is the session's
+ * log, which has lost lines, and is opened again.
  */
-async function reload({ state, id, storage, store, options }: LiveSession): Promise<boolean> {
+async function reload({ state, id, storage, store, options }: LiveSession, cut: boolean = false): Promise<boolean> {
+  if (cut) {
+    const opened = await openOnce(storage, id, options, {})
+    if (opened.writeGuard.kind !== "open") return false
+    state.takeOver(opened.state)
+    store.takeOver(opened.store)
+    return true
+  }
   const loaded = await load(storage, id, options, {})
   if (!isOurs(loaded)) return false
   const known = state.acknowledgedLeafId ?? state.lastAcknowledgedId
@@ -205,8 +214,9 @@ async function reload({ state, id, storage, store, options }: LiveSession): Prom
   // No `await` from here on: a concurrent reader must not see parts of both logs.
   state.header = loaded.header
   state.log = loaded.log
-  state.head = { next: loaded.headInfo.next, log: loaded.headInfo.log }
+  state.head = headAt(loaded.headInfo.next, loaded.headInfo.log, loaded.last)
   state.acknowledged = loaded.log.end
+  state.sure = loaded.log.end
   state.bytes = loaded.headInfo.bytes
   state.settled = loaded.settled
   state.hasDamage ||= loaded.diagnostics.length > 0

@@ -6,6 +6,7 @@ import { hasCode } from "../format/errors.ts"
 import type { Entry } from "../format/entry.ts"
 import { notFound, readLines } from "../log/loaded-log.ts"
 import type { Head, HeadInfo, Seq } from "../storage/contract.ts"
+import { isSameLine } from "../storage/head.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 import { isHeldEnd, toLines } from "../write/resolve-outcome.ts"
 import type { ReleaseReason } from "./hooks.ts"
@@ -169,11 +170,15 @@ function isSound({ state, diagnostics }: KeepableSession): boolean {
  */
 async function takeOver(live: KeepableSession, stored: HeadInfo): Promise<boolean> {
   const { state, store } = live
-  const { next, log } = state.head as Head
+  const head = state.head as Head
+  const { next, log } = head
   if (stored.log !== log || stored.next < next || (stored.torn ?? 0) > 0) return false
+  // Without a mark only the line itself shows that no older copy was put back.
+  const isRead = stored.next > next || stored.mark === undefined
+  if (!isRead && !isSameLine(stored, head)) return false
   if (stored.bytes - state.bytes > live.options.readWindow.first) return false
   try {
-    if (stored.next > next && !(await readNew(live, stored))) return false
+    if (isRead && !(await readNew(live, stored))) return false
     const leaf = await readDefaultLeaf(state.log, store, state.projection, {})
     startOver(live, leaf === null ? null : (state.log.at(leaf) as Entry).id)
     return isSound(live)
@@ -198,6 +203,7 @@ function startOver(live: KeepableSession, leafId: string | null): void {
   const { state, diagnostics, compaction } = live
   state.leafId = leafId
   state.acknowledgedLeafId = leafId
+  state.sure = state.acknowledged
   state.reported.clear()
   diagnostics.length = 0
   Object.assign(compaction, { failures: 0, unknownModel: undefined, stuck: undefined })

@@ -23,6 +23,11 @@ export interface Head {
    * {@link SessionStorage.replace}. Compared as an opaque string.
    */
   readonly log: string
+  /**
+   * The mark of the log's last line, see `lineMark`: with it an append is refused if the log ends in another line, as after an older copy was
+   * put back and continued. Without it, here or in the store, only `next` and `log` are compared.
+   */
+  readonly mark?: number
 }
 
 /** One stored part of a log, in adapters that keep a log in several files or objects. */

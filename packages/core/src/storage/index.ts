@@ -36,7 +36,7 @@ export { type Defined, defineStorage } from "./define.ts"
 
 // Parts of adapters: connecting, heads, pages of lines, watching, and calls beyond the contract.
 export { type Connection, type ConnectionSource, connectOnce } from "./connect.ts"
-export { checkExpect, headAfter, newLog, rangeIn } from "./head.ts"
+export { checkExpect, headAfter, headAt, isSameLine, lineMark, newLog, rangeIn } from "./head.ts"
 export {
   afterDamage,
   type FindWindow,

@@ -3,6 +3,7 @@ import { isThenable } from "./calls.ts"
 import { checkSessionId } from "./checks.ts"
 import type { Head } from "./contract.ts"
 import type { Watch } from "./adapter.ts"
+import { isSameLine } from "./head.ts"
 import { onAbort } from "./signals.ts"
 
 export interface WatchSource {
@@ -53,14 +54,15 @@ export function watchHeads({ head, subscribe, interval }: WatchSource): Watch {
       const unsubscribe = subscribe(session, changed, end)
       const offs = [closing, ...(signal === undefined ? [] : [signal])].map((one) => onAbort(one, end))
       try {
-        if (notified) yield { next: last.next, log: last.log }
+        if (notified) yield headOnly(last)
         while (isActive()) {
           const current = await call(what, undefined, () => head(session))
           if (current === undefined || !isActive()) return
-          if (current.next === last.next && current.log === last.log) await nextNotification()
+          if (current.next === last.next && current.log === last.log && isSameLine(current, last))
+            await nextNotification()
           else {
             last = current
-            yield { next: current.next, log: current.log }
+            yield headOnly(current)
           }
         }
       } catch (error) {
@@ -96,4 +98,8 @@ export function watchHeads({ head, subscribe, interval }: WatchSource): Watch {
       }),
     }
   }
+}
+
+function headOnly({ next, log, mark }: Head): Head {
+  return mark === undefined ? { next, log } : { next, log, mark }
 }

@@ -174,11 +174,16 @@ export function acknowledgeDeferred(item: PendingAppend): void {
   item.callers = []
 }
 
+/** A turn that started over would hide what is gone. */
+function isLoss(error: Error & { readonly lost?: unknown }): boolean {
+  return error.lost !== undefined
+}
+
 /** The append is not in the log, and never will be. */
 export function refuse(item: PendingAppend, error: unknown): void {
   if (item.opens !== undefined) {
     item.opens.phase = "unopened"
-    item.opens.conflicted ||= item.policy === "retry-turn" && hasCode(error, "conflict")
+    item.opens.conflicted ||= item.policy === "retry-turn" && hasCode(error, "conflict") && !isLoss(error)
   }
   for (const { reject } of item.callers) reject(error)
 }

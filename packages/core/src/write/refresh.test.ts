@@ -14,6 +14,9 @@ import {
 import type { Session } from "../session/types.ts"
 import type { Chunk } from "../storage/contract.ts"
 
+/** A reader may see lines of a write that then fails. */
+const PREFIX = { faulty: { capabilities: { atomicBatch: "prefix" } } } as const
+
 /** The entries that were reported as another writer's, and the other branches that were reported. */
 function heard(session: Session): { readonly foreign: string[]; readonly diverged: string[] } {
   const events = { foreign: [] as string[], diverged: [] as string[] }
@@ -193,7 +196,10 @@ test("a log that was replaced by a migration is read again, and what is new in i
 })
 
 test("lines that were read of a write that then failed leave memory, even if others have taken their place", async () => {
-  const { one, two, location } = await twoWriters({}, [user("start", "0")])
+  const location = createMemoryLocation()
+  const one = await createWriter(location, PREFIX).sessions.create({ id: "s" })
+  await one.append(user("start", "0"))
+  const two = await createWriter(location, PREFIX).sessions.open("s")
   await two.append(user("b", "b"))
   await one.refresh()
   expect(one.leafId).toBe("b")

@@ -1,10 +1,12 @@
 /** Reads the end of a stored log after an append that did not succeed, and compares it with the session in memory. */
 import { encodeHeader, parseLine } from "../format/line.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
+import type { Entry } from "../format/entry.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import { readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import type { FoundLines, SessionState } from "./session-state.ts"
+import { headAt, lineMark } from "../storage/head.ts"
 import { retryOn, TRIES } from "../storage/retry.ts"
 import { type LogEnd, readEnd } from "./writer.ts"
 
@@ -12,15 +14,21 @@ export interface ResolveContext {
   readonly id: string
   readonly storage: SessionStorage
   readonly state: SessionState
-  /** Loads the log that replaced this session's, if it is its own, rewritten; returns whether it was. */
-  reload(): Promise<boolean>
+  /** Loads the log that replaced this session's, if it is its own, rewritten, or `cut`: has lost lines. Returns whether it was. */
+  reload(cut?: boolean): Promise<boolean>
 }
 
 /** Entries that were not known before. */
 export type RemoteLines =
   | ({ readonly kind: "lines" } & FoundLines)
-  /** The log was rewritten, and is loaded; these of its entries are new. */
-  | { readonly kind: "reloaded"; readonly from: Seq; readonly slots: readonly EntrySlot[] }
+  /** The log was rewritten or, with `lost`, has lost lines, and is loaded; these of its entries are new. */
+  | {
+      readonly kind: "reloaded"
+      readonly from: Seq
+      readonly slots: readonly EntrySlot[]
+      /** The entries that this session had appended and that are gone. */
+      readonly lost?: readonly Entry[]
+    }
 
 export type Resolved =
   | RemoteLines
@@ -60,20 +68,32 @@ function isHeldLine(log: EntryLog, seq: Seq, line: string): boolean {
   return held === undefined || parseLine(line).record?.["id"] === held.id
 }
 
-/** Whether a line can be the last acknowledged one. */
-export function isHeldEnd({ log, acknowledged }: SessionState, line: string | undefined): boolean {
-  return line !== undefined && isHeldLine(log, acknowledged - 1, line)
+/** Whether a line can be the last acknowledged one. Without a mark its id says it. */
+export function isHeldEnd({ log, acknowledged, head }: SessionState, line: string | undefined): boolean {
+  if (line === undefined) return false
+  return head?.mark === undefined ? isHeldLine(log, acknowledged - 1, line) : head.mark === lineMark(line)
 }
 
-/** Lines that were read are no longer there: a reader may see a write under way that then fails. */
-async function resolveCut({ id, storage, state }: ResolveContext, end: LogEnd): Promise<Resolved> {
+/** The last acknowledged line is no longer there. Lines that may be of a write that then failed are dropped without a word. */
+async function resolveCut(context: ResolveContext, end: LogEnd): Promise<Resolved> {
+  const { id, storage, state } = context
   const { from } = state.log
-  if (end.head.next < from) return { kind: "gone" }
   const lines = await readLines(storage, id, { from, to: end.head.next, log: end.head.log })
-  const known = Math.min(lines.length, state.acknowledged - from)
+  // The last one is another, even if it has the same id.
+  const known = Math.min(lines.length, state.acknowledged - 1 - from)
   let same = 0
   while (same < known && isHeldLine(state.log, from + same, lines[same] as string)) same++
-  return toLines(state, lines.slice(same), from + same, end)
+  const cut = from + same
+  if (cut >= state.sure) return toLines(state, lines.slice(same), cut, end)
+  const own = state.disown(cut)
+  if (!(await context.reload(true))) return { kind: "gone" }
+  const { log, acknowledged } = state
+  const lost = own.filter((entry) => log.find(entry.id) === undefined)
+  return { kind: "reloaded", from: cut, slots: slotsOf(log, Math.max(cut, log.from), acknowledged), lost }
+}
+
+function slotsOf(log: EntryLog, from: Seq, to: Seq): EntrySlot[] {
+  return Array.from({ length: Math.max(0, to - from) }, (_, index) => log.at(from + index))
 }
 
 async function resolveReplaced(context: ResolveContext): Promise<Resolved> {
@@ -81,14 +101,17 @@ async function resolveReplaced(context: ResolveContext): Promise<Resolved> {
   const { log, acknowledged } = state
   // A log without entries cannot be told from one that was created again.
   if (state.lastAcknowledgedId === null || !(await context.reload())) return { kind: "gone" }
+  for (const { id } of state.disown(0, log)) {
+    const seq = state.log.find(id)
+    if (seq !== undefined) state.appended(seq, seq + 1)
+  }
   let from = state.acknowledged
   for (; from > state.log.from; from--) {
     const id = state.log.at(from - 1)?.id
     const before = id === undefined ? undefined : log.find(id)
     if (before !== undefined && before < acknowledged) break
   }
-  const slots = Array.from({ length: state.acknowledged - from }, (_, index) => state.log.at(from + index))
-  return { kind: "reloaded", from, slots }
+  return { kind: "reloaded", from, slots: slotsOf(state.log, from, state.acknowledged) }
 }
 
 /** The stored lines from `from` on, which other writers may have appended. */
@@ -96,7 +119,7 @@ export function toLines(
   state: SessionState,
   lines: readonly string[],
   from: Seq,
-  { head }: Pick<LogEnd, "head">,
+  { head: { log, bytes } }: Pick<LogEnd, "head">,
 ): RemoteLines & { readonly kind: "lines" } {
   const damaged = (): boolean => (state.hasDamage = true)
   const slots = lines.map((line, index) => {
@@ -104,5 +127,7 @@ export function toLines(
     if (slot !== undefined && (state.log.find(slot.id) ?? from) < Math.min(from, state.acknowledged)) damaged()
     return slot
   })
-  return { kind: "lines", from, slots, head: { next: from + lines.length, log: head.log }, bytes: head.bytes }
+  const last = lines.at(-1)
+  const head = last === undefined && from === state.acknowledged ? state.head : headAt(from + lines.length, log, last)
+  return { kind: "lines", from, slots, head: head as Head, bytes }
 }

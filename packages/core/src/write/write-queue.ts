@@ -2,12 +2,13 @@
  * The append queue of one session: one batch is in flight, and the appends that arrive meanwhile form the next. It handles batches that
  * fail, that have an unknown outcome, or that conflict with another writer's. Rules: `docs/contract.md`, "The append queue".
  */
-import { hasCode } from "../format/errors.ts"
+import { hasCode, type SessionError } from "../format/errors.ts"
 import { encodeHeader } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Divergence } from "../log/diverged.ts"
 import type { LogStore } from "../log/loaded-log.ts"
 import { tick } from "../storage/clock.ts"
+import { isSameLine } from "../storage/head.ts"
 import { onAbort } from "../storage/signals.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { applyRemote } from "./reconcile.ts"
@@ -16,6 +17,7 @@ import {
   behindUnknown,
   gone,
   idTaken,
+  linesLost,
   notStored,
   otherWriter,
   taken,
@@ -190,10 +192,14 @@ export class WriteQueue {
     const { head } = state
     try {
       if (head === undefined) throw notStored(context)
-      if (!waiting.every(({ seen }) => seen?.next === head.next && seen.log === head.log)) {
+      if (!waiting.every(({ seen }) => seen?.next === head.next && seen.log === head.log && isSameLine(seen, head))) {
         const end = await readEnd(storage, id, head)
         const isHeld = end?.head.log === head.log && end.lines.length === 1 && isHeldEnd(state, end.lines[0])
-        if (!isHeld && !(await this.#resolve(end))) throw vanished(context)
+        if (isHeld) state.sure = state.acknowledged
+        else {
+          const error = await this.#resolve(end)
+          if (error !== undefined) throw error
+        }
         // The storage answers, so outcomes that are unknown can be found out.
         this.#resting = false
       }
@@ -331,28 +337,38 @@ export class WriteQueue {
     this.#context.acknowledged(seqs, head)
   }
 
-  /** The log ends otherwise than expected: takes over what it has, and decides what becomes of everything pending. False: it is gone. */
-  async #resolve(end: LogEnd | undefined): Promise<boolean> {
+  /**
+   * The log ends otherwise than expected: takes over what it has, and decides what becomes of everything pending. Returns the error if it
+   * is gone, or has lost lines that were acknowledged.
+   */
+  async #resolve(end: LogEnd | undefined): Promise<SessionError | undefined> {
     const context = this.#context
     const resolved = await resolveEnd(context, end)
     if (resolved.kind === "gone" || resolved.kind === "taken") {
       for (const item of this.#items) requeue(item)
       context.store.outdated = resolved.kind === "gone"
       this.#fail(0, resolved.kind === "gone" ? gone(context) : taken(context), true)
-      return false
+      return vanished(context)
     }
     await this.#hashed(resolved)
-    const change = applyRemote(context.state, this.#items, resolved, context.midTurn)
-    const { committed, refused, ownSeqs, foreign, divergence } = change
+    const { state } = context
+    const lost = resolved.kind === "reloaded" && resolved.lost ? linesLost(context, resolved.lost) : undefined
+    const items = this.#items
+    const change = applyRemote(state, lost ? [] : items, resolved, context.midTurn)
+    const { committed, ownSeqs, foreign, divergence } = change
     this.#items = [...change.pending]
-    const head = context.state.head as Head
+    if (resolved.kind === "lines")
+      state.sure = context.storage.capabilities.atomicBatch === "all" ? state.acknowledged : resolved.from
+    for (const seq of ownSeqs) state.appended(seq, seq + 1)
+    const head = state.head as Head
     for (const item of committed) acknowledge(item, head)
     if (ownSeqs.length > 0) context.acknowledged(ownSeqs, head)
     // Before the refusals: a turn whose own append is refused learns of the conflict from that.
     if (foreign.length > 0) context.foreign(foreign)
-    this.#leave(refused, change.taken === undefined ? otherWriter(context) : idTaken(context.id, change.taken))
+    const refusal = change.taken === undefined ? otherWriter(context) : idTaken(context.id, change.taken)
+    this.#leave(lost ? items : change.refused, lost ?? refusal)
     if (divergence !== undefined) context.diverged(divergence)
-    return true
+    return lost
   }
 
   /** Waits for the blobs of appends whose ids are among the found lines: without the hashes the contents cannot be compared. */

@@ -5,6 +5,7 @@
 import { backoff } from "../storage/clock.ts"
 import type { CallOptions, Head, HeadInfo, SessionStorage, StorageAppendOptions } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
+import { headAt } from "../storage/head.ts"
 import { hasCode } from "../format/errors.ts"
 import { readLines, replaced } from "../log/loaded-log.ts"
 import { TRIES } from "../storage/retry.ts"
@@ -95,7 +96,7 @@ async function writeAgain(
       left = lines.slice(own)
       // Lines of a write that then fails may be seen and vanish again.
       expect = o.expect
-      if (end !== undefined && own > 0) expect = { next: end.head.next, log: end.head.log }
+      if (end !== undefined && own > 0) expect = headAt(end.head.next, end.head.log, end.lines.at(-1))
       if (expect !== 0 && left.length === 0) return { kind: "committed", head: expect }
       // The rest gets all its tries: each time there is less of it.
       if (own > arrived) attempt = 0

@@ -3,9 +3,10 @@
  * needs.
  */
 import type { Seq } from "@sessions/core/storage"
-import { countLines } from "./count.ts"
+import { countLines, findBack } from "./count.ts"
 import { type Files, READ } from "../disk/files.ts"
 import { below, parsePartName, type PartName } from "../disk/layout.ts"
+import { readFully } from "../disk/small-files.ts"
 import { checkBefore, loadIndex, type LineOffset, INDEX_INTERVAL_BYTES } from "./sparse-index.ts"
 import type { Metadata } from "./metadata.ts"
 
@@ -223,6 +224,21 @@ export function isUnchangedPart(files: Files, folder: string, { part, stamp }: O
   if (stamp.size !== part.end.offset || stamp.at - stamp.mtimeMs < STAMP_STEP_MS) return false
   const stat = files.lstat(below(folder, part.name))
   return stat?.size === stamp.size && stat.mtimeMs === stamp.mtimeMs && stat.ino === stamp.ino
+}
+
+/** The last line of the parts, which are in log order. Undefined if there is none. */
+export function lastLine(
+  files: Files,
+  folder: string,
+  parts: readonly { readonly name: string; readonly bytes: number }[],
+): string | undefined {
+  const part = parts.findLast(({ bytes }) => bytes > 0)
+  if (part === undefined) return undefined
+  return withFile(files, below(folder, part.name), (fd) => {
+    const start = findBack(files, fd, 0, part.bytes, 1) ?? 0
+    // A line that is not UTF-8 is no line that a writer has seen.
+    return readFully(files, fd, start, part.bytes - 1 - start).toString("utf8")
+  })
 }
 
 export function withFile<T>(files: Files, path: string, use: (fd: number) => T): T {

@@ -3,7 +3,7 @@
  * previous one of the same log only saves counting again.
  */
 import { dirname } from "node:path"
-import { type HeadInfo, type Seq, StorageError } from "@sessions/core/storage"
+import { type Head, type HeadInfo, lineMark, type Seq, StorageError } from "@sessions/core/storage"
 import { isMissing } from "../disk/errors.ts"
 import type { Files } from "../disk/files.ts"
 import { isFolderOrNothing, readStart } from "../disk/small-files.ts"
@@ -17,6 +17,7 @@ import {
   closedParts,
   countPart,
   isUnchangedPart,
+  lastLine,
   listParts,
   type Opened,
   openPart,
@@ -69,6 +70,29 @@ export function toHeadInfo(view: LogView): Omit<HeadInfo, "info"> {
     parts: view.parts.map((part) => ({ from: part.from, bytes: part.end.offset, at: below(view.folder, part.name) })),
     ...(view.torn > 0 ? { torn: view.torn } : {}),
   }
+}
+
+const heads = new WeakMap<LogView, Head>()
+
+/** The head with the mark of the last line, which is read once for a view. */
+export function markedHead(files: Files, view: LogView): Head {
+  let head = heads.get(view)
+  if (head !== undefined) return head
+  const { next, log, folder, parts } = view
+  try {
+    const line = lastLine(
+      files,
+      folder,
+      parts.map(({ name, end }) => ({ name, bytes: end.offset })),
+    )
+    head = line === undefined ? { next, log } : { next, log, mark: lineMark(line) }
+  } catch (error) {
+    // The session was deleted since.
+    if (!isMissing(error)) throw error
+    head = { next, log }
+  }
+  heads.set(view, head)
+  return head
 }
 
 /**

@@ -3,14 +3,14 @@
  * synchronous.
  */
 import { join } from "node:path"
-import { type Head, type Seq, StorageError } from "@sessions/core/storage"
+import { type Head, headAt, isSameLine, type Seq, StorageError } from "@sessions/core/storage"
 import { type EncodedLines, indexBatch } from "../log/count.ts"
 import { toStorageError } from "../disk/errors.ts"
 import { APPEND, type Files } from "../disk/files.ts"
 import { FILE_MODE, METADATA_FILE, type PartName } from "../disk/layout.ts"
 import type { LineOffset } from "../log/sparse-index.ts"
 import type { Metadata, StoredInfo } from "../log/metadata.ts"
-import { countPart } from "../log/parts.ts"
+import { countPart, lastLine } from "../log/parts.ts"
 import { type LogView, lastPart } from "../log/view.ts"
 
 export interface OpenLog {
@@ -23,6 +23,8 @@ export interface OpenLog {
   /** Of the last part; grows with each batch. */
   readonly offsets: LineOffset[]
   next: Seq
+  /** The last line; undefined until it is asked for it. */
+  last: string | undefined
   /** Of the last part's file. */
   size: number
   /** Its modification time at the last `fstat`. */
@@ -43,6 +45,7 @@ export function openLog(files: Files, view: LogView): OpenLog {
     closed: view.parts.slice(0, -1).map(({ name, from, end }) => ({ name, from, bytes: end.offset })),
     offsets: [...part.offsets],
     next: view.next,
+    last: undefined,
     size: part.end.offset,
     touchedAt: view.stamp.mtimeMs,
   }
@@ -91,6 +94,7 @@ export function writeBatch(files: Files, log: OpenLog, batch: EncodedLines): voi
   indexBatch(log.offsets, log.size, log.next, batch)
   log.size += length
   log.next += lines.length
+  log.last = lines.at(-1)
   // The path is built only if the clock was set back: building it takes a third of the time of the write.
   if (isBack(log.touchedAt)) keepTime(files, pathOf(log), log.touchedAt)
 }
@@ -100,17 +104,20 @@ export function pathOf(log: OpenLog): string {
 }
 
 export function toHead(log: OpenLog): Head {
-  return { next: log.next, log: log.log }
+  return headAt(log.next, log.log, log.last)
 }
 
 /** Returns the log if it has the expected head, else throws `conflict`. */
-export function checkExpect(log: OpenLog | undefined, expect: Head | 0, session: string): OpenLog {
+export function checkExpect(files: Files, log: OpenLog | undefined, expect: Head | 0, session: string): OpenLog {
   if (log === undefined) throw conflict(session, "there is no such session", undefined)
   if (expect === 0) throw conflict(session, "it exists already", pathOf(log))
   if (log.log !== expect.log) throw conflict(session, "its log was deleted or replaced meanwhile", pathOf(log))
   if (log.next !== expect.next) {
     throw conflict(session, `its next line is ${log.next}, not ${expect.next}: another writer was there`, pathOf(log))
   }
+  log.last ??= lastLine(files, log.folder, [...log.closed, { name: log.part.name, bytes: log.size }])
+  if (!isSameLine(toHead(log), expect))
+    throw conflict(session, "it ends in another line, as after an older copy was put back", pathOf(log))
   return log
 }
 

@@ -7,6 +7,7 @@ import { withLock } from "../lock/with-lock.ts"
 import { discard, syncFolder } from "../disk/small-files.ts"
 import { leftoversOf, moveToTrash, purge } from "../disk/trash.ts"
 import { listParts } from "../log/parts.ts"
+import { markedHead } from "../log/view.ts"
 
 /** Whether there is anything to delete, so that deleting nothing creates no files. */
 export function isAnythingLeft({ files, layout }: Deps, paths: SessionPaths): boolean {
@@ -24,7 +25,10 @@ interface RemoveOptions {
 export function removeSession(deps: Deps, paths: SessionPaths, { signal, expect }: RemoveOptions): Promise<Deleted> {
   const { files, layout, lockTimeout } = deps
   return withLock(files, paths.docsLock, { timeout: lockTimeout, signal }, async () => {
-    if (expect !== undefined) checkExpect(deps.view(paths.session), expect)
+    if (expect !== undefined) {
+      const view = deps.view(paths.session)
+      checkExpect(view && markedHead(files, view), expect)
+    }
     let size = { bytes: 0, parts: 0 }
     if (files.lstat(paths.folder)?.isDirectory() === true) {
       size = measure(deps, paths)

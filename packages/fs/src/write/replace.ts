@@ -1,6 +1,14 @@
 /** Replaces the whole log of a session and keeps its documents. */
 import { join } from "node:path"
-import { batchBytes, type CallOptions, type Chunk, checkSignal, type Head, StorageError } from "@sessions/core/storage"
+import {
+  batchBytes,
+  type CallOptions,
+  type Chunk,
+  checkSignal,
+  type Head,
+  isSameLine,
+  StorageError,
+} from "@sessions/core/storage"
 import type { Deps } from "../deps.ts"
 import { isMissing } from "../disk/errors.ts"
 import { CREATE } from "../disk/files.ts"
@@ -21,7 +29,7 @@ import {
 } from "../disk/small-files.ts"
 import { swapIn } from "../disk/swap.ts"
 import { toLeftoverName } from "../disk/trash.ts"
-import { loadView, type LogView } from "../log/view.ts"
+import { loadView, type LogView, markedHead } from "../log/view.ts"
 
 /**
  * Call under the session's lock. The new log is complete, synced and counted before one rename puts it in place; a failure before
@@ -79,7 +87,8 @@ async function syncSwap({ root }: Deps, { session }: SessionPaths): Promise<void
 
 function checkExpect(deps: Deps, session: string, expect: Head): LogView {
   const view = deps.view(session)
-  if (view?.log === expect?.log && view?.next === expect?.next && view !== undefined) return view
+  const isSame = view !== undefined && view.log === expect.log && view.next === expect.next
+  if (isSame && isSameLine(markedHead(deps.files, view), expect)) return view
   throw new StorageError("conflict", `Session ${session} was not replaced: its log is not the one that was expected.`, {
     session,
   })
@@ -96,6 +105,7 @@ async function build(deps: Deps, fresh: string, chunks: AsyncIterable<Chunk>, up
     closed: [],
     offsets: [{ offset: 0, seq: 0 }],
     next: 0,
+    last: undefined,
     size: 0,
     touchedAt: updatedAt,
   }

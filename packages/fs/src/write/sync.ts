@@ -80,6 +80,7 @@ export async function syncBatch(deps: Deps, session: string, log: OpenLog, befor
     }
     log.size = before.size
     log.next = before.next
+    log.last = undefined
     while ((log.offsets.at(-1)?.offset ?? 0) > before.size) log.offsets.pop()
     throw deps.error(error, "sync the log", session, pathOf(log))
   }

@@ -7,6 +7,7 @@ import {
   checkSignal,
   hasStorageCode,
   type Head,
+  headAt,
   type Seq,
   StorageError,
   unlessAborted,
@@ -77,7 +78,7 @@ export class SessionWriter {
     const log = this.#log
     const isReady = this.idle && this.#checked && this.#broken === undefined && this.#deps.durability === "os"
     if (isReady && log !== undefined && this.#lease.refresh() === "held" && this.#isCurrent(log)) {
-      checkExpect(log, o.expect, this.#session)
+      checkExpect(this.#deps.files, log, o.expect, this.#session)
       const batch = encodeBatch(lines)
       if (this.#fits(log, batch)) return this.#writeAtOnce(log, batch, o)
     }
@@ -122,7 +123,7 @@ export class SessionWriter {
         fate.sent = true
         return await this.#create(lines, o)
       }
-      let log = checkExpect(this.#log, o.expect, this.#session)
+      let log = checkExpect(this.#deps.files, this.#log, o.expect, this.#session)
       let batch = encodeBatch(lines)
       if (!this.#fits(log, batch)) {
         log = await this.#roll(log)
@@ -163,6 +164,8 @@ export class SessionWriter {
 
   async #refreshLog(): Promise<void> {
     if (this.#checked && this.#log !== undefined && this.#isCurrent(this.#log)) return
+    // Its file may have been written again, to the same length.
+    if (this.#log !== undefined) this.#log.last = undefined
     const view = this.#deps.view(this.#session)
     if (view === undefined) this.#closeLog()
     else if (this.#log === undefined || !isViewOf(this.#deps.files, this.#log, view)) await this.#open(view)
@@ -210,7 +213,7 @@ export class SessionWriter {
     const log = await createLog({ files, layout, root, paths: this.#paths, bytes, durable, checkHeld: this.#checkHeld })
     this.#openCreated(log, lines.length, o.info)
     this.#deps.notifier.emit(this.#session)
-    return { next: lines.length, log }
+    return headAt(lines.length, log, lines.at(-1))
   }
 
   /** The session exists by now, so an error here must not fail this append; the next one opens the log again. */

@@ -19,8 +19,8 @@ export interface Append extends AppendHead {
   readonly content: readonly string[]
 }
 
-/** Reads the body of an append; 400 if it is none, or was cut off. */
-export function toAppend(body: Uint8Array): Append {
+/** Reads the body of an append; 400 if it is none, or was cut off. `mark`: of the line that its lines follow, if the client has sent it. */
+export function toAppend(body: Uint8Array, mark: number | undefined): Append {
   const [first = "", ...content] = toText(body).split("\n")
   // The text behind the last LF.
   const rest = content.pop()
@@ -33,7 +33,8 @@ export function toAppend(body: Uint8Array): Append {
   const { success, data } = appendHead.safeParse(json)
   if (!success) throw invalid('The first line of the body must be {"expect", "lines", "info"?}.')
   if (rest !== "" || content.length !== data.lines) throw invalid("The body does not have as many lines as it says.")
-  return { ...data, content }
+  const { expect } = data
+  return { ...data, content, expect: expect === 0 || mark === undefined ? expect : { ...expect, mark } }
 }
 
 /**

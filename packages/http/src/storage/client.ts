@@ -9,6 +9,7 @@ import {
   type Deleted,
   defineStorage,
   type Head,
+  headAt,
   type HeadInfo,
   type ListedSession,
   type OptionNames,
@@ -160,6 +161,7 @@ function create(
         {
           method: "POST",
           path: `/sessions/${session}/lines`,
+          query: { mark: expect === 0 ? undefined : expect.mark },
           type: LINES_TYPE,
           body: linesBody({ expect: known, lines: lines.length, ...(info !== undefined && { info }) }, lines),
           isUndone: async () => {
@@ -169,7 +171,7 @@ function create(
         },
         json<Head>((head) => isHead(head) && head.next === next && (known === 0 || head.log === known.log)),
       )
-      return { next, log }
+      return headAt(next, log, lines.at(-1))
     },
 
     read: (session, range, { signal }) => readPages(checked, session, range, signal),

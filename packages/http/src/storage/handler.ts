@@ -27,6 +27,7 @@ import { readPage } from "./page.ts"
 import { BLOB_TYPE, LINES_TYPE, NO_SUCH_BLOB } from "./protocol.ts"
 import {
   blobQuery,
+  appendQuery,
   deleteQuery,
   documentsQuery,
   headQuery,
@@ -225,7 +226,7 @@ async function append<P>(call: StorageCall<P>, session: string): Promise<Respons
   const { request, storage, limits, id, quota } = call
   const { batchBytes, bytesPerSecond } = limits
   const body = await readBytes(request, LINES_TYPE, { bytes: batchBytes + APPEND_HEAD_BYTES, bytesPerSecond })
-  const lines = toAppend(body)
+  const lines = toAppend(body, readQuery(call.url, appendQuery).mark)
   const room = { bytes: bytesOfLines(lines.content), ...(lines.expect === 0 && { sessions: 1 }) }
   return json(200, await quota.within(storage, storage, room, () => appendLines(storage, session, lines, id)))
 }

@@ -16,6 +16,7 @@ const text = z.string()
 const head = z.object({ next: z.int(), log: z.string() })
 const headInfo = z.object({
   ...head.shape,
+  mark: z.int().optional(),
   bytes: z.int(),
   updatedAt: z.number().meta({ description: "Milliseconds since the epoch." }),
   parts: z.array(z.object({ from: z.int(), bytes: z.int() })).optional(),
@@ -44,6 +45,8 @@ export const deleteQuery = z
   .refine((query) => (query.next === undefined) === (query.log === undefined), "`next` and `log` come together")
 export const sweepQuery = z.strictObject({ dryRun: z.literal("true").optional() })
 export const headQuery = z.strictObject({ first: z.literal("true").optional() })
+// Of the line before those in the body. Not in the body: handlers of older versions refuse a field there, and ignore this.
+export const appendQuery = z.object({ mark: whole.optional() })
 export const linesQuery = z.strictObject({
   from: whole.optional(),
   to: whole.optional(),
@@ -116,7 +119,8 @@ export const storageRoutes = [
     action: "append",
     method: "POST",
     path: "/sessions/:session/lines",
-    summary: "Append lines behind the expected head",
+    summary: "Append lines behind the expected head, with `mark` only if its line has this mark",
+    query: appendQuery,
     body: { description: "This as a line of JSON, then the lines.", type: LINES_TYPE, schema: appendHead },
     answers: { 200: { description: "The new head.", schema: head } },
   },

@@ -9,8 +9,8 @@ export async function getHead(tx: ReadTransaction | WriteTransaction, session: s
   return row === undefined ? undefined : checkHeadRow(row, session)
 }
 
-export function toHeadInfo({ log, next, bytes, updatedAt, info }: HeadRow): HeadInfo {
-  return { next, log, bytes, updatedAt, ...(info !== undefined && { info }) }
+export function toHeadInfo({ log, next, bytes, updatedAt, mark, info }: HeadRow): HeadInfo {
+  return { next, log, bytes, updatedAt, ...(mark !== undefined && { mark }), ...(info !== undefined && { info }) }
 }
 
 /** The `updatedAt` of a write that replaces `row`: not before the last one, even if the clock was set back. */

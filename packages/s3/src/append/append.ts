@@ -2,11 +2,11 @@
  * Appends a batch: one conditional PUT replaces the tail by one that has the new lines. Any answer but success is resolved by
  * reading the tail. A tail that grows too large is sealed first: its oldest lines are written as segments.
  */
-import type { Head } from "@sessions/core/storage"
+import { type Head, headAt, isSameLine } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
 import { emptyManifest, type Manifest, type Segment, tailBytesOf } from "../format/manifest.ts"
-import { ABSENT, encodeTail, etagOf, type LiveTail, type Tail } from "../format/tail.ts"
+import { ABSENT, encodeTail, etagOf, headOf, type LiveTail, type Tail } from "../format/tail.ts"
 import { ObjectStoreError } from "../object-store/object-store.ts"
 import { storageError, toStorageError } from "../requests/errors.ts"
 import { type Backoff, isRetryable, provesNotWritten, startBackoff } from "../requests/retry.ts"
@@ -71,7 +71,7 @@ export async function append(
     const failure = await put(deps, session, tail, next)
     if (failure === undefined) {
       await removeUnnamed(deps, session, pending, next.manifest)
-      return { next: next.manifest.next, log: next.manifest.log }
+      return headAt(next.manifest.next, next.manifest.log, batch.lines.at(-1))
     }
     attempts = { any: true, uncertain: attempts.uncertain || !failure.certain, base: tail }
     const now = await fetchAfterFailure(deps, session, failure, attempts, backoff)
@@ -96,7 +96,12 @@ async function firstTail(
   const { tails, conditionalWrites } = deps
   const cached = tails.cached(session)
   if (expect !== 0) {
-    const usable = cached?.kind === "live" && cached.manifest.log === expect.log && cached.manifest.next >= expect.next
+    // One that ends in another line may have been read before an older version was put back.
+    const usable =
+      cached?.kind === "live" &&
+      cached.manifest.log === expect.log &&
+      (cached.manifest.next > expect.next ||
+        (cached.manifest.next === expect.next && isSameLine(headOf(cached), expect)))
     return usable ? cached : tails.fetch(session, signal, backoff)
   }
   if (cached?.kind === "deleted") return cached

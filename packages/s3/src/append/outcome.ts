@@ -1,6 +1,6 @@
 /** Decides from the tail whether an append was committed, conflicts, or has to be sent (again). Pure. */
-import type { Head } from "@sessions/core/storage"
-import { type LiveTail, mayBeFirstCreation, type Tail } from "../format/tail.ts"
+import { type Head, headAt, isSameLine } from "@sessions/core/storage"
+import { headOf, type LiveTail, mayBeFirstCreation, type Tail } from "../format/tail.ts"
 import type { Batch } from "./batch.ts"
 
 /** The requests sent for an append so far. */
@@ -28,11 +28,12 @@ export function resolveOutcome(session: string, tail: Tail, batch: Batch, attemp
     : outcomeWithoutLog(session, tail, batch, attempts)
 }
 
-function outcomeInLog(session: string, { manifest }: LiveTail, batch: Batch, attempts: Attempts): Outcome {
+function outcomeInLog(session: string, tail: LiveTail, batch: Batch, attempts: Attempts): Outcome {
   const { expect, lines, token } = batch
+  const { manifest } = tail
   const { writes, log, next } = manifest
   const from = expect === 0 ? 0 : expect.next
-  const head = { next: from + lines.length, log }
+  const head = headAt(from + lines.length, log, lines.at(-1))
   if (attempts.any && writes.some((write) => write[0] === from && write[1] === token)) {
     return { kind: "committed", head }
   }
@@ -43,9 +44,11 @@ function outcomeInLog(session: string, { manifest }: LiveTail, batch: Batch, att
     const isWithout = manifest.replaced?.log === expect.log && manifest.replaced.next === expect.next
     return { kind: attempts.uncertain && wasReplaced && !isWithout ? "unknown" : "conflict", why }
   }
-  if (next === from) return { kind: "send" }
-  const why =
-    expect === 0
+  const isEnd = next === from
+  if (isEnd && isSameLine(headOf(tail), expect as Head)) return { kind: "send" }
+  const why = isEnd
+    ? `The log of ${session} ends in another line, as after an older version of its object was put back. Read it again.`
+    : expect === 0
       ? `The session ${session} exists already.`
       : `The log of ${session} has ${next} lines, not ${from}. Read what was added and append after it.`
   const isDisplaced = (writes[0]?.[0] ?? next) > from && head.next <= next

@@ -1,4 +1,5 @@
 /** The tail, the one mutable object of a session: a manifest and the newest lines, or a tombstone once it is deleted. */
+import { type Head, headAt } from "@sessions/core/storage"
 import { TOKEN_LENGTH } from "../base/time.ts"
 import { decodeUtf8 } from "../base/utf8.ts"
 import { creationTokenOf, encodeManifest, type Manifest, parseManifest, tailBytesOf } from "./manifest.ts"
@@ -59,6 +60,11 @@ export function decodeTail(
   if (line0 !== undefined && from === 0 && line0 !== lines[0])
     return broken("its first line is not the one in its manifest")
   return { kind: "live", etag, lastModified, manifest, lines }
+}
+
+/** The head of the log, with the mark of its last line if that is in the tail. */
+export function headOf({ manifest: { next, log }, lines }: LiveTail): Head {
+  return headAt(next, log, lines.at(-1))
 }
 
 export function etagOf(tail: Tail): string | undefined {

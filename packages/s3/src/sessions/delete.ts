@@ -6,7 +6,7 @@ import { checkExpect, type Deleted, type Head } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
 import { creationTokenOf, tailBytesOf } from "../format/manifest.ts"
-import { generationOf, nextGenerationOf } from "../format/tail.ts"
+import { generationOf, headOf, nextGenerationOf } from "../format/tail.ts"
 import { createTombstone } from "../format/tombstone.ts"
 import { collectSession } from "../garbage-collection/collect.ts"
 import { listObjects, removeObjects } from "../requests/objects.ts"
@@ -30,7 +30,7 @@ export async function deleteSession(
     "delete",
     lock,
     async (tail) => {
-      if (expect !== undefined) checkExpect(tail.kind === "live" ? tail.manifest : undefined, expect)
+      if (expect !== undefined) checkExpect(tail.kind === "live" ? headOf(tail) : undefined, expect)
       if (tail.kind !== "live") return undefined
       generation = nextGenerationOf(tail.manifest, unique)
       const createdBy = creationTokenOf(tail.manifest)

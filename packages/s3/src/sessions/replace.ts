@@ -1,5 +1,5 @@
 /** Replaces the log of a session: writes the segments of the new log, then one conditional write of the tail commits it. */
-import { batchBytes, type Chunk, type Head, StorageError, utf8Length } from "@sessions/core/storage"
+import { batchBytes, type Chunk, type Head, isSameLine, StorageError, utf8Length } from "@sessions/core/storage"
 import { createToken } from "../base/time.ts"
 import {
   creationTokenOf,
@@ -8,7 +8,7 @@ import {
   MAX_FIRST_LINE_BYTES,
   type Segment,
 } from "../format/manifest.ts"
-import { encodeTail, type LiveTail, type Tail } from "../format/tail.ts"
+import { encodeTail, headOf, type LiveTail, type Tail } from "../format/tail.ts"
 import { storageError } from "../requests/errors.ts"
 import { planSeal, type SegmentPlan, writeSealed } from "../segments/seal.ts"
 import { removeSegments } from "../segments/segments.ts"
@@ -66,7 +66,13 @@ export async function replaceLog(
 }
 
 function requireHead(deps: TailDeps, session: string, tail: Tail, expect: Head): LiveTail {
-  if (tail.kind === "live" && tail.manifest.log === expect.log && tail.manifest.next === expect.next) return tail
+  if (
+    tail.kind === "live" &&
+    tail.manifest.log === expect.log &&
+    tail.manifest.next === expect.next &&
+    isSameLine(headOf(tail), expect)
+  )
+    return tail
   const message =
     tail.kind === "live"
       ? `The log of ${session} has grown or was replaced since it was read. Read it again.`
