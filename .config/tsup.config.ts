@@ -22,6 +22,8 @@ export default defineConfig((): Options => {
     // Deno resolves Node's modules by the prefix only.
     removeNodeProtocol: false,
     skipNodeModulesBundle: true,
+    // A field without a value is left to the constructor: defining it first is code on pages and work for each object.
+    tsconfig: "../../tsconfig.base.json",
     // Keeps what tsc has emitted.
     clean: ["!**/*.d.ts"],
     silent: true,

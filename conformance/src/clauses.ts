@@ -17,6 +17,7 @@ export const clauses = {
   "append.lines": "A line is a string without LF that UTF-8 can encode; an empty line or an empty batch is `invalid`.",
   "append.expect":
     "A `next` or `log` other than the stored one is `conflict`, also beyond the end and for a missing session.",
+  "append.mark": "A head with the mark of another line than the log's last one is `conflict`.",
   "append.refused":
     "Every error code except `indeterminate` means that no line of the batch is, or will be, in the log.",
   "append.acknowledged": "An append is acknowledged when it is committed, not before.",

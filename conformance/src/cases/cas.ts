@@ -1,5 +1,5 @@
 /** Cases of compare-and-set: the comparison of `expect` with the stored head. */
-import type { Head, SessionStorage } from "@sessions/core/storage"
+import { type Head, lineMark, type SessionStorage } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
 import { type Case, casesOf } from "../case/case.ts"
 import { create, expectGone, expectLog, line, linesTo, readLines } from "../helpers/lines.ts"
@@ -134,7 +134,60 @@ export const cas: readonly Case[] = casesOf("cas", [
       equalLines(await readLines(b, "a"), log, "the log as the second writer reads it")
     },
   },
+  {
+    n: 9,
+    clause: "append.mark",
+    title:
+      "an append with the mark of another line is refused with `conflict`, one with that of the last line is written",
+    async run({ storage }) {
+      const first = [line(0), long("a", "b")]
+      const { log } = await create(storage, "a", first)
+      const written = [...first]
+      // Each batch with the lines whose marks are those of others than its last one.
+      const batches: readonly (readonly [batch: string[], others: string[]])[] = [
+        [[line("é\u{1F600}")], [line("e\u{1F600}"), first[0] as string]],
+        [
+          [line(1), line(2), long("c", "d")],
+          [line(1), line(2), long("d", "d"), long("c", "c"), `${long("c", "d")}-`],
+        ],
+        [[line(3)], [line(4), long("c", "d")]],
+      ]
+      for (const [batch, others] of batches) {
+        const expect = { next: written.length, log, mark: lineMark(written.at(-1) as string) }
+        await storage.append("a", batch, { expect })
+        written.push(...batch)
+        for (const other of others) {
+          await rejects("conflict", `an append with the mark of ${other.slice(0, 40)}`, () =>
+            storage.append("a", [line("x")], { expect: { next: written.length, log, mark: lineMark(other) } }),
+          )
+        }
+      }
+      await expectLog(storage, "a", written, "after the refused appends")
+      await storage.append("a", [line("without")], { expect: { next: written.length, log } })
+      await expectLog(storage, "a", [...written, line("without")], "after an append without a mark")
+    },
+  },
+  {
+    n: 10,
+    clause: "append.mark",
+    title: "a storage that was opened again compares the marks of lines that another one has written",
+    needs: needs.reopening,
+    async run({ storage, reopen }) {
+      const { log } = await create(storage, "a", [line(0), long("a", "b")])
+      const again = await reopen()
+      await rejects("conflict", "an append with the mark of another line", () =>
+        again.append("a", [line("x")], { expect: { next: 2, log, mark: lineMark(long("a", "c")) } }),
+      )
+      await again.append("a", [line(2)], { expect: { next: 2, log, mark: lineMark(long("a", "b")) } })
+      await expectLog(again, "a", [line(0), long("a", "b"), line(2)], "after the two appends")
+    },
+  },
 ])
+
+/** A line of 600 characters whose first and last ones tell it from others. */
+function long(first: string, last: string): string {
+  return line(`${first}${"-".repeat(600)}${last}`)
+}
 
 /** Appends ten lines one by one, and retries each on the newest head after a conflict. */
 async function appendTenLines(storage: SessionStorage, name: string): Promise<{ text: string; seq: number }[]> {

@@ -1,5 +1,5 @@
 /** Mutants of `append`, `delete`, `replace` and the checks of ids. */
-import { hasStorageCode, type Head } from "@sessions/core/storage"
+import { hasStorageCode, type Head, lineMark } from "@sessions/core/storage"
 import { perLocation } from "./sound-subjects.ts"
 import { current, ids, linesOf, type Mutant, mutant } from "./mutant.ts"
 
@@ -97,6 +97,35 @@ export const writingMutants: readonly Mutant[] = [
       },
       append: (session, lines, o) =>
         real.append(session, o.expect === 0 ? [...(deleted.get(session) ?? []), ...lines] : lines, o),
+    }
+  }),
+  mutant("compares no mark", ["CAS-09", "CAS-10"], (real) => ({
+    append: (session, lines, o) =>
+      real.append(session, lines, o.expect === 0 ? o : { ...o, expect: { next: o.expect.next, log: o.expect.log } }),
+  })),
+  mutant("compares the marks of its own lines alone", ["CAS-10"], (real) => {
+    const own = new Set<string>()
+    return {
+      async append(session, lines, o) {
+        const expect = o.expect === 0 || own.has(session) ? o.expect : { next: o.expect.next, log: o.expect.log }
+        const head = await real.append(session, lines, { ...o, expect })
+        own.add(session)
+        return head
+      },
+    }
+  }),
+  mutant("takes the mark of a batch from its first line", ["CAS-09"], (real) => {
+    const marks = new Map<string, readonly [right: number, wrong: number]>()
+    return {
+      async append(session, lines, o) {
+        const [right, wrong] = marks.get(session) ?? []
+        const { mark } = o.expect === 0 ? {} : o.expect
+        const isSame = mark === undefined || right === undefined || mark === wrong || mark !== right
+        const expect = o.expect === 0 || isSame ? o.expect : { ...o.expect, mark: ~mark }
+        const head = await real.append(session, lines, { ...o, expect })
+        marks.set(session, [lineMark(lines.at(-1) ?? ""), lineMark(lines[0] ?? "")])
+        return head
+      },
     }
   }),
   mutant("deletes whatever the head is", ["DELETE-16", "DELETE-17"], (real) => ({

@@ -51,6 +51,11 @@ export function createLog(updatedAt: number): MemoryLog {
 }
 
 export function headOf(log: MemoryLog): Head {
+  return { next: log.lines.length, log: log.id }
+}
+
+/** The same with the mark of the last line. */
+export function markedHeadOf(log: MemoryLog): Head {
   return headAt(log.lines.length, log.id, log.lines.at(-1))
 }
 

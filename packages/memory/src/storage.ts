@@ -22,6 +22,7 @@ import {
   createLog,
   createMemoryLocation,
   headOf,
+  markedHeadOf,
   type MemoryLocation,
   type MemoryLog,
   notify,
@@ -75,7 +76,7 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): Session
 
     append(session, lines, { expect, info }) {
       const stored = location.logs.get(session)
-      checkExpect(stored && headOf(stored), expect)
+      checkExpect(stored && markedHeadOf(stored), expect)
       const log = stored ?? createLog(0)
       write(log, lines)
       log.updatedAt = timestamp(location, clock)
@@ -98,7 +99,7 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): Session
 
     delete(session, { expect }) {
       const log = location.logs.get(session)
-      if (expect !== undefined) checkExpect(log && headOf(log), expect)
+      if (expect !== undefined) checkExpect(log && markedHeadOf(log), expect)
       location.logs.delete(session)
       deleteDocumentsOf(location, session)
       notify(location, session, "deleted")
@@ -114,7 +115,7 @@ export function createMemoryStorage(options: MemoryStorageOptions = {}): Session
       const log = createLog(0)
       for await (const { lines } of chunks) write(log, lines)
       const old = location.logs.get(session)
-      checkExpect(old && headOf(old), expect)
+      checkExpect(old && markedHeadOf(old), expect)
       log.updatedAt = timestamp(location, clock)
       location.logs.set(session, log)
       notify(location, session, "changed")
@@ -183,7 +184,7 @@ function newestFirst(location: MemoryLocation): ListedSession[] {
 
 function headInfoOf(log: MemoryLog): HeadInfo {
   const { bytes, updatedAt, info } = log
-  const { next, log: id, mark } = headOf(log)
+  const { next, log: id, mark } = markedHeadOf(log)
   return { next, log: id, ...(mark !== undefined && { mark }), bytes, updatedAt, ...(info !== undefined && { info }) }
 }
 

@@ -1,7 +1,8 @@
 /** Appends: one statement that compares and advances the head, and inserts the lines. */
 import {
   checkExpect,
-  headAt,
+  type Head,
+  lineMark,
   MAX_CHUNK_BYTES,
   newLog,
   type StorageAdapter,
@@ -106,14 +107,15 @@ export function createAppend(db: Database, tables: Tables, head: ReadHead): Stor
     const contents = toBatch(lines)
     const append = newLog()
     const log = expect === 0 ? newLog() : expect.log
-    const after = headAt((expect === 0 ? 0 : expect.next) + lines.length, log, lines.at(-1))
+    const after: Head = { next: (expect === 0 ? 0 : expect.next) + lines.length, log }
+    const mark = lineMark(lines.at(-1) as string)
     const values = [
       ...insertValues(append, contents),
       id,
       log,
       info === undefined ? null : toUtf8(info),
       lines.length,
-      after.mark,
+      mark,
     ]
     if (expect !== 0) values.push(expect.next, expect.mark ?? null)
     const sql = (expect === 0 ? create : extend)[contents.rows.length === 1 ? 0 : 1]

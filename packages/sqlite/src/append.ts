@@ -1,5 +1,5 @@
 /** Appends a batch: the session's row and the rows of the lines, in one transaction. */
-import { checkExpect, type Head, headAt, newLog, type StorageAdapter, toUtf8 } from "@sessions/core/storage"
+import { checkExpect, type Head, lineMark, newLog, type StorageAdapter, toUtf8 } from "@sessions/core/storage"
 import type { Connection } from "./driver/connection.ts"
 import { toBlob } from "./driver/library.ts"
 import type { Database } from "./database.ts"
@@ -43,8 +43,7 @@ export function createAppend(db: Database, changed: (session: string) => void): 
     const from = expect === 0 ? 0 : expect.next
     const log = expect === 0 ? newLog() : expect.log
     const next = from + lines.length
-    const after = headAt(next, log, lines.at(-1))
-    const mark = after.mark as number
+    const mark = lineMark(lines.at(-1) as string)
     const known = expect === 0 ? null : (expect.mark ?? null)
     const [newInfo, infoNext] = info === undefined ? [null, null] : [toBlob(toUtf8(info)), next]
     let number = 0
@@ -64,7 +63,7 @@ export function createAppend(db: Database, changed: (session: string) => void): 
         newest = session
         number = n
         insertRows(tx, number, from, append, rows)
-        return after
+        return { next, log }
       },
       {
         signal,

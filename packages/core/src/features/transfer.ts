@@ -1,7 +1,7 @@
 /**
  * The calls of a repository on whole sessions (import, export, fork, copy, merge, migration, verification, pruning, collection,
- * `continueRecent`, pointers), logs of other versions, the tree, the branches and the parts of a session, following it, the cache of
- * sessions, and further pages of many sessions. Loaded on first use by `session/features.ts`.
+ * `continueRecent`, pointers), logs of other versions, the tree, the branches and the parts of a session, following it, reading
+ * a log again that was rewritten or has lost lines, the cache of sessions, and further pages of many sessions. Loaded on first use by `session/features.ts`.
  */
 export { Following } from "../session/follow.ts"
 export { listFurther } from "../session/list-further.ts"
@@ -12,4 +12,5 @@ export { migrateStored } from "../transfer/migrate.ts"
 export { loadOther } from "../transfer/older/other-log.ts"
 export { writeGuardOf } from "../transfer/older/write-guard.ts"
 export { readParts } from "../transfer/parts.ts"
+export { reload, resolveOther } from "../transfer/reloaded.ts"
 export { readBranches, readTree } from "../transfer/tree.ts"

@@ -17,9 +17,9 @@ export type EntrySlot = Entry | undefined
  * cannot change.
  */
 export class LazyEntry {
-  declare readonly id: string
-  declare readonly type: string
-  declare readonly line: string
+  readonly id: string
+  readonly type: string
+  readonly line: string
 
   constructor(id: string, type: string, line: string) {
     this.id = id

@@ -120,13 +120,13 @@ export async function loadOlder(
 
 /** Reads older lines of an open session's log on demand, one window at a time, into its `EntryLog`. */
 export class LogStore {
-  declare readonly id: string
-  declare readonly storage: SessionStorage
-  declare readonly diagnostics: Diagnostic[]
+  readonly id: string
+  readonly storage: SessionStorage
+  readonly diagnostics: Diagnostic[]
   /** The log was found deleted or replaced, so whoever opens the session next must load it anew. */
   outdated = false
-  /** The state of reading backwards; undefined for a log that was created here and is held whole. */
-  #reading: BackwardReading | undefined
+  /** The state of reading backwards, another one if the log was read again; undefined for a log that was created here and is held whole. */
+  reading: BackwardReading | undefined
   #loading: Promise<unknown> = Promise.resolve()
 
   constructor(o: {
@@ -138,18 +138,7 @@ export class LogStore {
     this.id = o.id
     this.storage = o.storage
     this.diagnostics = o.diagnostics
-    this.#reading = o.reading
-  }
-
-  /** The log was read again. */
-  restart(reading: BackwardReading | undefined): void {
-    this.#reading = reading
-    this.outdated = false
-  }
-
-  /** The log was read again, into another store. */
-  takeOver(read: LogStore): void {
-    this.restart(read.#reading)
+    this.reading = o.reading
   }
 
   /**
@@ -175,7 +164,7 @@ export class LogStore {
     const run = this.#loading.then(async () => {
       // A concurrent call may have loaded it meanwhile.
       if (log().from !== from) return
-      const reading = this.#reading
+      const { reading } = this
       if (reading === undefined) throw new SessionError("invalid", `${this.id} has no stored log to read from.`)
       await loadOlder(this.storage, this.id, { reading, log: log(), diagnostics: this.diagnostics }, hint, o)
     })

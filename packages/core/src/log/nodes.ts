@@ -47,7 +47,7 @@ export function buildTree(log: EntryLog, parents: readonly Seq[] = parentsOf(log
 class LogNode implements TreeNode {
   declare readonly entry: Entry
   readonly seq: Seq
-  children: readonly TreeNode[] = NONE
+  children: readonly TreeNode[]
   declare label?: string
   declare deleted?: boolean
   readonly #stored: Entry
@@ -55,9 +55,10 @@ class LogNode implements TreeNode {
 
   constructor(stored: Entry, seq: Seq) {
     this.#stored = stored
+    this.seq = seq
+    this.children = NONE
     // An own property, so that spread and JSON have the entry too.
     Object.defineProperty(this, "entry", LogNode.#entry)
-    this.seq = seq
   }
 
   static readonly #entry: PropertyDescriptor & ThisType<LogNode> = {

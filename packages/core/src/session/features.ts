@@ -1,7 +1,7 @@
 /**
  * Loads the code of a feature when one of its methods is first called: compaction (with pruning, fitting, the conversion, repair and
  * comparison of contexts, and branch summaries) and transfer (import, export, fork, copy, merge, migrate, verify, the tree, the branches and
- * the parts, following, logs of older versions; the cache of sessions, pointers, `continueRecent`, and further pages of many sessions, which
+ * the parts, following, logs of older versions, that were rewritten or have lost lines; the cache of sessions, pointers, `continueRecent`, and further pages of many sessions, which
  * are also read without it). The only `import()`s of this package; creating, opening, appending, reading and listing sessions of this version load nothing. `docs/architecture.md` says which contexts do.
  */
 import type * as Compaction from "../features/compaction.ts"

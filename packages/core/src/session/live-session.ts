@@ -31,10 +31,12 @@ import { followEnd } from "../write/reconcile.ts"
 import { checkSizes, checkDeferred, checkMetadata, entriesBytes, headerBytes } from "../write/limits.ts"
 import type { CompactableSession, CompactionProgress, KeepableSession, WriteGuard } from "./live.ts"
 import { NONE_KNOWN, Repeats } from "../write/repeats.ts"
+import type { Resolved } from "../write/resolve-outcome.ts"
 import type { SessionState } from "../write/session-state.ts"
 import { TurnLock } from "./turn.ts"
 import type { RunningTurn, AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "../write/types.ts"
 import { type QueueContext, WriteQueue } from "../write/write-queue.ts"
+import type { LogEnd } from "../write/writer.ts"
 
 export interface LiveSessionOptions {
   readonly hooks: readonly Hooks[]
@@ -58,23 +60,21 @@ interface BranchingOptions extends AppendOptions {
 }
 
 export class LiveSession implements QueueContext, CompactableSession, KeepableSession {
-  declare readonly id: string
-  declare readonly storage: SessionStorage
-  declare readonly state: SessionState
-  declare readonly store: LogStore
-  declare readonly options: LiveSessionOptions
+  readonly id: string
+  readonly storage: SessionStorage
+  readonly state: SessionState
+  readonly store: LogStore
+  readonly options: LiveSessionOptions
   readonly events: Emitter = new Emitter()
-  declare readonly turns: TurnLock
-  declare readonly diagnostics: Diagnostic[]
+  readonly turns: TurnLock
+  readonly diagnostics: Diagnostic[]
   writeGuard: WriteGuard = { kind: "open" }
   /** The tips of the log are not known, and are read in the background. Never rejects. */
-  declare readingTips: Promise<void> | undefined
+  readingTips: Promise<void> | undefined
   readonly compaction: CompactionProgress = { running: false, failures: 0 }
   readonly closeListeners: Set<() => void> = new Set()
-  /** Loads the log that replaced this session's, if it is its own, or `cut`: has lost lines. Returns whether it was. */
-  declare readonly reload: (cut?: boolean) => Promise<boolean>
   /** Made on first use: few sessions are followed. */
-  declare following: Following | undefined
+  following: Following | undefined
   readonly #queue: WriteQueue
   readonly #repeats: Repeats
   /** Appends that wait in memory for the message that creates their session. */
@@ -88,7 +88,6 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     state: SessionState
     store: LogStore
     options: LiveSessionOptions
-    reload: (live: LiveSession, cut?: boolean) => Promise<boolean>
   }) {
     this.id = o.store.id
     this.storage = o.store.storage
@@ -97,7 +96,6 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     this.options = o.options
     this.diagnostics = o.store.diagnostics
     this.turns = new TurnLock(this.id)
-    this.reload = (cut) => o.reload(this, cut)
     this.#queue = new WriteQueue(this)
     this.#repeats = new Repeats(this)
   }
@@ -190,12 +188,12 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   /** Replaces the stored log by its migration, and loads that into the session. */
   async #migrate(): Promise<void> {
     const { storage, id } = this
-    const { migrateStored } = await transferFeature()
+    const { migrateStored, reload } = await transferFeature()
     await migrateStored(storage, id, { blobs: this.options.blobs, now: this.options.now }).catch((error: unknown) => {
       this.store.outdated = hasCode(error, "not_found")
       throw error
     })
-    if ((await storage.head(id)) === undefined || !(await this.reload())) {
+    if ((await storage.head(id)) === undefined || !(await reload(this))) {
       this.store.outdated = true
       const message = `The log of ${id} changed while it was migrated. Open the session again.`
       throw new SessionError("conflict", message, { session: id })
@@ -325,6 +323,10 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   }
 
   // ---- QueueContext --------------------------------------------------------------------------------------------------------------
+
+  async resolveOther(end: LogEnd): Promise<Resolved> {
+    return (await transferFeature()).resolveOther(this, end)
+  }
 
   infoText(pendingEntries: number): string | undefined {
     const projection = this.state.infoAt(pendingEntries)

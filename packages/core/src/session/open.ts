@@ -1,5 +1,5 @@
-/** Creates sessions, opens stored ones, and reloads a session whose log another writer has replaced. */
-import { FORMAT, type Header, isSameCreation, VERSION } from "../format/header.ts"
+/** Creates sessions, and opens stored ones. */
+import { FORMAT, type Header, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { headAt } from "../storage/head.ts"
@@ -20,7 +20,7 @@ import {
   startProjection,
   withTips,
 } from "../info/projection.ts"
-import { type LoadedLog, loadLog, loadOlder, type LoadOther, LogStore } from "../log/loaded-log.ts"
+import { type LoadedLog, loadLog, type LoadOther, LogStore } from "../log/loaded-log.ts"
 import { readTips } from "./read-log.ts"
 import { readDefaultLeaf } from "./read-path.ts"
 import { retryOn, retryUnavailable } from "../storage/retry.ts"
@@ -63,7 +63,7 @@ export function newSession(
     settled: settledLines(header),
   })
   const store = new LogStore({ id: header.id, storage, reading: undefined, diagnostics: [] })
-  return new LiveSession({ state, store, options, reload })
+  return new LiveSession({ state, store, options })
 }
 
 /** Attempts to read a log that is replaced, or deleted and created again, each time while it is read. */
@@ -106,7 +106,7 @@ async function openOnce(
     bytes: headInfo.bytes,
     settled,
   })
-  const live = new LiveSession({ state, store, options, reload })
+  const live = new LiveSession({ state, store, options })
   live.reportTips(openAt(log, tips, leaf, settled))
   if (!isOurs(loaded)) {
     const { writeGuardOf } = await transferFeature()
@@ -126,7 +126,7 @@ interface Loaded extends LoadedLog {
   readonly beside: InfoProjection | undefined
 }
 
-async function load(
+export async function load(
   storage: SessionStorage,
   id: string,
   { readWindow }: Pick<LiveSessionOptions, "readWindow">,
@@ -152,7 +152,12 @@ interface StoredInfo {
   readonly tips: Tips | undefined
 }
 
-async function projectionOf(storage: SessionStorage, id: string, loaded: Loaded, o: CallOptions): Promise<StoredInfo> {
+export async function projectionOf(
+  storage: SessionStorage,
+  id: string,
+  loaded: Loaded,
+  o: CallOptions,
+): Promise<StoredInfo> {
   const { log, headInfo, settled, beside } = loaded
   const { from, end, complete } = log
   const ours = isOurs(loaded)
@@ -185,42 +190,6 @@ function continuedTo(
 }
 
 /** Whether the log is of this version. */
-function isOurs({ older, newer }: LoadedLog): boolean {
+export function isOurs({ older, newer }: LoadedLog): boolean {
   return older === undefined && newer === undefined
-}
-
-/**
- * Loads the log that has replaced the session's log. Returns false, and changes nothing, if that log is of another version, or belongs to
- * another session: it must have the last acknowledged entry or, if the session has none, be of the same creation. `cut`: it is the session's
- * log, which has lost lines, and is opened again.
- */
-async function reload({ state, id, storage, store, options }: LiveSession, cut: boolean = false): Promise<boolean> {
-  if (cut) {
-    const opened = await openOnce(storage, id, options, {})
-    if (opened.writeGuard.kind !== "open") return false
-    state.takeOver(opened.state)
-    store.takeOver(opened.store)
-    return true
-  }
-  const loaded = await load(storage, id, options, {})
-  if (!isOurs(loaded)) return false
-  const known = state.acknowledgedLeafId ?? state.lastAcknowledgedId
-  while (known !== null && loaded.log.find(known) === undefined && !loaded.log.complete) {
-    await loadOlder(storage, id, loaded, undefined)
-  }
-  const isSame = known === null ? isSameCreation(loaded.header, state.header) : loaded.log.find(known) !== undefined
-  if (!isSame) return false
-  const { make } = await projectionOf(storage, id, loaded, {})
-  // No `await` from here on: a concurrent reader must not see parts of both logs.
-  state.header = loaded.header
-  state.log = loaded.log
-  state.head = headAt(loaded.headInfo.next, loaded.headInfo.log, loaded.last)
-  state.acknowledged = loaded.log.end
-  state.sure = loaded.log.end
-  state.bytes = loaded.headInfo.bytes
-  state.settled = loaded.settled
-  state.hasDamage ||= loaded.diagnostics.length > 0
-  state.projection = make
-  store.restart(loaded.reading)
-  return true
 }

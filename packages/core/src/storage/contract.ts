@@ -25,7 +25,7 @@ export interface Head {
   readonly log: string
   /**
    * The mark of the log's last line, see `lineMark`: with it an append is refused if the log ends in another line, as after an older copy was
-   * put back and continued. Without it, here or in the store, only `next` and `log` are compared.
+   * put back and continued. Without it, here or in the store, only `next` and `log` are compared. Heads that a storage returns need not have it.
    */
   readonly mark?: number
 }

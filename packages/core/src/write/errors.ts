@@ -1,5 +1,4 @@
 /** The errors with which appends are refused or given up. */
-import type { Entry } from "../format/entry.ts"
 import { SessionError } from "../format/errors.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
@@ -41,12 +40,6 @@ export function changedUnderneath(about: About): SessionError {
 export function otherWriter(about: About): SessionError {
   const message = `Another writer has continued ${about.id}; nothing was written. Read the context again and decide.`
   return refusal("conflict", about, message)
-}
-
-/** The log has lost lines that were acknowledged. */
-export function linesLost(about: About, lost: readonly Entry[]): SessionError {
-  const message = `The log of ${about.id} has lost lines that this session had read or appended, as if an older copy was put back. Nothing was written, and the session goes on from the log as it is. ${lost.length} entries of its own are gone: \`lost\` has them.`
-  return new SessionError("conflict", message, { ...location(about), lost })
 }
 
 export function notMovable(session: string, type: string): SessionError {

@@ -1,9 +1,8 @@
 /** Reads the end of a stored log after an append that did not succeed, and compares it with the session in memory. */
 import { encodeHeader, parseLine } from "../format/line.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
-import type { Entry } from "../format/entry.ts"
+import type { SessionError } from "../format/errors.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
-import { readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import type { FoundLines, SessionState } from "./session-state.ts"
 import { headAt, lineMark } from "../storage/head.ts"
@@ -14,20 +13,20 @@ export interface ResolveContext {
   readonly id: string
   readonly storage: SessionStorage
   readonly state: SessionState
-  /** Loads the log that replaced this session's, if it is its own, rewritten, or `cut`: has lost lines. Returns whether it was. */
-  reload(cut?: boolean): Promise<boolean>
+  /** For a log that is another one, or does not have the last line that is known. Loads code on first use. */
+  resolveOther(end: LogEnd): Promise<Resolved>
 }
 
 /** Entries that were not known before. */
 export type RemoteLines =
   | ({ readonly kind: "lines" } & FoundLines)
-  /** The log was rewritten or, with `lost`, has lost lines, and is loaded; these of its entries are new. */
+  /** The log was rewritten or, with `loss`, has lost lines, and is loaded; these of its entries are new. */
   | {
       readonly kind: "reloaded"
       readonly from: Seq
       readonly slots: readonly EntrySlot[]
-      /** The entries that this session had appended and that are gone. */
-      readonly lost?: readonly Entry[]
+      /** Says what is gone. */
+      readonly loss?: SessionError
     }
 
 export type Resolved =
@@ -56,14 +55,13 @@ async function compare(context: ResolveContext, end: LogEnd | undefined): Promis
     const [header, ...lines] = end.lines
     return header === encodeHeader(state.header) ? toLines(state, lines, 1, end) : { kind: "taken" }
   }
-  if (end.head.log !== state.head.log) return resolveReplaced(context)
   const [last, ...lines] = end.lines
-  if (!isHeldEnd(state, last)) return resolveCut(context, end)
-  return toLines(state, lines, state.acknowledged, end)
+  const isHeld = end.head.log === state.head.log && isHeldEnd(state, last)
+  return isHeld ? toLines(state, lines, state.acknowledged, end) : context.resolveOther(end)
 }
 
 /** Whether a stored line can be the one that is held at a seq. A line that is no entry is not held: any line can be it. */
-function isHeldLine(log: EntryLog, seq: Seq, line: string): boolean {
+export function isHeldLine(log: EntryLog, seq: Seq, line: string): boolean {
   const held = log.at(seq)
   return held === undefined || parseLine(line).record?.["id"] === held.id
 }
@@ -72,46 +70,6 @@ function isHeldLine(log: EntryLog, seq: Seq, line: string): boolean {
 export function isHeldEnd({ log, acknowledged, head }: SessionState, line: string | undefined): boolean {
   if (line === undefined) return false
   return head?.mark === undefined ? isHeldLine(log, acknowledged - 1, line) : head.mark === lineMark(line)
-}
-
-/** The last acknowledged line is no longer there. Lines that may be of a write that then failed are dropped without a word. */
-async function resolveCut(context: ResolveContext, end: LogEnd): Promise<Resolved> {
-  const { id, storage, state } = context
-  const { from } = state.log
-  const lines = await readLines(storage, id, { from, to: end.head.next, log: end.head.log })
-  // The last one is another, even if it has the same id.
-  const known = Math.min(lines.length, state.acknowledged - 1 - from)
-  let same = 0
-  while (same < known && isHeldLine(state.log, from + same, lines[same] as string)) same++
-  const cut = from + same
-  if (cut >= state.sure) return toLines(state, lines.slice(same), cut, end)
-  const own = state.disown(cut)
-  if (!(await context.reload(true))) return { kind: "gone" }
-  const { log, acknowledged } = state
-  const lost = own.filter((entry) => log.find(entry.id) === undefined)
-  return { kind: "reloaded", from: cut, slots: slotsOf(log, Math.max(cut, log.from), acknowledged), lost }
-}
-
-function slotsOf(log: EntryLog, from: Seq, to: Seq): EntrySlot[] {
-  return Array.from({ length: Math.max(0, to - from) }, (_, index) => log.at(from + index))
-}
-
-async function resolveReplaced(context: ResolveContext): Promise<Resolved> {
-  const { state } = context
-  const { log, acknowledged } = state
-  // A log without entries cannot be told from one that was created again.
-  if (state.lastAcknowledgedId === null || !(await context.reload())) return { kind: "gone" }
-  for (const { id } of state.disown(0, log)) {
-    const seq = state.log.find(id)
-    if (seq !== undefined) state.appended(seq, seq + 1)
-  }
-  let from = state.acknowledged
-  for (; from > state.log.from; from--) {
-    const id = state.log.at(from - 1)?.id
-    const before = id === undefined ? undefined : log.find(id)
-    if (before !== undefined && before < acknowledged) break
-  }
-  return { kind: "reloaded", from, slots: slotsOf(state.log, from, state.acknowledged) }
 }
 
 /** The stored lines from `from` on, which other writers may have appended. */

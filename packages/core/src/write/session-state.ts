@@ -27,26 +27,26 @@ export interface FoundLines {
 }
 
 export class SessionState {
-  declare header: Header
-  declare log: EntryLog
+  header: Header
+  log: EntryLog
   /** The acknowledged end, with the mark of its line; undefined while the session is not in the storage. */
-  declare head: Head | undefined
+  head: Head | undefined
   /** Where the acknowledged lines end and the pending ones begin. */
-  declare acknowledged: Seq
+  acknowledged: Seq
   /** Lines before this one were acknowledged, whoever appended them. Later ones were read, and may be of a write that then fails. */
-  declare sure: Seq
+  sure: Seq
   /** The runs of lines that this session has appended: first seq, end, first seq, end … */
-  #own: Seq[] = []
+  readonly own: Seq[] = []
   /** The leaf, pending entries included. */
-  declare leafId: string | null
+  leafId: string | null
   /** The leaf if everything pending failed. */
-  declare acknowledgedLeafId: string | null
+  acknowledgedLeafId: string | null
   /** Bytes of the acknowledged log; 0 while the session is not in the storage. */
-  declare bytes: number
+  bytes: number
   /** The open tips that were reported to the caller, by seq. A `leaf` or `branch_summary` at a tip settles them. */
   reported: Map<Seq, OpenTip> = new Map()
   /** See `settledLines`. */
-  declare settled: number
+  settled: number
   /** Damage was found in lines of another writer, which only opening reports. */
   hasDamage = false
   #projection: InfoProjection | MakeProjection | undefined
@@ -173,32 +173,10 @@ export class SessionState {
 
   /** Lines that this session has appended are in the log. */
   appended(from: Seq, to: Seq): void {
-    if (this.#own.at(-1) === from) this.#own.pop()
-    else this.#own.push(from)
-    this.#own.push(to)
+    const { own } = this
+    if (own.at(-1) === from) own[own.length - 1] = to
+    else own.push(from, to)
     this.sure = Math.max(this.sure, to)
-  }
-
-  /** The entries of `log` that this session has appended from a line on, which do not count as its own any more. */
-  disown(seq: Seq, log: EntryLog = this.log): Entry[] {
-    const entries: Entry[] = []
-    const own = this.#own
-    this.#own = []
-    for (let run = 0; run < own.length; run += 2) {
-      const [from, to] = own.slice(run) as [Seq, Seq]
-      if (from < seq) this.#own.push(from, Math.min(to, seq))
-      for (let at = Math.max(from, seq); at < to; at++) entries.push(log.at(at) as Entry)
-    }
-    return entries
-  }
-
-  /** Takes over what a session has that was opened again. */
-  takeOver(opened: SessionState): void {
-    const { header, log, head, acknowledged, acknowledgedLeafId, sure, leafId, bytes, reported, settled } = opened
-    Object.assign(this, { header, log, head, acknowledged, acknowledgedLeafId, sure, leafId, bytes, reported, settled })
-    this.hasDamage ||= opened.hasDamage
-    this.#projection = opened.#projection
-    this.#projections = []
   }
 
   /**

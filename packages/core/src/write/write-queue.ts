@@ -17,7 +17,6 @@ import {
   behindUnknown,
   gone,
   idTaken,
-  linesLost,
   notStored,
   otherWriter,
   taken,
@@ -352,9 +351,9 @@ export class WriteQueue {
     }
     await this.#hashed(resolved)
     const { state } = context
-    const lost = resolved.kind === "reloaded" && resolved.lost ? linesLost(context, resolved.lost) : undefined
+    const loss = resolved.kind === "reloaded" ? resolved.loss : undefined
     const items = this.#items
-    const change = applyRemote(state, lost ? [] : items, resolved, context.midTurn)
+    const change = applyRemote(state, loss ? [] : items, resolved, context.midTurn)
     const { committed, ownSeqs, foreign, divergence } = change
     this.#items = [...change.pending]
     if (resolved.kind === "lines")
@@ -366,9 +365,9 @@ export class WriteQueue {
     // Before the refusals: a turn whose own append is refused learns of the conflict from that.
     if (foreign.length > 0) context.foreign(foreign)
     const refusal = change.taken === undefined ? otherWriter(context) : idTaken(context.id, change.taken)
-    this.#leave(lost ? items : change.refused, lost ?? refusal)
+    this.#leave(loss ? items : change.refused, loss ?? refusal)
     if (divergence !== undefined) context.diverged(divergence)
-    return lost
+    return loss
   }
 
   /** Waits for the blobs of appends whose ids are among the found lines: without the hashes the contents cannot be compared. */

@@ -57,7 +57,7 @@ export async function writeLines(
 ): Promise<Written> {
   if (o.unknown === true) return writeAgain(storage, id, lines, o, undefined)
   try {
-    return { kind: "committed", head: await storage.append(id, lines, appendOptions(o, o.expect)) }
+    return committed(await storage.append(id, lines, appendOptions(o, o.expect)), lines)
   } catch (error) {
     return writeAgain(storage, id, lines, o, { error })
   }
@@ -105,11 +105,15 @@ async function writeAgain(
     } else if (attempt === TRIES) return giveUp(failure?.error)
     if (failure !== undefined && attempt > 0) await backoff(attempt)
     try {
-      return { kind: "committed", head: await storage.append(id, left, appendOptions(o, expect)) }
+      return committed(await storage.append(id, left, appendOptions(o, expect)), left)
     } catch (error) {
       failure = { error }
     }
   }
+}
+
+function committed({ next, log }: Head, lines: readonly string[]): Written {
+  return { kind: "committed", head: headAt(next, log, lines.at(-1)) }
 }
 
 function appendOptions({ info, signal }: WriteOptions, expect: 0 | Head): StorageAppendOptions {

@@ -104,7 +104,7 @@ export function pathOf(log: OpenLog): string {
 }
 
 export function toHead(log: OpenLog): Head {
-  return headAt(log.next, log.log, log.last)
+  return { next: log.next, log: log.log }
 }
 
 /** Returns the log if it has the expected head, else throws `conflict`. */
@@ -116,7 +116,7 @@ export function checkExpect(files: Files, log: OpenLog | undefined, expect: Head
     throw conflict(session, `its next line is ${log.next}, not ${expect.next}: another writer was there`, pathOf(log))
   }
   log.last ??= lastLine(files, log.folder, [...log.closed, { name: log.part.name, bytes: log.size }])
-  if (!isSameLine(toHead(log), expect))
+  if (!isSameLine(headAt(log.next, log.log, log.last), expect))
     throw conflict(session, "it ends in another line, as after an older copy was put back", pathOf(log))
   return log
 }

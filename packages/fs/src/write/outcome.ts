@@ -1,6 +1,6 @@
 /** Resolves the outcome of a write by searching the log for its lines. */
 import { join } from "node:path"
-import { type Head, headAt, StorageError } from "@sessions/core/storage"
+import { type Head, StorageError } from "@sessions/core/storage"
 import { READ } from "../disk/files.ts"
 import { readFully } from "../disk/small-files.ts"
 import type { Deps } from "../deps.ts"
@@ -16,8 +16,7 @@ import type { LogView } from "../log/view.ts"
 export function resolveOutcome(deps: Deps, session: string, lines: readonly string[], expect: Head): Head {
   const view = deps.view(session)
   const after = view === undefined || view.log !== expect.log ? [] : linesFrom(deps, view, expect.next)
-  if (lines.every((line, index) => after[index] === line))
-    return headAt(expect.next + lines.length, expect.log, lines.at(-1))
+  if (lines.every((line, index) => after[index] === line)) return { next: expect.next + lines.length, log: expect.log }
   const own = new Set(lines)
   if (!after.some((line) => own.has(line))) {
     throw new StorageError(

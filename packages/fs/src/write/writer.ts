@@ -7,7 +7,6 @@ import {
   checkSignal,
   hasStorageCode,
   type Head,
-  headAt,
   type Seq,
   StorageError,
   unlessAborted,
@@ -213,7 +212,7 @@ export class SessionWriter {
     const log = await createLog({ files, layout, root, paths: this.#paths, bytes, durable, checkHeld: this.#checkHeld })
     this.#openCreated(log, lines.length, o.info)
     this.#deps.notifier.emit(this.#session)
-    return headAt(lines.length, log, lines.at(-1))
+    return { next: lines.length, log }
   }
 
   /** The session exists by now, so an error here must not fail this append; the next one opens the log again. */

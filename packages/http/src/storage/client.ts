@@ -9,7 +9,6 @@ import {
   type Deleted,
   defineStorage,
   type Head,
-  headAt,
   type HeadInfo,
   type ListedSession,
   type OptionNames,
@@ -171,7 +170,7 @@ function create(
         },
         json<Head>((head) => isHead(head) && head.next === next && (known === 0 || head.log === known.log)),
       )
-      return headAt(next, log, lines.at(-1))
+      return { next, log }
     },
 
     read: (session, range, { signal }) => readPages(checked, session, range, signal),

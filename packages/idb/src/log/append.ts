@@ -1,6 +1,6 @@
 /** Appends a batch: one transaction compares the head, adds the rows and replaces the head. */
 import { unwrap } from "idb"
-import { type StorageAppendOptions, checkExpect, type Head, headAt, newLog } from "@sessions/core/storage"
+import { type StorageAppendOptions, checkExpect, type Head, lineMark, newLog } from "@sessions/core/storage"
 import { isQuota, unknownOutcome } from "../database/errors.ts"
 import type { DatabaseContext, HeadRow, WriteTransaction } from "../schema.ts"
 import { writeRepeatably } from "../database/transaction.ts"
@@ -51,17 +51,16 @@ function write(tx: WriteTransaction, row: HeadRow | undefined, { session, log, l
   const store = unwrap(tx.objectStore("log"))
   for (const { key, row } of rows) store.add(row, key)
   const headInfo = info === undefined ? row?.info : { text: info, next: end.next }
-  const after = headAt(end.next, log, lines.at(-1))
   const head: HeadRow = {
     id: session,
     log,
     ...end,
     updatedAt: nextUpdatedAt(row),
-    mark: after.mark as number,
+    mark: lineMark(lines.at(-1) as string),
     ...(headInfo !== undefined && { info: headInfo }),
   }
   unwrap(tx.objectStore("heads")).put(head)
-  return after
+  return { next: end.next, log }
 }
 
 /** Whether an earlier attempt of unknown outcome has written exactly these lines. */
@@ -79,5 +78,5 @@ async function hasLines(
 }
 
 function headAfter(log: string, expect: 0 | Head, lines: readonly string[]): Head {
-  return headAt((expect === 0 ? 0 : expect.next) + lines.length, log, lines.at(-1))
+  return { next: (expect === 0 ? 0 : expect.next) + lines.length, log }
 }

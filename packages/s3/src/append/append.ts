@@ -2,7 +2,7 @@
  * Appends a batch: one conditional PUT replaces the tail by one that has the new lines. Any answer but success is resolved by
  * reading the tail. A tail that grows too large is sealed first: its oldest lines are written as segments.
  */
-import { type Head, headAt, isSameLine } from "@sessions/core/storage"
+import { type Head, isSameLine } from "@sessions/core/storage"
 import type { Deps } from "../base/deps.ts"
 import { createToken } from "../base/time.ts"
 import { emptyManifest, type Manifest, type Segment, tailBytesOf } from "../format/manifest.ts"
@@ -71,7 +71,7 @@ export async function append(
     const failure = await put(deps, session, tail, next)
     if (failure === undefined) {
       await removeUnnamed(deps, session, pending, next.manifest)
-      return headAt(next.manifest.next, next.manifest.log, batch.lines.at(-1))
+      return { next: next.manifest.next, log: next.manifest.log }
     }
     attempts = { any: true, uncertain: attempts.uncertain || !failure.certain, base: tail }
     const now = await fetchAfterFailure(deps, session, failure, attempts, backoff)

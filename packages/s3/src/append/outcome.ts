@@ -1,5 +1,5 @@
 /** Decides from the tail whether an append was committed, conflicts, or has to be sent (again). Pure. */
-import { type Head, headAt, isSameLine } from "@sessions/core/storage"
+import { type Head, isSameLine } from "@sessions/core/storage"
 import { headOf, type LiveTail, mayBeFirstCreation, type Tail } from "../format/tail.ts"
 import type { Batch } from "./batch.ts"
 
@@ -33,7 +33,7 @@ function outcomeInLog(session: string, tail: LiveTail, batch: Batch, attempts: A
   const { manifest } = tail
   const { writes, log, next } = manifest
   const from = expect === 0 ? 0 : expect.next
-  const head = headAt(from + lines.length, log, lines.at(-1))
+  const head = { next: from + lines.length, log }
   if (attempts.any && writes.some((write) => write[0] === from && write[1] === token)) {
     return { kind: "committed", head }
   }
