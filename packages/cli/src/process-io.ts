@@ -1,4 +1,5 @@
 /** The streams and the environment of this process, for commands. */
+import { resolve } from "node:path"
 import type { Io, Sink } from "./io.ts"
 import { pageBy } from "./output/pager.ts"
 
@@ -13,11 +14,20 @@ export function processIo(): Io {
     get stdin() {
       return process.stdin
     },
-    cwd: process.cwd(),
+    cwd: currentFolder(),
     env: process.env,
     now: Date.now,
     signal: stop.signal,
     page: pageBy(process.env),
+  }
+}
+
+/** A folder that was removed meanwhile is still where relative paths begin: what they name is not there. */
+function currentFolder(): string {
+  try {
+    return process.cwd()
+  } catch {
+    return resolve("/", process.env["PWD"] ?? "")
   }
 }
 

@@ -14,15 +14,20 @@ export interface ProcessOptions {
   readonly stopReading?: boolean
   /** Runs as this user, which requires root. */
   readonly user?: number | undefined
+  /** Runs in a folder of this name in `cwd` that is removed before. */
+  readonly removed?: string
 }
 
 export function runProcess(
-  { cwd, stdin = "", env = {}, stopReading = false, user }: ProcessOptions,
+  { cwd, stdin = "", env = {}, stopReading = false, user, removed }: ProcessOptions,
   ...argv: string[]
 ): Promise<Result> {
   const { NODE_OPTIONS: _, ...inherited } = process.env
   const as = user === undefined ? {} : { uid: user, gid: user }
-  const child = spawn(process.execPath, [...FLAGS, bin, ...argv], { cwd, env: { ...inherited, ...env }, ...as })
+  const own = [process.execPath, ...FLAGS, bin, ...argv]
+  const script = `mkdir "$0" && cd "$0" && rmdir "../$0" && exec "$@"`
+  const [program, ...args] = removed === undefined ? own : ["/bin/sh", "-c", script, removed, ...own]
+  const child = spawn(program as string, args, { cwd, env: { ...inherited, ...env }, ...as })
   let stdout = ""
   let stderr = ""
   child.stdout.setEncoding("utf8").on("data", (text: string) => {

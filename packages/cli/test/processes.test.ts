@@ -73,3 +73,16 @@ test("a file of invalid JSON is refused, and creates no store", async () => {
   expect((await runProcess({ cwd }, "import", "bad.jsonl")).exit).toBe(1)
   expect(existsSync(join(cwd, ".sessions"))).toBe(false)
 })
+
+test.skipIf(process.platform === "win32")(
+  "in a folder that was removed, help is shown, and errors are one line",
+  async () => {
+    const from = (...args: string[]): ReturnType<typeof runProcess> => runProcess({ cwd, removed: "gone" }, ...args)
+    expect(await from("--help")).toMatchObject({ exit: 0, stderr: "" })
+    for (const args of [["list", "--store", "file:/nowhere/at/all"], ["list"]])
+      expect(await from(...args)).toMatchObject({
+        exit: 1,
+        stderr: expect.stringMatching(/^sessions: [^\n]+\n$/) as string,
+      })
+  },
+)

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createSessions } from "@sessions/core"
@@ -107,4 +107,21 @@ test("keeps the index of a store without a path in the cache folder, under a nam
   expect(at("sqlite:sessions.db")).toBe(join("/work", "sessions.db-search"))
   expect(at("postgres://me:secret@host/db")).toMatch(/^[/\\]cache[/\\]sessions[/\\]search[/\\][0-9a-f]{32}$/)
   expect(at("s3:a")).not.toBe(at("s3:b"))
+})
+
+test("an index that cannot be written is told with --no-index, which searches the same store", async () => {
+  const root = mkdtempSync(join(tmpdir(), "sessions-grep-"))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const sessions = createSessions({ storage: createFileStorage({ root }) })
+  await (await sessions.create()).append({ type: "message", message: { role: "user", content: "a needle" } })
+  await sessions.close()
+  // As on a file system that is mounted read-only, no folder can be made there.
+  writeFileSync(join(root, ".search"), "")
+  const grep = async (...argv: string[]): Promise<{ exit: number; stderr: string }> => {
+    const { io, stderr } = captured({ cwd: root })
+    return { exit: await run(["grep", "needle", "--store", `file:${root}`, ...argv], io), stderr: stderr() }
+  }
+  const named = expect.stringMatching(/^sessions: [^\n]*--no-index[^\n]*\n$/) as string
+  expect(await grep()).toEqual({ exit: 1, stderr: named })
+  expect(await grep("--no-index")).toEqual({ exit: 0, stderr: "" })
 })

@@ -57,10 +57,14 @@ export const grep: Command = defineCommand({
         text: (view) => pageLines(page, view, sessions.storage.description),
       }
     } catch (error) {
-      if (folder === undefined || !hasCode(error, "unsupported")) throw error
-      throw new CommandError(
-        "this runtime has no SQLite for the index; use Node 22.13 or newer, Bun or Deno, or --no-index, which reads every session.",
-      )
+      if (folder === undefined) throw error
+      if (hasCode(error, "unsupported"))
+        throw new CommandError(
+          "this runtime has no SQLite for the index; use Node 22.13 or newer, Bun or Deno, or --no-index, which reads every session.",
+        )
+      // Of the index, not of the store: a store that may only be read, or whose disk is full, can be searched all the same.
+      if (!(error instanceof Error) || !error.message.includes(folder)) throw error
+      throw new CommandError(`${error.message} Or use --no-index, which reads every session and writes nothing.`)
     } finally {
       await search.close()
     }
