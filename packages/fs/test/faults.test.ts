@@ -2,7 +2,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import type { Head, SessionStorage } from "@sessions/core/storage"
 import { expect, test } from "vitest"
-import { type FileCall, type FaultyFiles, isLogWrite, systemError } from "./faulty-files.ts"
+import { type Fault, type FileCall, type FaultyFiles, isLogWrite, systemError } from "./faulty-files.ts"
 import { fill, filesBelow, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 
 test("a last record that is torn at any byte is no line, is kept aside, and never joins the next one", async () => {
@@ -319,3 +319,39 @@ function failOnce(files: FaultyFiles, which: (call: FileCall) => boolean, fail: 
     return fail()
   }
 }
+
+test("a blob is put where its folder is on another volume than `.new`, whole or not at all", async () => {
+  const root = makeRoot()
+  const { storage, files } = openAt(root)
+  const across: Fault = ({ op, path }, proceed) => {
+    // The name of the new file is on the other volume only if it was written there.
+    const isAcross = op === "rename" && path.includes(".blobs") && fs.readdirSync(join(root, ".new")).length > 0
+    if (isAcross) throw systemError("EXDEV")
+    return proceed()
+  }
+  files.fault = across
+  const hash = await storage.blobs.put(new Uint8Array([1, 2, 3]))
+  expect(await storage.blobs.get(hash)).toEqual(new Uint8Array([1, 2, 3]))
+  expect(filesBelow(join(root, ".blobs"))).toEqual([join(hash.slice(0, 2), hash)])
+  expect(fs.readdirSync(join(root, ".new"))).toEqual([])
+})
+
+test("where no inode is left for a lock, a derived file makes room for it, and a session is deleted", async () => {
+  const root = makeRoot()
+  const before = openAt(root).storage
+  for (const id of ["a", "b"]) await fill(before, id, 2)
+  await before[Symbol.asyncDispose]()
+  const { storage, files } = openAt(root)
+  const derived = (id: string): string => join(root, id, "metadata.json")
+  let isTaken = false
+  files.fault = ({ op, path }, proceed) => {
+    if (op !== "open" || !path.endsWith(".lock") || isTaken) return proceed()
+    if (fs.existsSync(derived("a"))) throw systemError("ENOSPC")
+    isTaken = true
+    return proceed()
+  }
+  expect(await storage.delete("a")).toMatchObject({ parts: 1, purged: true })
+  files.fault = undefined
+  expect(fs.existsSync(derived("b"))).toBe(true)
+  expect(await linesOf(storage, "b")).toEqual(linesTo(2))
+})

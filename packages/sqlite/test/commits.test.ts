@@ -3,7 +3,7 @@ import type { Chunk, SessionStorage } from "@sessions/core/storage"
 import type { SqliteDatabase } from "@sessions/sqlite"
 import { describe, expect, test } from "vitest"
 import { openDatabase } from "../src/driver/library.ts"
-import { fill, linesOf, linesTo, newPath, openAt, openWithCommits } from "./helpers.ts"
+import { fill, lineAt, linesOf, linesTo, newPath, openAt, openWithCommits } from "./helpers.ts"
 
 type Fault = (commit: () => unknown) => unknown
 
@@ -148,4 +148,23 @@ test("a document and a blob whose commit fails are found out as well", async () 
   expect(await storage.blobs.has(hash)).toBe(true)
   faults.push(lost)
   expect(await storage.blobs.delete(hash)).toBe(true)
+})
+
+test("a sync on a full disk resolves, since what it makes durable is written already", async () => {
+  let isFull = false
+  const path = newPath()
+  const storage = openAt(path, {
+    open: (file) =>
+      openWithCommits(file, (commit) => {
+        if (isFull) throw Object.assign(new Error("database or disk is full"), { errcode: 13, errno: 13 })
+        commit()
+      }),
+  })
+  const head = await fill(storage, "a", 2)
+  isFull = true
+  await expect(storage.append("a", ["x"], { expect: head })).rejects.toMatchObject({ code: "quota" })
+  await storage.sync?.("a")
+  isFull = false
+  await storage.append("a", [lineAt(2)], { expect: head })
+  expect(await linesOf(openAt(path), "a")).toEqual(linesTo(3))
 })
