@@ -56,8 +56,8 @@ test("a link, a folder and a pipe in the place of a file are refused, and what a
   fs.writeFileSync(outside, "outside")
   fs.symlinkSync(outside, join(folder, "link.md"))
   for (const name of ["folder.md", "link.md"]) {
-    expect(await files.read(name).catch(codeOf)).toBe("unavailable")
-    expect(await files.write(name, "x", { expect: null }).catch(codeOf)).toBe("unavailable")
+    expect(await files.read(name).catch(codeOf)).toBe("misconfigured")
+    expect(await files.write(name, "x", { expect: null }).catch(codeOf)).toBe("misconfigured")
   }
   expect(fs.readFileSync(outside, "utf8")).toBe("outside")
 })

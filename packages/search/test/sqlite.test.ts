@@ -130,11 +130,11 @@ describe("the index in SQLite", () => {
     expect(place.files()).toContain(file)
   })
 
-  test("in a folder that cannot be made is `unavailable`", async () => {
+  test("in a folder that cannot be made is `misconfigured`", async () => {
     const file = join(place.folder, "file")
     appendFileSync(file, "text")
     const { search } = createWorld({ index: createSqliteIndex({ folder: join(file, "search") }) })
-    await expect(search.search("word")).rejects.toMatchObject({ code: "unavailable" })
+    await expect(search.search("word")).rejects.toMatchObject({ code: "misconfigured" })
     await search.close()
     expect(() => createSqliteIndex({ folder: "" })).toThrow(expect.objectContaining({ code: "invalid" }))
     expect(() => createSqliteIndex({ folder: "a", path: "b" } as never)).toThrow(

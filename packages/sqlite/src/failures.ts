@@ -22,7 +22,8 @@ import {
 } from "./driver/library.ts"
 
 interface SqliteFailure extends Failure {
-  readonly result: number
+  /** Missing for a failure of the file system itself, at the folder of a file. */
+  readonly result?: number
 }
 
 const LOCK_HELD =
@@ -99,4 +100,24 @@ export const FAILURES: readonly SqliteFailure[] = [
     code: "unsupported",
     act: "this system has no files of this size. Choose another disk",
   },
+  // Of the folder.
+  ...["EMFILE", "ENFILE", "EBUSY", "EIO"].map(
+    (when): SqliteFailure => ({
+      when,
+      passes: "by itself",
+      code: "unavailable",
+      act: "the system could not look at the folder. Repeat the call",
+    }),
+  ),
+  ...["ENOSPC", "EDQUOT"].map(
+    (when): SqliteFailure => ({ when, passes: "after", code: "quota", act: "the disk is full. Free some space" }),
+  ),
+  ...["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR", "EEXIST", "ELOOP", "ENAMETOOLONG"].map(
+    (when): SqliteFailure => ({
+      when,
+      passes: "after",
+      code: "misconfigured",
+      act: "the folder cannot be used. Choose one that this process may make and write in",
+    }),
+  ),
 ]

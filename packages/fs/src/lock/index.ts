@@ -4,6 +4,8 @@ import { toStorageError } from "../disk/errors.ts"
 import { nodeFiles } from "../disk/files.ts"
 import { withLock } from "./with-lock.ts"
 
+export { toStorageError } from "../disk/errors.ts"
+
 export interface FileLockOptions extends CallOptions {
   /** Milliseconds to wait for another holder. Default 10,000. */
   readonly timeout?: number

@@ -8,6 +8,7 @@ import {
   type ConnectOptions,
   fileIdentity,
   retryWhileLocked,
+  toFolderError,
   transaction,
 } from "@sessions/sqlite/driver"
 import type { NewPrompt, PromptStore } from "../types.ts"
@@ -38,7 +39,11 @@ export function createStore(path: string, library: ConnectOptions["open"]): Prom
   function close(): void {
     const last = opened
     opened = undefined
-    last?.db.close()
+    try {
+      last?.db.close()
+    } catch {
+      // What was added is stored, and the next opening does what this close has left.
+    }
   }
 
   /** Opens the path again if the file was removed or replaced: what is written to a removed file is lost. */
@@ -46,7 +51,11 @@ export function createStore(path: string, library: ConnectOptions["open"]): Prom
     if (isClosed) throw new StorageError("closed", "The history is closed: create another one.")
     if (opened !== undefined && opened.file === fileIdentity(path)) return opened
     close()
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    try {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    } catch (error) {
+      throw toFolderError(error, `The folder of the history ${path}`)
+    }
     const db = connect(path, library === undefined ? {} : { open: library })
     try {
       setUp(db)

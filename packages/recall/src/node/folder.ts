@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto"
 import { join, resolve } from "node:path"
 import { type CallOptions, checkSignal, StorageError } from "@sessions/core/storage"
-import { withFileLock } from "@sessions/fs/lock"
+import { withFileLock, toStorageError } from "@sessions/fs/lock"
 import { checkFileName, checkMemoryText, checkScope, invalid, isHiddenName, isMemoryName } from "../files/names.ts"
 import type { MemoryFiles, MemoryStore } from "../files/types.ts"
 import { codeOf, CREATE_FILE, isMissing, OPEN_FILE, OPEN_FOLDER, type System, SYSTEM } from "./system.ts"
@@ -140,7 +140,7 @@ function readBytes(system: System, path: string): Buffer | undefined {
   }
   try {
     if (!system.fstatSync(descriptor).isFile()) {
-      throw new StorageError("unavailable", `${path} is not a file: move it away.`, { at: path })
+      throw new StorageError("misconfigured", `${path} is not a file: move it away.`, { at: path })
     }
     return system.readFileSync(descriptor)
   } finally {
@@ -228,9 +228,6 @@ async function guarded<T>(what: string, folder: string, work: () => Promise<T>):
   } catch (error) {
     const errno = codeOf(error)
     if (typeof errno !== "string" || !/^E[A-Z]+$/.test(errno)) throw error
-    const isFull = errno === "ENOSPC" || errno === "EDQUOT"
-    const advice = isFull ? "make room on the disk" : "look at the path and its permissions"
-    const message = `Could not ${what} in ${folder} (${errno}): ${advice}, then repeat the call.`
-    throw new StorageError(isFull ? "quota" : "unavailable", message, { at: folder, cause: error })
+    throw toStorageError(error, what, { at: folder })
   }
 }

@@ -11,6 +11,7 @@ import {
   connect,
   type ConnectOptions,
   retryWhileLocked,
+  toFolderError,
   toStorageError,
 } from "@sessions/sqlite/driver"
 import { setUp } from "./schema.ts"
@@ -166,6 +167,5 @@ function pathOf(folder: string, name: string): string {
 }
 
 function unusable(folder: string, cause: unknown): StorageError {
-  const message = `The folder of the search index, ${folder}, cannot be used: ${(cause as Error).message}. Choose one that this process may write in.`
-  return new StorageError("unavailable", message, { cause })
+  return toFolderError(cause, `The folder of the search index, ${folder},`)
 }

@@ -7,4 +7,4 @@ export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./library.ts"
 
 // Locked files, and the errors of SQLite.
 export { type LockedOptions, retryWhileLocked } from "./locked.ts"
-export { toStorageError } from "./errors.ts"
+export { toFolderError, toStorageError } from "./errors.ts"
