@@ -133,7 +133,8 @@ test("a session whose folder cannot be renamed is deleted in place, and its id i
 
 test("a deletion in place that a crash interrupts before any step leaves the session whole or none, for each call", async () => {
   let steps = 0
-  for (let at = 0, isDone = false; !isDone && at < 100; at++) {
+  let isDone = false
+  for (let at = 0; !isDone && at < 100; at++) {
     const root = makeRoot()
     const { storage, files } = openAt(root, { maxPartBytes: 400 })
     await fill(storage, "a", 6, 100)
@@ -174,12 +175,14 @@ test("a deletion in place that a crash interrupts before any step leaves the ses
       expect(fs.existsSync(join(root, "a"))).toBe(false)
     }
   }
+  expect(isDone).toBe(true)
   expect(steps).toBeGreaterThan(5)
 })
 
 test("a log whose folder cannot be renamed is replaced in place; a crash leaves the old log or the new one", async () => {
   let steps = 0
-  for (let at = 0, isDone = false; !isDone && at < 100; at++) {
+  let isDone = false
+  for (let at = 0; !isDone && at < 100; at++) {
     const root = makeRoot()
     const { storage, files } = openAt(root, { maxPartBytes: 400 })
     const head = await fill(storage, "a", 6, 100)
@@ -211,6 +214,7 @@ test("a log whose folder cannot be renamed is replaced in place; a crash leaves 
     expect((await after.docs.get("sessions/a/note"))?.text, `step ${at}`).toBe("text")
     steps++
   }
+  expect(isDone).toBe(true)
   expect(steps).toBeGreaterThan(10)
 })
 
