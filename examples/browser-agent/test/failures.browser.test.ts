@@ -1,8 +1,21 @@
 import assert from "node:assert/strict"
-import { describe } from "node:test"
+import { describe, test } from "node:test"
 import type { Page } from "playwright"
+import { type Engine, openBrowser } from "../../../.config/browsers/page.ts"
 import { openEndpoint } from "./endpoint.ts"
-import { answered, ask, asked, check, questions, ready, send, sessionId, titles, keptInField } from "./harness.ts"
+import {
+  answered,
+  ask,
+  asked,
+  check,
+  keptInField,
+  openOwnSite,
+  questions,
+  ready,
+  send,
+  sessionId,
+  titles,
+} from "./harness.ts"
 
 const alert = (page: Page, text: string | RegExp): Promise<void> => page.getByRole("alert").getByText(text).waitFor()
 
@@ -19,6 +32,23 @@ async function useEndpoint(page: Page, url: string, key: string, window = 128_00
 }
 
 void describe("failures", { concurrency: 4 }, () => {
+  void test("a page whose user blocks site data is shown, and says what to allow", async () => {
+    const site = await openOwnSite()
+    const page = await openBrowser((process.env["ENGINE"] ?? "chromium") as Engine, { siteData: "blocked" })
+    try {
+      await page.open(site.url)
+      const shown = await page.evaluate(`for (;;) {
+        const text = document.querySelector("[role=alert]")?.innerText ?? ""
+        if (text.includes("Allow site data for this page")) return document.querySelector("textarea") !== null
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }`)
+      assert.equal(shown, true)
+    } finally {
+      await page.close()
+      await site.close()
+    }
+  })
+
   check("a server is called only when a message is sent, and streams answers and tool calls", async (open) => {
     const args = ['{"na', 'me":"tabs"}'].map((piece) => ({
       tool_calls: [{ index: 0, function: { arguments: piece } }],

@@ -175,6 +175,20 @@ test("pages of the named origins may call, others may not, and every answer vari
   expect((await open()(new Request("http://host/sessions", { method: "OPTIONS" }))).status).toBe(405)
 })
 
+test("a response of `authorize` of another class, as of a library or a VM context, refuses", async () => {
+  class Response {
+    readonly status = 401
+    readonly statusText = ""
+    readonly headers = new Headers({ "content-type": "application/json" })
+    readonly body = '{"refused":true}'
+    get [Symbol.toStringTag](): string {
+      return "Response"
+    }
+  }
+  const handler = open({ authorize: () => new Response() as never })
+  expect(await call(handler, "/sessions")).toEqual({ status: 401, body: { refused: true } })
+})
+
 test("wrong options are `invalid`: no `authorize`, a base path with a slash, all origins with credentials", () => {
   const wrong = [
     { authorize: undefined },

@@ -104,6 +104,27 @@ test("a tab that keeps an older version open makes an upgrade `unavailable`, and
   await connection.close()
 })
 
+test("an opening behind a deletion that waits for another tab is `unavailable` in time, and closing ends it", async () => {
+  const database = newDatabase()
+  const keeping = await openDB(database, UPGRADES.length)
+  const deleted = deleteDB(database)
+  const connection = createConnection({ ...databaseOf(database), openingMs: 50 })
+  for (let n = 0; n < 2; n++) {
+    const error = await rejection(connection.get())
+    expect(error).toMatchObject({ code: "unavailable", storage: `indexeddb:${database}` })
+    expect(error.message).toContain("close or reload this site's other tabs")
+  }
+  await connection.close()
+  const closed = connection.get()
+  await connection.close()
+  expect(await rejection(closed)).toMatchObject({ code: "unavailable" })
+  keeping.close()
+  await deleted
+  const db = await connection.get()
+  expect(db.objectStoreNames.contains("heads")).toBe(true)
+  await connection.close()
+})
+
 test("after the database of an open storage was deleted, an append is `conflict`, and a new session can be created", async () => {
   const database = newDatabase()
   const storage = open(database)
