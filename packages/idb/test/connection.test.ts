@@ -1,7 +1,8 @@
 /** On an IndexedDB in memory, also in Node. */
+import { deleteDB, openDB } from "idb"
 import { expect, onTestFinished, test } from "vitest"
 import { createConnection } from "../src/database/connection.ts"
-import { databaseOf } from "../src/schema.ts"
+import { databaseOf, UPGRADES } from "../src/schema.ts"
 import { useIndexedDbInMemory } from "./in-memory.ts"
 
 useIndexedDbInMemory()
@@ -21,3 +22,33 @@ test("a call that gets the open database adds nothing to the opening, which woul
   expect(again).toBe(db)
   expect(added).toBe(0)
 })
+
+test("another program's database of the same name is `corrupt`, not a newer version of this program", async () => {
+  const other = await openDB("of-others", UPGRADES.length + 5, { upgrade: (db) => void db.createObjectStore("notes") })
+  other.close()
+  const connection = createConnection(databaseOf("of-others"))
+  await expect(connection.get()).rejects.toMatchObject({ code: "corrupt", storage: "indexeddb:of-others" })
+  // It is not kept open.
+  await deleteDB("of-others")
+})
+
+test("an opening behind a deletion that waits for another tab is `unavailable` in time, and goes on", async () => {
+  const keeping = await openDB("kept", UPGRADES.length)
+  const deleted = deleteDB("kept")
+  const connection = createConnection({ ...databaseOf("kept"), openingMs: 20 })
+  const first = connection.get().catch((error: unknown) => error)
+  expect(await Promise.race([first, later()])).toMatchObject({ code: "unavailable" })
+  keeping.close()
+  await deleted
+  const db = await connection.get()
+  expect(db.objectStoreNames.contains("heads")).toBe(true)
+  await connection.close()
+})
+
+/** A test that waits for ever fails sooner. */
+function later(): Promise<string> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve("still waiting"), 5_000)
+    onTestFinished(() => clearTimeout(timer))
+  })
+}

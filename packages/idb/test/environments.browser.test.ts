@@ -26,17 +26,6 @@ test("without crypto.subtle, as on insecure pages, blobs are `unsupported` and e
   })
 })
 
-test("if navigator.storage refuses, as in a sandboxed frame, nothing is persisted and there is no estimate", async () => {
-  const storage = open(newDatabase())
-  const refuse = (): never => {
-    throw new TypeError("The operation is not supported.")
-  }
-  const refusing = { storage: { persist: refuse, persisted: refuse, estimate: refuse } }
-  expect(await without("navigator", refusing, () => storage.persist())).toBe(false)
-  expect(await without("navigator", refusing, () => storage.persisted())).toBe(false)
-  expect(await without("navigator", refusing, () => storage.estimate())).toBeUndefined()
-})
-
 test("without navigator.storage nothing is persisted and there is no estimate", async () => {
   const storage = open(newDatabase())
   expect(await without("navigator", {}, () => storage.persist())).toBe(false)

@@ -34,3 +34,15 @@ test("a channel to other tabs, which keeps a process alive, is opened by the fir
   await written[Symbol.asyncDispose]()
   expect(open).toBe(0)
 })
+
+test("if `navigator.storage` refuses, as in a sandboxed frame, nothing is persisted and there is no estimate", async () => {
+  const refuse = (): never => {
+    throw new TypeError("The operation is not supported.")
+  }
+  const storage = { persist: refuse, persisted: refuse, estimate: refuse }
+  const before = Object.getOwnPropertyDescriptor(globalThis, "navigator")
+  Object.defineProperty(globalThis, "navigator", { value: { storage }, configurable: true, writable: true })
+  onTestFinished(() => void Object.defineProperty(globalThis, "navigator", before ?? { value: undefined }))
+  const { persist, persisted, estimate } = createIndexedDbStorage({ database: newDatabase() })
+  expect([await persist(), await persisted(), await estimate()]).toEqual([false, false, undefined])
+})
