@@ -15,12 +15,22 @@ export function eventOf(chunk: Chunk): string {
 
 /** Collects the chunks of a text that arrives in pieces. */
 export class EventReader {
-  #rest = ""
+  /** The event that has not ended, in pieces: each is looked at once, however long the event is. */
+  #rest: string[] = []
+  /** A line feed behind it, which may be the first half of its end. */
+  #lf = ""
 
   /** The chunks that this piece completes. */
   read(piece: string): Chunk[] {
-    const events = (this.#rest + piece).split("\n\n")
-    this.#rest = events.pop() ?? ""
+    const events = (this.#lf + piece).split("\n\n")
+    const last = events.pop() ?? ""
+    if (events.length > 0) {
+      events[0] = this.#rest.join("") + (events[0] as string)
+      this.#rest = []
+    }
+    this.#lf = last.endsWith("\n") ? "\n" : ""
+    const rest = last.slice(0, last.length - this.#lf.length)
+    if (rest !== "") this.#rest.push(rest)
     return events.flatMap(chunkOf)
   }
 }

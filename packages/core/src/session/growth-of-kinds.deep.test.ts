@@ -8,11 +8,14 @@ import { cpuTime } from "../../test/cpu-time.ts"
 import { HEADER } from "../../test/logs.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
 import { textOf } from "../../test/transfer.ts"
+import { EntryLog } from "../log/entry-log.ts"
+import { tipsOfLog } from "../log/whole-tips.ts"
+import { growthOf, MOST_GROWTH, times } from "../../test/growth-of.ts"
 
 type Fields = Record<string, unknown>
 
 /** The entry at a place of the log, whose first entry is `e1`. */
-const KINDS: Readonly<Record<string, EntryOf>> = {
+const KINDS: Readonly<Record<string, (n: number) => Fields>> = {
   message: (n) => user(`${n}`),
   "tool call": (n) => ({
     type: "message",
@@ -41,9 +44,7 @@ const KINDS: Readonly<Record<string, EntryOf>> = {
   compaction: (n) => ({ type: "compaction", summary: `${n}`, firstKeptEntryId: `e${n}`, tokensBefore: 1 }),
 }
 
-type Call = (sessions: Sessions) => Promise<unknown>
-
-const CALLS: Readonly<Record<string, Call>> = {
+const CALLS: Readonly<Record<string, (sessions: Sessions) => Promise<unknown>>> = {
   list: (sessions) => sessions.list(),
   context: async (sessions) => (await sessions.open(STORED_ID)).context(),
   path: async (sessions) => (await sessions.open(STORED_ID)).path({ limit: 1_000 }),
@@ -57,30 +58,15 @@ const CALLS: Readonly<Record<string, Call>> = {
   copy: (sessions) => sessions.copy(STORED_ID, createMemoryStorage()),
 }
 
-/** Between what is linear, 4, and the square, 16. */
-const MOST = 8
 /** Milliseconds: what takes less is as good as nothing. */
 const LEAST_MS = 4
 
 test.each(Object.entries(KINDS))("entries of the kind %s", async (_, entryOf) => {
-  expect(await grown(entryOf, CALLS, 800)).toEqual([])
-})
-
-// Removing the first of a list moves the others, so fast that only many show it.
-test("verify of very many branches that end beside each other", async () => {
-  const { verify } = CALLS as { readonly verify: Call }
-  expect(await grown(KINDS["branch summary"] as EntryOf, { verify }, 24_000)).toEqual([])
-})
-
-type EntryOf = (n: number) => Fields
-
-/** The calls that cost many times as much with four times as many entries. */
-async function grown(entryOf: EntryOf, calls: typeof CALLS, least: number): Promise<readonly unknown[]> {
   const costs = async (count: number): Promise<Map<string, number>> => {
     const entries = Array.from({ length: count }, (_, n) => entryOf(n + 1))
     const lines = linesOf(chain(user("first"), ...entries), HEADER)
     const found = new Map<string, number>()
-    for (const [name, call] of Object.entries(calls)) {
+    for (const [name, call] of Object.entries(CALLS)) {
       // Of the least of some calls: collections of garbage are in the others.
       const tries: number[] = []
       for (let n = 0; n < 2; n++) {
@@ -93,7 +79,16 @@ async function grown(entryOf: EntryOf, calls: typeof CALLS, least: number): Prom
     }
     return found
   }
-  const [few, many] = [await costs(least), await costs(4 * least)]
+  const [few, many] = [await costs(800), await costs(3_200)]
   const growth = [...many].map(([name, cost]) => [name, cost / Math.max(few.get(name) ?? 0, LEAST_MS)] as const)
-  return growth.filter(([, times]) => times >= MOST)
-}
+  expect(growth.filter(([, factor]) => factor >= MOST_GROWTH)).toEqual([])
+})
+
+// Removing the first of a list moves the others, so fast that only very many show it.
+test("the tips of very many branches that end beside each other", async () => {
+  const made = (count: number): EntryLog => {
+    const ends = times(count, (n) => (KINDS["branch summary"] as (n: number) => Fields)(n))
+    return EntryLog.of(chain(user("first"), ...ends))
+  }
+  expect(await growthOf(24_000, made, (log) => tipsOfLog(log, 0))).toBeLessThan(MOST_GROWTH)
+})

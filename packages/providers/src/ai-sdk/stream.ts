@@ -27,8 +27,8 @@ export function appendAiSdkStream<E extends AiSdkStreamPart>(
 
 interface Step {
   readonly parts: Record<string, unknown>[]
-  /** Texts and inputs that have not ended, by their ids. */
-  readonly open: Map<string, Record<string, unknown>>
+  /** Where the texts and inputs are, by their ids. */
+  readonly open: Map<string, number>
   readonly results: AiSdkEntry[]
   info: AiSdkStep | undefined
 }
@@ -89,7 +89,7 @@ function entriesOf({ parts, results, info }: Step): readonly AiSdkEntry[] {
 
 function addPart(step: Step, fields: Fields): void {
   const { type, id, providerMetadata, text, toolCallId, toolName } = fields
-  const open = step.open.get(String(id))
+  const open = step.parts[step.open.get(String(id)) ?? -1]
   const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata }
   switch (type) {
     case "text-start":
@@ -98,7 +98,7 @@ function addPart(step: Step, fields: Fields): void {
       const kind = (type as string).slice(0, -"-start".length)
       const named = kind === "tool-input" ? { toolCallId: id, toolName } : {}
       const part = { type: kind, text: "", ...named, ...options }
-      step.open.set(String(id), part)
+      step.open.set(String(id), step.parts.length)
       step.parts.push(part)
       return
     }
@@ -143,8 +143,10 @@ function addPart(step: Step, fields: Fields): void {
 function addCall(step: Step, { toolCallId, toolName, input, providerExecuted }: Fields, options: Fields): void {
   const executed = providerExecuted === true ? { providerExecuted } : {}
   const part = { type: "tool-call", toolCallId, toolName, input, ...executed, ...options }
-  const at = step.parts.indexOf(step.open.get(String(toolCallId)) ?? {})
-  if (at < 0) step.parts.push(part)
+  const at = step.open.get(String(toolCallId))
+  // Only once: a second call with the id is one of its own.
+  step.open.delete(String(toolCallId))
+  if (at === undefined) step.parts.push(part)
   else step.parts[at] = part
 }
 

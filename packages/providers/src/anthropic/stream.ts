@@ -22,6 +22,7 @@ export function appendAnthropicStream<E extends AnthropicEvent>(
 
 interface Piece {
   readonly block: Record<string, unknown>
+  citations?: unknown[]
   json: string
   hasEnded: boolean
   /** The arguments are JSON. */
@@ -93,7 +94,9 @@ function addDelta(piece: Piece, delta: Fields): void {
       piece.json += stringOf(delta["partial_json"]) ?? ""
       return
     case "citations_delta":
-      block["citations"] = [...((block["citations"] as readonly unknown[] | null) ?? []), delta["citation"]]
+      // A list of our own: that of the event is not changed, and not copied each time.
+      ;(piece.citations ??= [...((block["citations"] as readonly unknown[] | null) ?? [])]).push(delta["citation"])
+      block["citations"] = piece.citations
       return
     default:
       // Such as `compaction_delta`: pieces of the fields that they name.

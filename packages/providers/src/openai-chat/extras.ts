@@ -79,15 +79,19 @@ function keptOf(block: ContentBlock): Kept {
   }
 }
 
-/** Adds a piece of an extra field that a stream gives: texts and lists grow, objects are merged, any other value replaces the one before. */
+/**
+ * Adds a piece of an extra field that a stream gives: texts and lists grow, objects are merged, any other value replaces the one before. What
+ * grows is copied once, since a copy for each piece costs the square of them.
+ */
 export function addPiece(target: Record<string, unknown>, key: string, piece: unknown): void {
-  const before = target[key]
+  const before = ownAt(target, key)
   if (typeof piece === "string" && typeof before === "string" && !WHOLE.has(key)) target[key] = before + piece
-  else if (Array.isArray(piece)) target[key] = grown(Array.isArray(before) ? before : [], piece)
-  else if (isPlain(piece) && isPlain(before)) {
-    const merged = { ...before }
-    for (const [inner, value] of Object.entries(piece)) if (value !== null) addWhole(merged, inner, value)
-    target[key] = merged
+  else if (Array.isArray(piece)) {
+    const list: unknown[] = Array.isArray(before) ? before : []
+    grow(list, piece)
+    target[key] = list
+  } else if (isPlain(piece) && isPlain(before)) {
+    for (const [inner, value] of Object.entries(piece)) if (value !== null) addWhole(before, inner, value)
   } else target[key] = piece
 }
 
@@ -95,14 +99,22 @@ export function addPiece(target: Record<string, unknown>, key: string, piece: un
 const WHOLE: ReadonlySet<string> = new Set(["reasoning_opaque"])
 
 function addWhole(target: Record<string, unknown>, key: string, value: unknown): void {
-  const before = target[key]
-  if (!isPlain(value) || !isPlain(before)) {
-    target[key] = value
-    return
-  }
-  const merged = { ...before }
-  for (const [inner, one] of Object.entries(value)) addWhole(merged, inner, one)
-  target[key] = merged
+  const before = isPlain(value) ? ownAt(target, key) : undefined
+  if (isPlain(value) && isPlain(before)) for (const [inner, one] of Object.entries(value)) addWhole(before, inner, one)
+  else target[key] = value
+}
+
+/** Objects of ours. The others belong to the events. */
+const OWN = new WeakSet<object>()
+
+/** What the target itself has at the key: of an object, one that may be changed. */
+function ownAt(target: Record<string, unknown>, key: string): unknown {
+  const value = Object.hasOwn(target, key) ? target[key] : undefined
+  if (!isPlain(value) || OWN.has(value)) return value
+  const copy = { ...value }
+  OWN.add(copy)
+  target[key] = copy
+  return copy
 }
 
 function isPlain(value: unknown): value is Record<string, unknown> {
@@ -113,15 +125,13 @@ function isPlain(value: unknown): value is Record<string, unknown> {
  * OpenRouter streams a text of `reasoning_details` in pieces that have one index and type; the pieces of what is encrypted are whole.
  * Source: openrouter.ai/docs/guides/best-practices/reasoning-tokens (2026-11).
  */
-function grown(list: readonly unknown[], pieces: readonly unknown[]): readonly unknown[] {
-  const all = [...list]
+function grow(all: unknown[], pieces: readonly unknown[]): void {
   for (const piece of pieces) {
     const last = all.at(-1)
     const key = isPlain(piece) && isPlain(last) ? pieceKey(last, piece) : undefined
     if (key === undefined) all.push(piece)
     else all[all.length - 1] = joined(last as Fields, piece as Fields, key)
   }
-  return all
 }
 
 /** The field of two details that is one text; undefined if they are two. */

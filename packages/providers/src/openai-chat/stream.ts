@@ -22,7 +22,6 @@ export function appendOpenAIChatStream<E extends ChatChunk>(
 }
 
 interface Call {
-  readonly index: number
   id: unknown
   type: string
   name: string
@@ -39,6 +38,8 @@ export function accumulateOpenAIChat(o: ChatAnswerOptions = {}): Accumulator<Cha
   const extras: Record<string, unknown> = {}
   const audio: Record<string, unknown> = {}
   const calls: Call[] = []
+  /** The last call with each index. */
+  const latest = new Map<number, Call>()
   return {
     get isComplete() {
       return stopReason !== undefined
@@ -57,7 +58,9 @@ export function accumulateOpenAIChat(o: ChatAnswerOptions = {}): Accumulator<Cha
     entries(): readonly AnswerEntry[] {
       if (!hasArrived && stopReason === undefined) return []
       const isCut = stopReason === undefined
-      const whole = calls.filter((call) => !isCut || isJson(call))
+      const whole: Call[] = []
+      const cut: Call[] = []
+      for (const call of calls) (isCut && !isJson(call) ? cut : whole).push(call)
       const record = {
         ...texts,
         ...extras,
@@ -65,9 +68,7 @@ export function accumulateOpenAIChat(o: ChatAnswerOptions = {}): Accumulator<Cha
         ...(Object.keys(audio).length === 0 ? {} : { audio }),
         ...(whole.length === 0 ? {} : { tool_calls: whole.map(recordOfCall) }),
       }
-      const partial = calls
-        .filter((call) => !whole.includes(call))
-        .map((call) => partialCall(call.id, call.name, call.text))
+      const partial = cut.map((call) => partialCall(call.id, call.name, call.text))
       const blocks: readonly ContentBlock[] = [...contentOf(record, id), ...partial]
       const provider = o.provider ?? "openai"
       return [answerEntry({ content: blocks, provider, model, usage: chatUsage(usage), stopReason, responseId: id })]
@@ -99,11 +100,14 @@ export function accumulateOpenAIChat(o: ChatAnswerOptions = {}): Accumulator<Cha
     hasArrived = true
     const at = typeof index === "number" ? index : i
     const { name, arguments: args, input } = fieldsOf(called ?? custom)
-    let call = calls.findLast((one) => one.index === at)
+    let call = latest.get(at)
     // Some providers give all calls one index. Others give each piece of a call another id, but only the first one a name.
     const isNext = Boolean(callId) && Boolean(name) && Boolean(call?.id) && call?.id !== callId
-    if (call === undefined || isNext)
-      calls.push((call = { index: at, id: undefined, type: "function", name: "", text: "", extras: {} }))
+    if (call === undefined || isNext) {
+      call = { id: undefined, type: "function", name: "", text: "", extras: {} }
+      calls.push(call)
+      latest.set(at, call)
+    }
     if (typeof callId === "string" && callId !== "") call.id = callId
     if (custom !== undefined || type === "custom") call.type = "custom"
     call.name += stringOf(name) ?? ""
@@ -111,6 +115,9 @@ export function accumulateOpenAIChat(o: ChatAnswerOptions = {}): Accumulator<Cha
     for (const [key, value] of Object.entries(more)) if (isExtra(key, value)) addPiece(call.extras, key, value)
   }
 }
+
+/** Parts of thinking whose list is our own, so that it grows without a copy for each piece. */
+const grown = new WeakSet<Fields>()
 
 /** Adds a piece of the content, a text or a list of parts; false if it is empty. */
 function addContent(parts: unknown[], piece: unknown): boolean {
@@ -122,8 +129,7 @@ function addContent(parts: unknown[], piece: unknown): boolean {
       parts[parts.length - 1] = { ...last, text: String(last["text"]) + one }
     else if (isPart(one, "text") && isPart(last, "text"))
       parts[parts.length - 1] = { ...last, ...one, text: String(last["text"]) + String(one["text"]) }
-    else if (isPart(one, "thinking") && isPart(last, "thinking"))
-      parts[parts.length - 1] = { ...last, ...one, thinking: joinedTexts([...listOf(last), ...listOf(one)]) }
+    else if (isPart(one, "thinking") && isPart(last, "thinking")) parts[parts.length - 1] = moreThinking(last, one)
     else if (one !== undefined && one !== null && one !== "") parts.push(one)
   }
   return parts.length > 0
@@ -133,12 +139,20 @@ function isPart(value: unknown, type: string): value is Fields {
   return fieldsOf(value)["type"] === type
 }
 
+function moreThinking(last: Fields, one: Fields): Fields {
+  const list = grown.has(last) ? (last["thinking"] as unknown[]) : joinedTexts(listOf(last))
+  for (const part of listOf(one)) addContent(list, [part])
+  const more = { ...last, ...one, thinking: list }
+  grown.add(more)
+  return more
+}
+
 function listOf({ thinking }: Fields): readonly unknown[] {
   return Array.isArray(thinking) ? thinking : []
 }
 
 /** Texts that follow each other as one. */
-function joinedTexts(parts: readonly unknown[]): readonly unknown[] {
+function joinedTexts(parts: readonly unknown[]): unknown[] {
   const list: unknown[] = []
   for (const part of parts) addContent(list, [part])
   return list
