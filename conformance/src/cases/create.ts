@@ -111,4 +111,25 @@ export const create: readonly Case[] = casesOf("create", [
       equalLines(listed.toSorted(), rest, "the ids that list() gives, sorted")
     },
   },
+  {
+    n: 8,
+    clause: "ids.distinct",
+    title: "the documents of every valid id are its own, however unusual it is",
+    async run({ storage }) {
+      const keyOf = (id: string): string => `sessions/${id}/x`
+      await Promise.all(unusualIds.map((id) => make(storage, id, [line(id)])))
+      await Promise.all(unusualIds.map((id) => storage.docs.put(keyOf(id), JSON.stringify(id), { expect: null })))
+      for (const id of unusualIds) {
+        equal((await storage.docs.get(keyOf(id)))?.text, JSON.stringify(id), `the document of the session ${id}`)
+        equal(await collect(storage.docs.list(`sessions/${id}/`)), [keyOf(id)], `the documents of the session ${id}`)
+      }
+      const [gone = "", ...rest] = unusualIds.toReversed()
+      await storage.delete(gone)
+      equalLines(
+        (await collect(storage.docs.list("sessions/"))).toSorted(),
+        rest.map(keyOf).toSorted(),
+        `the keys after the delete of the session ${gone}`,
+      )
+    },
+  },
 ])

@@ -145,15 +145,32 @@ export const writingMutants: readonly Mutant[] = [
       return { removed: 0, bytes: 0, left: 0 }
     },
   })),
-  mutant("does not check ids", ["CREATE-05", "CREATE-06", "DELETE-08"], (real) => ({
+  mutant("does not check ids", ["CREATE-05", "CREATE-06", "CREATE-08", "DELETE-08"], (real) => ({
     append: (session, lines, o) =>
       real.append(typeof session === "string" ? session.replaceAll(/\W/g, "0") || "0" : "0", lines, o),
   })),
-  mutant("merges ids that differ in case only", ["CREATE-06", "CREATE-07", "DELETE-08", "DOCS-09"], (real) => ({
-    append: (session, lines, o) => real.append(lower(session), lines, o),
-    head: (session, o) => real.head(lower(session), o),
-    read: (session, range, o) => real.read(lower(session), range, o),
-    delete: (session, o) => real.delete(lower(session), o),
+  mutant(
+    "merges ids that differ in case only",
+    ["CREATE-06", "CREATE-07", "CREATE-08", "DELETE-08", "DOCS-09"],
+    (real) => ({
+      append: (session, lines, o) => real.append(lower(session), lines, o),
+      head: (session, o) => real.head(lower(session), o),
+      read: (session, range, o) => real.read(lower(session), range, o),
+      delete: (session, o) => real.delete(lower(session), o),
+    }),
+  ),
+  mutant("writes `_` for what its names cannot hold", ["CREATE-06", "CREATE-08"], (real) => ({
+    append: (session, lines, o) => real.append(named(session), lines, o),
+    head: (session, o) => real.head(named(session), o),
+    read: (session, range, o) => real.read(named(session), range, o),
+    delete: (session, o) => real.delete(named(session), o),
+  })),
+  mutant("takes an `@` in a key of a document for the end of the id", ["CREATE-08"], (real) => ({
+    docs: {
+      ...real.docs,
+      get: (key, o) => real.docs.get(cut(key), o),
+      put: (key, text, o) => real.docs.put(cut(key), text, o),
+    },
   })),
   mutant(
     "refuses everything after a conflict",
@@ -187,4 +204,12 @@ export const writingMutants: readonly Mutant[] = [
 
 function lower(session: string): string {
   return typeof session === "string" ? session.toLowerCase() : session
+}
+
+function named(session: string): string {
+  return typeof session === "string" ? session.replaceAll(/[:@+~]/g, "_") : session
+}
+
+function cut(key: string): string {
+  return typeof key === "string" ? key.replace(/^(sessions\/[\w-]+)@[^/]*/, "$1") : key
 }

@@ -62,7 +62,7 @@ test("a session id is checked before `authorize` is asked, and an encoded slash 
       throw new Error("asked")
     },
   })
-  for (const id of ["a%2Fb", "%2e%2e%2fb", "..%2f", "a%00", "a%20b", "-a", "a".repeat(129), "%ff", "%"])
+  for (const id of ["a%2Fb", "%2e%2e%2fb", "..%2f", "a%00", "a%20b", "%40a", "a".repeat(129), "%ff", "%"])
     expect([id, (await call(handler, `/sessions/${id}`)).status]).toEqual([id, 400])
   expect((await call(open(), "/named/a%2Fb")).body).toMatchObject({ name: "a/b" })
 })

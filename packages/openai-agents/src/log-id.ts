@@ -1,6 +1,6 @@
 /** The ids of logs. A session id of the SDK is any text; the log has it in its metadata. */
 import { SessionError, type Sessions } from "@sessions/core"
-import { isSessionId, sha256Hex } from "@sessions/core/storage"
+import { sha256Hex } from "@sessions/core/storage"
 
 /** The kind of the logs, see `docs/bridges.md`. */
 export const KIND = "openai-agents"
@@ -11,15 +11,15 @@ export const REWRITTEN = "openai-agents:rewritten"
 
 /** What all ids of logs begin with. */
 export const PREFIX = "openai-agents."
-const PLAIN = /^[A-Za-z0-9._-]{1,100}$/
+/** Fewer than a session id may be: an id that is stored as its hash has to be found by it. */
+const PLAIN = /^(?!\.|.*\.\.)[A-Za-z0-9._-]{0,99}[A-Za-z0-9]$/
 const HASHED = "sha256-"
 
 /** The id of the log in which a session of the SDK is stored: `openai-agents.` and its id, or its hash if that is no id of a session. */
 export async function logIdOf(sessionId: string): Promise<string> {
   if (typeof sessionId !== "string" || sessionId === "")
     throw new SessionError("invalid", "The option `sessionId` must be a text that is not empty.")
-  const isPlain = PLAIN.test(sessionId) && isSessionId(PREFIX + sessionId)
-  if (isPlain && !sessionId.startsWith(HASHED)) return PREFIX + sessionId
+  if (PLAIN.test(sessionId) && !sessionId.startsWith(HASHED)) return PREFIX + sessionId
   return PREFIX + HASHED + (await sha256Hex(new TextEncoder().encode(sessionId)))
 }
 

@@ -2,8 +2,8 @@
 import * as z from "zod"
 import { count, parentSession } from "./common.ts"
 
-/** 1 to 128 characters, a letter or digit first and last, no "..": `isSessionId` of core. */
-const SESSION_ID = /^(?!.*\.\.)[A-Za-z0-9](?:[A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$/
+/** 1 to 128 characters, a letter, digit, `_` or `-` first and last, no "..": `isSessionId` of core. */
+const SESSION_ID = /^(?!.*\.\.)[A-Za-z0-9_-](?:[A-Za-z0-9_.:@+~-]{0,126}[A-Za-z0-9_-])?$/
 
 export const origin = z.looseObject({
   format: z.string(),

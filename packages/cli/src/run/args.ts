@@ -62,13 +62,15 @@ function parseOptions(
 }
 
 /** Replaces the parser's message, which gives advice about `--` that fits no command here. */
-function optionError({ name }: Command, options: OptionSpecs, code: string, message: string): string {
+function optionError({ name, args }: Command, options: OptionSpecs, code: string, message: string): string {
   const given = /'(-[^'\s]*)/.exec(message)?.[1] ?? "an option"
   const help = `see "sessions ${name} --help".`
   if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
     const near = suggest(given.replace(/^-+/, ""), Object.keys(options))
     const hint = near === undefined ? "" : ` did you mean --${near}? Or`
-    return `unknown option ${given} of ${name};${hint} ${help}`
+    // What no option looks like may be meant for an id, which may begin with a dash.
+    const isId = near === undefined && args.some((arg) => /^(?:ID|SESSION)/.test(arg))
+    return `unknown option ${given} of ${name};${hint} ${help}${isId ? " An id that begins with - goes behind --." : ""}`
   }
   const option = /--([a-z-]+)/.exec(message)?.[1] ?? ""
   const { type, value } = options[option] ?? { type: "string" }

@@ -50,6 +50,29 @@ test("a complete id takes precedence over a prefix", async () => {
   expect(info.id).toBe("alpha")
 })
 
+test("a word that looks like @last is named, and no other word begins with @", async () => {
+  const cli = await threeSessions()
+  for (const ref of ["@lst", "@LAST", "@lastt", "@la"])
+    expect(await cli("show", ref)).toMatchObject({ exit: 2, stderr: expect.stringContaining("Did you mean @last?") })
+  const { stderr } = await cli("show", "@ann-and-others")
+  expect(stderr).toContain("No other word than @last begins with @")
+})
+
+test("an id that begins with a dash is taken behind --, and the error says so", async () => {
+  const cli = await threeSessions()
+  await cli.use(async (sessions) => (await sessions.create({ id: "-V1StGXR8_" })).close())
+  await cli.use(async (sessions) => (await sessions.create({ id: "user:ann@example.org" })).close())
+  for (const argv of [
+    ["show", "--", "-V1StGXR8_"],
+    ["--json", "show", "--", "-V1"],
+    ["show", "--json", "--", "-V"],
+  ])
+    expect((await cli(...argv)).stdout).toContain("-V1StGXR8_")
+  expect((await cli("show", "user:ann@")).stdout).toContain("user:ann@example.org")
+  expect(await cli("show", "-V1StGXR8_")).toMatchObject({ exit: 2, stderr: expect.stringContaining("goes behind --") })
+  expect((await cli("rm", "--yes", "--", "-V1StGXR8_")).exit).toBe(0)
+})
+
 test("an ambiguous prefix is refused with its matches", async () => {
   const cli = await threeSessions()
   const { exit, stderr } = await cli("show", "alpha")

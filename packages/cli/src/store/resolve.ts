@@ -3,6 +3,7 @@ import { isAbsolute, posix, resolve, win32 } from "node:path"
 import { hasCode, type Sessions } from "@sessions/core"
 import { checkSessionId, isSessionId } from "@sessions/core/storage"
 import { CommandError, UsageError } from "../errors.ts"
+import { suggest } from "../run/suggest.ts"
 
 const LAST = "@last"
 
@@ -11,7 +12,7 @@ export async function resolveSession(sessions: Sessions, ref: string): Promise<s
   if (ref === LAST) return lastSession(sessions)
   const { storage } = sessions
   if (isSessionId(ref) && (await isThere(sessions, ref))) return ref
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(ref)) throw badId(ref)
+  if (!/^[\w-][\w.:@+~-]{0,127}$/.test(ref)) throw ref.startsWith("@") ? unknownName(ref) : badId(ref)
   const matches: string[] = []
   for await (const { id } of storage.list()) if (id.startsWith(ref)) matches.push(id)
   const [match, other] = matches.sort()
@@ -64,6 +65,14 @@ async function lastSession(sessions: Sessions): Promise<string> {
       `${sessions.storage.description} has no session yet, apart from those with a kind, of a schedule or without a message, so @last is undefined; "sessions import FILE" creates one.`,
     )
   }
+}
+
+function unknownName(ref: string): UsageError {
+  const hint =
+    suggest(ref.toLowerCase(), [LAST]) === undefined
+      ? "No other word than @last"
+      : `Did you mean ${LAST}? No other word`
+  return new UsageError(`${JSON.stringify(ref)} is not a session id. ${hint} begins with @; ids do not.`)
 }
 
 function badId(id: string): UsageError {

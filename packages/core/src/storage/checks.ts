@@ -17,11 +17,11 @@ import { invalid, StorageError } from "./errors.ts"
 import { shown } from "./options.ts"
 import { batchBytes, fits, isWellFormed, utf8Length } from "./utf8.ts"
 
-const SESSION_ID = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/
+const SESSION_ID = /^[\w-](?:[\w.:@+~-]*[\w-])?$/
 const DOC_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 const HASH = /^[0-9a-f]{64}$/
 
-/** 1-128 characters `[A-Za-z0-9._-]`, starting and ending alphanumeric, no "..". */
+/** 1-128 characters `[A-Za-z0-9_-.:@+~]`, of which the last five are not first or last, no "..". */
 export function isSessionId(id: unknown): id is string {
   return typeof id === "string" && id.length <= 128 && SESSION_ID.test(id) && !id.includes("..")
 }
@@ -29,7 +29,7 @@ export function isSessionId(id: unknown): id is string {
 export function checkSessionId(id: unknown): asserts id is string {
   if (isSessionId(id)) return
   throw invalid(
-    `${shown(id)} is not a session id: use 1 to 128 of A-Z a-z 0-9 . _ - , with a letter or digit first and last, and no "..".`,
+    `${shown(id)} is not a session id: use 1 to 128 of A-Z a-z 0-9 _ - . : @ + ~ , the last five not first or last, and no "..".`,
   )
 }
 

@@ -1,6 +1,8 @@
 /**
  * Maps session ids and document names to file names. Two ids never share a folder, even on file systems that ignore case or reserve
- * names (`CON`, `aux.x` on Windows): such ids are written in lower case behind `@<which letters were capital>@`. No id contains `@`.
+ * names and characters (`CON`, `aux.x`, `a:b` on Windows): such ids are written in lower case behind `@<which letters were capital>@`, with
+ * other characters for `:`, `@` and `~`. No id begins with `@`. The name of a trash or of a lock has a `~` or `@docs` behind that of its
+ * session.
  */
 import { isSessionId } from "@sessions/core/storage"
 
@@ -8,8 +10,8 @@ import { isSessionId } from "@sessions/core/storage"
 export function toFileName(id: string): string {
   if (ULID.test(id)) return id
   const lower = id.toLowerCase()
-  if (lower === id && !ULID.test(id.toUpperCase()) && !isReserved(lower)) return id
-  return `@${toCapitals(id)}@${lower}`
+  if (lower === id && !REPLACED.test(id) && !ULID.test(id.toUpperCase()) && !isReserved(lower)) return id
+  return `@${toCapitals(id)}@${exchanged(lower, REPLACED, REPLACEMENTS)}`
 }
 
 /** Undefined for a folder that belongs to no id; such folders are left alone. */
@@ -23,15 +25,24 @@ export function toSessionId(folder: string): string | undefined {
 /** The inverse of {@link toFileName}; undefined for a name that it never returns. */
 export function fromFileName(name: string): string | undefined {
   const encoded = ENCODED.exec(name)
-  const id = encoded === null ? name : withCapitals(encoded[2] ?? "", encoded[1] ?? "")
+  const [, capitals = "", lower = ""] = encoded ?? []
+  const id = encoded === null ? name : withCapitals(exchanged(lower, REPLACEMENT, ORIGINALS), capitals)
   return toFileName(id) === name ? id : undefined
 }
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
-const ENCODED = /^@([0-9a-v]*)@([a-z0-9._-]+)$/
+const ENCODED = /^@([0-9a-v]*)@([a-z0-9._+=!,-]+)$/
+const REPLACED = /[:@~]/
+const REPLACEMENT = /[=!,]/
+const REPLACEMENTS: Readonly<Record<string, string>> = { ":": "=", "@": "!", "~": "," }
+const ORIGINALS: Readonly<Record<string, string>> = { "=": ":", "!": "@", ",": "~" }
 /** Names of Windows devices, with any extension. */
 const RESERVED = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$/
 const BITS = 5
+
+function exchanged(text: string, from: RegExp, to: Readonly<Record<string, string>>): string {
+  return from.test(text) ? Array.from(text, (letter) => to[letter] ?? letter).join("") : text
+}
 
 function isReserved(lower: string): boolean {
   return RESERVED.test(lower.split(".", 1)[0] ?? "")
