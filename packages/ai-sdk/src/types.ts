@@ -10,7 +10,7 @@ export interface ChatMessage {
 }
 
 export interface CreateChatOptions<Message extends ChatMessage = ChatMessage> {
-  /** 1 to 128 of `A-Z a-z 0-9 . _ -`. Default: a new ULID. `exists` if a session has it. */
+  /** A session id, see `docs/format.md`. Default: a new ULID. `exists` if a session has it. */
   readonly id?: string
   readonly title?: string
   /** What {@link ListChatsOptions} can compare, such as the user's id. */
