@@ -171,6 +171,11 @@ const payloads: Record<
     { step: fc.constantFrom("results", "images", "cut", "left_out", "failed", "end") },
     { provider: text, model: text, units: count, upTo: ulid, except: ulid, ids: strings, window: count },
   ],
+  tool_policy: [{ never: strings, safe: strings }],
+  tool_start: [
+    { targetId: ulid, callId: text, call: count, toolName: text, attempt: count, key: text, run: text },
+    { targetSeq: count, fence: count },
+  ],
   custom: [{ customType: text }, { data: json }],
 }
 

@@ -217,6 +217,33 @@ export const entries = {
       .meta({ description: "The step holds as long as the window in force is not larger." })
       .exactOptional(),
   }),
+  tool_policy: z
+    .looseObject({
+      type: z.literal("tool_policy"),
+      ...base,
+      never: z
+        .array(z.string())
+        .meta({ description: "Tools that must not be repeated: each call has a `tool_start`." }),
+      safe: z.array(z.string()).meta({ description: "Tools that may be repeated: their calls have no `tool_start`." }),
+    })
+    .meta({ description: "The tools of the turn that it is written in." }),
+  tool_start: z
+    .looseObject({
+      type: z.literal("tool_start"),
+      ...base,
+      targetId: z.string().meta({ description: "The entry of the assistant message with the call." }),
+      targetSeq,
+      callId: z.string(),
+      call: count.meta({ description: "Place of the call among those of its message, from 0." }),
+      toolName: z.string(),
+      attempt: count.meta({ description: "From 1." }),
+      key: z
+        .string()
+        .meta({ description: "For receivers that recognize a repeated request; the same in every attempt." }),
+      run: z.string().meta({ description: "Unique for each execution that was asked for." }),
+      fence: count.exactOptional(),
+    })
+    .meta({ description: "A tool call is about to run. Its id is `<targetId>.<call>.<attempt>`." }),
   custom: z.looseObject({ type: z.literal("custom"), ...base, customType: z.string(), data: anything }),
 }
 

@@ -101,6 +101,10 @@ function causeOf(
   const ids = new Set(tail.map(({ entry }) => entry.id))
   const late = here.find(({ entryId, message }) => message.role === "toolResult" && ids.has(entryId))
   if (late !== undefined) return { entryId: late.entryId, reason: "result" }
+  for (let at = seq + 1; at < log.end; at++) {
+    const entry = log.at(at)
+    if (entry?.type === "tool_start" && isHere(entry["targetId"])) return caused(entry, "start")
+  }
   // A deleted edit, or one of several equal messages.
   return tombstones[0] === undefined ? caused(edits[0]?.edit, "edit") : caused(tombstones[0], "tombstone")
 }

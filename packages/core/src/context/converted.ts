@@ -3,10 +3,13 @@ import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Extensions } from "../format/names.ts"
 import type { EntryLog } from "../log/entry-log.ts"
+import { isOlder, type NeedsOlder } from "../log/path.ts"
+import type { Seq } from "../storage/contract.ts"
+import { CallRecords, shownCalls } from "./call-states.ts"
 import { toModelMessages } from "./model-messages.ts"
 import type { PlainMessages } from "./plain.ts"
 import { renderMessages } from "./render.ts"
-import { repairMessages } from "./repair.ts"
+import { type MissingResult, missingResultText, repairMessages } from "./repair.ts"
 import { estimatesOf } from "./ruler.ts"
 import type { RepairMode, SelectedEntry, SummaryStyle } from "./types.ts"
 import { unknownNames } from "./unknown-names.ts"
@@ -15,17 +18,21 @@ export interface ConvertOptions {
   readonly repair: RepairMode
   readonly summaryAs: SummaryStyle | undefined
   readonly extensions: Extensions | undefined
+  /** The end of the log whose starts of tool calls count. */
+  readonly end: Seq
 }
 
-/** `entries` have their blobs. */
+/** `entries` have their blobs. Older lines may be needed to know what a call without a result has done. */
 export function convertedMessages(
   log: EntryLog,
   entries: readonly SelectedEntry[],
-  { repair, summaryAs, extensions }: ConvertOptions,
-): PlainMessages & { readonly diagnostics: readonly Diagnostic[] } {
+  { repair, summaryAs, extensions, end }: ConvertOptions,
+): (PlainMessages & { readonly diagnostics: readonly Diagnostic[] }) | NeedsOlder {
   const rendered = renderMessages(entries)
   const model = toModelMessages(rendered.messages, summaryAs)
-  const { messages, diagnostics } = repairMessages(model.messages, repair)
+  const missing = missingResults(log, entries, end)
+  const { messages, diagnostics } = repairMessages(model.messages, repair, missing.textOf)
+  if (missing.older !== undefined) return missing.older
   const estimate = estimatesOf(log, rendered)
   return {
     tokens: messages.map(({ message }) => estimate(message)),
@@ -37,4 +44,34 @@ export function convertedMessages(
       ...diagnostics,
     ],
   }
+}
+
+function missingResults(
+  log: EntryLog,
+  entries: readonly SelectedEntry[],
+  end: Seq,
+): { readonly textOf: MissingResult; older: NeedsOlder | undefined } {
+  let records: CallRecords | undefined
+  const byId = new Map(entries.flatMap((item) => (item.carried === undefined ? [[item.entry.id, item] as const] : [])))
+  const textOf: MissingResult = (entryId, callId, nth) => {
+    const selected = byId.get(entryId)
+    const calls = selected === undefined ? [] : shownCalls(selected.entry, selected.edit)
+    const found = calls.filter(({ block }) => block.id === callId)[nth]
+    if (selected === undefined || found === undefined) return missingResultText({ state: "unrecorded" })
+    records ??= recordsOf(log, entries, end)
+    const known = records.of(selected.seq, found.call, found.block)
+    if (isOlder(known)) {
+      missing.older = known
+      return ""
+    }
+    const key = known.start?.["key"]
+    return missingResultText({ state: known.state, ...(typeof key === "string" ? { key } : {}) })
+  }
+  const missing = { textOf, older: undefined as NeedsOlder | undefined }
+  return missing
+}
+
+function recordsOf(log: EntryLog, entries: readonly SelectedEntry[], end: Seq): CallRecords {
+  const shown = new Set(entries.map(({ seq }) => seq))
+  return new CallRecords(log, end, (seq) => shown.has(seq))
 }

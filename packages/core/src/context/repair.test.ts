@@ -8,7 +8,7 @@ import type { ModelMessage } from "../format/message.ts"
 import type { Header } from "../format/header.ts"
 import { buildSessionContext } from "./build.ts"
 import { toModelMessages } from "./model-messages.ts"
-import { NO_RESULT_TEXT, repairMessages } from "./repair.ts"
+import { missingResultText, repairMessages } from "./repair.ts"
 import type { ContextMessage, RepairMode } from "./types.ts"
 
 type Item = ContextMessage<ModelMessage>
@@ -132,7 +132,7 @@ test("a call without a result gets one that states this, with the call's entry i
       toolCallId: "x",
       toolName: "bash",
       isError: true,
-      content: [{ type: "text", text: NO_RESULT_TEXT }],
+      content: [{ type: "text", text: missingResultText({ state: "unrecorded" }) }],
     },
   })
   expect(diagnostics).toMatchObject([{ code: "repaired", entryId: "e1" }])

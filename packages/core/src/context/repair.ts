@@ -24,9 +24,31 @@ export interface Repaired {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-export const NO_RESULT_TEXT = "No result was recorded for this tool call."
+/** A call without a result: the entry of its message, its id there, and its place among the calls with this id. */
+export type MissingResult = (entryId: string, callId: string, nth: number) => string
 
-export function repairMessages(messages: readonly Item[], mode: RepairMode): Repaired {
+const NO_RESULT_TEXT = "No result was recorded for this tool call."
+
+/** What the model is told of a call without a result. */
+export function missingResultText({ state, key }: { readonly state: string; readonly key?: string }): string {
+  switch (state) {
+    case "waiting":
+      return "This tool call did not start. It may be called again."
+    case "repeatable":
+      return `${NO_RESULT_TEXT} It may be called again.`
+    case "unknown":
+      return `This tool call was started, and its outcome is unknown. Check whether it took effect before you call it again.${key === undefined ? "" : ` Its key is ${key}.`}`
+    default:
+      return NO_RESULT_TEXT
+  }
+}
+
+/** `textOf`: of the error result that a call without a result gets. Default: that none was recorded. */
+export function repairMessages(
+  messages: readonly Item[],
+  mode: RepairMode,
+  textOf: MissingResult = () => NO_RESULT_TEXT,
+): Repaired {
   if (mode === "none" || isSendable(messages)) return { messages, diagnostics: [] }
   const diagnostics: Diagnostic[] = []
   const report: Report = (item, what) => {
@@ -57,7 +79,13 @@ export function repairMessages(messages: readonly Item[], mode: RepairMode): Rep
       if (turns[result] !== turns[index + 1]) report(found, "a tool result is moved directly after its call")
       out.push(withCallId(found, (calls[call] as ToolCallBlock).id))
     }
-    for (const call of missing) if (!dropped.has(call)) out.push(synthesized(item, call, report))
+    const idOf = (call: ToolCallBlock): string => renamed.get(call) ?? call.id
+    for (const call of missing) {
+      if (dropped.has(call)) continue
+      const before = calls.slice(0, calls.indexOf(call))
+      const nth = before.filter((other) => idOf(other) === idOf(call)).length
+      out.push(synthesized(item, call, textOf(item.entryId, idOf(call), nth), report))
+    }
   }
   return { messages: out, diagnostics }
 }
@@ -129,9 +157,9 @@ function countTurns(messages: readonly Item[]): readonly number[] {
   return counts
 }
 
-function synthesized(item: Item, call: ToolCallBlock, report: Report): Item {
+function synthesized(item: Item, call: ToolCallBlock, text: string, report: Report): Item {
   report(item, `the tool call ${JSON.stringify(call.id)} has no result; an error result was added for the model`)
-  const content: readonly ContentBlock[] = [{ type: "text", text: NO_RESULT_TEXT }]
+  const content: readonly ContentBlock[] = [{ type: "text", text }]
   const message: ToolResultMessage = {
     role: "toolResult",
     toolCallId: call.id,

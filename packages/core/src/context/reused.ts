@@ -68,6 +68,11 @@ export function placeOfAnswer(
   if (isPlain) return messages.length - tail.filter(({ entry }) => entry.type === "message").length
   if (entries.some(({ edit }) => edit !== undefined && edit.seq > seq)) return undefined
   const { id } = (tail[0] as SelectedEntry).entry
+  // The start of an earlier call changes what the context says in place of its result.
+  for (let at = seq + 1; at < log.end; at++) {
+    const entry = log.at(at)
+    if (entry?.type === "tool_start" && entry["targetId"] !== id) return undefined
+  }
   const place = messages.findLastIndex(({ entryId, message }) => entryId === id && message.role === "assistant")
   // A damaged log may have another entry with this id.
   if (place < 0 || log.find(id, seq) !== undefined) return undefined

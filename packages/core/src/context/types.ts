@@ -46,7 +46,8 @@ export interface ShortenedMessage {
 
 /**
  * Why a request does not begin with all of the one before: a compaction or a reset; a branch; a changed or deleted entry; a result that
- * replaces the one that repair had invented; a step of pruning; a recorded step to make room; another model, thinking level or mode.
+ * replaces the one that repair had invented; the start of a tool call, which changes that one; a step of pruning; a recorded step to make
+ * room; another model, thinking level or mode.
  */
 export type BreakReason =
   | "compaction"
@@ -55,6 +56,7 @@ export type BreakReason =
   | "edit"
   | "tombstone"
   | "result"
+  | "start"
   | "prune"
   | "step"
   | "model"

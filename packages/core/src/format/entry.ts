@@ -282,6 +282,33 @@ export interface ContextStepEntry extends EntryBase {
   /** The window in tokens. The step holds as long as that in force is not larger. */
   readonly window?: number
 }
+/** The tools of the turn that it is written in. Written behind the turn's question, in the same batch. */
+export interface ToolPolicyEntry extends EntryBase {
+  readonly type: "tool_policy"
+  /** Names of the tools that must not be repeated: each of their calls has a `tool_start` before it runs. */
+  readonly never: readonly string[]
+  /** Names of the tools that may be repeated: their calls have no `tool_start`. */
+  readonly safe: readonly string[]
+}
+/** A tool call is about to run. Its id is `<targetId>.<call>.<attempt>`, so that of several writers one can write it. */
+export interface ToolStartEntry extends EntryBase {
+  readonly type: "tool_start"
+  /** The entry of the assistant message with the call. */
+  readonly targetId: string
+  /** Seq of the target; a hint, checked by the id. */
+  readonly targetSeq?: number
+  readonly callId: string
+  /** Place of the call among those of its message, from 0: an id may occur there twice. */
+  readonly call: number
+  readonly toolName: string
+  /** From 1. */
+  readonly attempt: number
+  /** For receivers that recognize a repeated request by a key. The same in every attempt. */
+  readonly key: string
+  /** Unique for each execution that was asked for: only its own process takes the start for its own. */
+  readonly run: string
+  readonly fence?: number
+}
 export interface CustomEntry extends EntryBase {
   readonly type: "custom"
   readonly customType: string
@@ -309,6 +336,8 @@ export type KnownEntry =
   | LeafEntry
   | ContextRefusalEntry
   | ContextStepEntry
+  | ToolPolicyEntry
+  | ToolStartEntry
   | CustomEntry
 
 /** The fields of an entry type of an application. Its name has a namespace, or is one of the repository's `extensions`. */
@@ -338,6 +367,8 @@ const ANNOTATION_TYPES: ReadonlySet<string> = new Set<EntryType>([
   "file_snapshot",
   "context_refusal",
   "context_step",
+  "tool_policy",
+  "tool_start",
   "custom",
 ])
 
@@ -484,6 +515,18 @@ export const ENTRY_CHECKS: ReadonlyMap<string, Check> = checksByName<EntryType>(
     except: optional(isString),
     ids: optional(arrayOf(isString)),
     window: optional(tokens),
+  }),
+  tool_policy: shape({ never: arrayOf(isString), safe: arrayOf(isString) }),
+  tool_start: shape({
+    targetId: isString,
+    targetSeq: optional(isCount),
+    callId: isString,
+    call: isCount,
+    toolName: isString,
+    attempt: isCount,
+    key: isString,
+    run: isString,
+    fence: optional(isCount),
   }),
   custom: shape({ customType: isString }),
 })

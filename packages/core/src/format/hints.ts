@@ -18,6 +18,7 @@ export function hintOf(fields: Fields, parentId: unknown = fields["parentId"]): 
     case "tombstone":
     case "context_edit":
     case "label":
+    case "tool_start":
       return { field: "targetSeq", targetId: fields["targetId"] }
     case "leaf":
       return { field: "targetSeq", targetId: parentId }

@@ -11,6 +11,7 @@ import type { ReadableSession } from "./live.ts"
 import type { ContextOptions } from "./types.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
+import type { Seq } from "../storage/contract.ts"
 import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ModelMessage } from "../format/message.ts"
@@ -108,6 +109,7 @@ async function contextMessages(
   live: ReadableSession,
   selection: Selection,
   o: ContextOptions,
+  end: Seq = live.state.log.end,
 ): Promise<ContextMessages> {
   const { repair = "synthesize", summaryAs } = o
   const { extensions } = live.options
@@ -122,5 +124,13 @@ async function contextMessages(
   const plain = isTried ? undefined : plainMessages(entries, repair, summaryAs, extensions, log)
   if (plain !== undefined) return { ...plain, isPlain: true, state, diagnostics: [] }
   const { convertedMessages } = await compactionFeature()
-  return { ...convertedMessages(log, entries, { repair, summaryAs, extensions }), state }
+  const convert = { repair, summaryAs, extensions, end }
+  return {
+    ...(await live.store.untilKnown(
+      () => log,
+      () => convertedMessages(log, entries, convert),
+      o,
+    )),
+    state,
+  }
 }

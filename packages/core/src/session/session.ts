@@ -1,4 +1,5 @@
 /** `Session` as a caller gets it: checks that it is open, and implements the methods as appends to and reads of the live session. */
+import type { CallStates } from "../context/call-states.ts"
 import type { SessionContext } from "../context/types.ts"
 import { SessionError } from "../format/errors.ts"
 import { isAutomatic, MAX_FAILURES, settingOf, type SettingsLayers } from "../compaction/settings/layers.ts"
@@ -210,6 +211,12 @@ export class SessionHandle implements Session {
   async metadata(key: string, value: unknown, o?: EntryOptions): Promise<AppendResult> {
     this.#open(o, "metadata")
     return this.append({ type: "metadata", key, value }, o)
+  }
+
+  async callStates(o: CallOptions = {}): Promise<CallStates | undefined> {
+    this.#open(o, "callStates")
+    const { readCallStates } = await compactionFeature()
+    return readCallStates(this.#open(), o)
   }
 
   get compactionStatus(): CompactionStatus {

@@ -1,4 +1,5 @@
 /** The public interface of an open session: `Session`, with its options and results. `docs/` has examples. */
+import type { CallStates } from "../context/call-states.ts"
 import type { PruneOptions } from "../context/prune/settings.ts"
 import type { RepairMode, SessionContext, SummaryStyle } from "../context/types.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
@@ -218,6 +219,11 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
    * `aborted`, `closed`, and those of the storage.
    */
   makeRoom(o?: MakeRoomOptions): Promise<RoomResult>
+  /**
+   * What is known of the tool calls of the last assistant message on the path: whether each has a result, may have run, or did certainly not
+   * start. Undefined if that message has no calls, or there is none. `@sessions/tool-calls` writes what this is read from.
+   */
+  callStates(o?: CallOptions): Promise<CallStates | undefined>
   /** Shared by all handles of the repository on this session; not stored in the log. */
   readonly compactionStatus: CompactionStatus
   /** Closes the breaker after failures, so that automatic compaction runs again. */

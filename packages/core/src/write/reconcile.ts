@@ -165,8 +165,11 @@ function decide(
   return { pending, refused, taken, follow }
 }
 
-function asksForConflict(item: PendingAppend): boolean {
-  return (item.policy === "fail" || item.policy === "retry-turn") && !item.committed && !isAnnotation(item)
+/** The start of a tool call is an annotation, but it must not pass beside another writer's message that forbids it. */
+function asksForConflict({ entries, policy, committed }: PendingAppend): boolean {
+  if (committed) return false
+  const fails = policy === "fail" || policy === "retry-turn"
+  return entries.some((entry) => entry.type === "tool_start" || (fails && isConversation(entry)))
 }
 
 /**

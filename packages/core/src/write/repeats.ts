@@ -74,7 +74,7 @@ export class Repeats {
         const older = this.#olderOf(log)
         const seq = older.find(id)
         if (seq !== undefined) return { kind: "line", input, seq }
-        if (!this.#isSearched(id, log, older, repeats)) return { kind: "window", older }
+        if (!this.#isSearched(input, log, older, repeats)) return { kind: "window", older }
       }
     }
     return undefined
@@ -103,9 +103,15 @@ export class Repeats {
     return this.#older.ids
   }
 
-  /** Whether no line before the scanned ones can have the id. */
-  #isSearched(id: string, log: EntryLog, older: OlderIds, repeats: AppendOptions["repeats"]): boolean {
+  /** Whether no line before the scanned ones can have the entry's id. */
+  #isSearched(input: NewEntry, log: EntryLog, older: OlderIds, repeats: AppendOptions["repeats"]): boolean {
     if (older.from === 0) return true
+    const id = input.id as string
+    // The id has that of its target in it, so it is behind the target, whatever the clocks say.
+    if (input.type === "tool_start") {
+      const target = input["targetId"] as string
+      return log.find(target) !== undefined || older.find(target) !== undefined
+    }
     // An id without a time may be in any line.
     if (repeats === "log" || !isUlid(id)) return false
     const newest = log.at(log.entryBefore(log.end) ?? log.from)

@@ -16,6 +16,7 @@ import type { TokenCounter } from "../../format/tokens.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
 import type { ReadableSession } from "../../session/live.ts"
 import type { ContextOptions } from "../../session/types.ts"
+import type { Seq } from "../../storage/contract.ts"
 import { settingOf, type SettingsLayers } from "../settings/layers.ts"
 import { knownWindow, resolveSettings, settingsAt } from "../settings/settings.ts"
 import { unknownWindow } from "../settings/windows.ts"
@@ -28,8 +29,8 @@ interface Messages {
 
 export interface Comparison {
   readonly read: Messages
-  /** Makes the messages of another selection. */
-  readonly make: (live: ReadableSession, selection: Selection, o: ContextOptions) => Promise<Messages>
+  /** Makes the messages of another selection. `end`: that of the log as it was then. */
+  readonly make: (live: ReadableSession, selection: Selection, o: ContextOptions, end?: Seq) => Promise<Messages>
   /** The number of messages that the last request certainly had; undefined: unknown. */
   readonly same: number | undefined
   readonly request: LastRequest
@@ -67,7 +68,7 @@ async function messagesBefore(
 ): Promise<Messages["messages"]> {
   const { store, state } = live
   const ask = (): ReturnType<typeof selectBefore> => selectBefore(state.log, answer, state.header)
-  return (await make(live, await store.untilKnown(() => state.log, ask, o), o)).messages
+  return (await make(live, await store.untilKnown(() => state.log, ask, o), o, answer)).messages
 }
 
 /** Prunes messages, if the call or the settings say so, in the window of the call or of the settings; recorded steps hold by that of the settings. */

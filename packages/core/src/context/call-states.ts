@@ -1,0 +1,339 @@
+/**
+ * What is known of the tool calls of a message: whether they have a result, may have run, or did certainly not start. Follows from the
+ * log alone: results, the starts (`tool_start`) of calls on any branch, and the record (`tool_policy`) of the turn's tools. Pure.
+ * `docs/tool-calls.md` has the rules and their reasons.
+ */
+import { type Entry, isAnnotationType } from "../format/entry.ts"
+import { SessionError } from "../format/errors.ts"
+import type { ToolCallBlock } from "../format/message.ts"
+import { type Fields, isObject } from "../format/shape.ts"
+import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
+import { defaultLeaf, isOlder, type NeedsOlder, OLDER, parentOf } from "../log/path.ts"
+import type { Seq } from "../storage/contract.ts"
+import { blocksOf, replacementOf } from "./content.ts"
+
+/**
+ * `"done"`: it has a result. `"waiting"`: its tool must not be repeated, and it did not start. `"repeatable"`: its tool may be repeated; whether
+ * it began is not known and does not matter. `"unknown"`: it started and has no result. `"unrecorded"`: nothing says whether it ran.
+ */
+export type CallStatus = "done" | "waiting" | "repeatable" | "unknown" | "unrecorded"
+
+export interface CallState {
+  readonly state: CallStatus
+  /** Place of the call among those of its message, from 0. */
+  readonly call: number
+  readonly callId: string
+  readonly toolName: string
+  /** As the context shows them. */
+  readonly arguments: Readonly<Record<string, unknown>>
+  /** The entry of its result. */
+  readonly result?: string
+  /** The entry of its newest start, with its attempt, key and run. */
+  readonly start?: string
+  readonly attempt?: number
+  readonly key?: string
+  readonly run?: string
+  /** What another branch has: its newest start, if that is there, and a result. */
+  readonly elsewhere?: { readonly start?: string; readonly result?: string }
+}
+
+export interface CallStates {
+  /** The entry of the message with the calls. */
+  readonly entryId: string
+  /** In the order of the message. */
+  readonly calls: readonly CallState[]
+  /**
+   * The first entry by which the conversation has gone on behind the message, on any branch that was not left since: a message, or a
+   * compaction without the calls. Absent: their results are all that the conversation waits for.
+   */
+  readonly continuedBy?: string
+}
+
+/**
+ * The states of the calls of the last assistant message at a leaf (undefined: that of the last entry); undefined if that message has no
+ * calls, or there is none. `entries` is a whole log, as for `buildSessionContext`. `not_found` for an unknown leaf.
+ */
+export function callStates(entries: readonly EntrySlot[] | EntryLog, leafId?: string | null): CallStates | undefined {
+  const log = entries instanceof EntryLog ? entries : EntryLog.of(entries)
+  const leaf = leafId === undefined ? defaultLeaf(log) : leafId === null ? null : log.find(leafId)
+  if (leaf === undefined)
+    throw new SessionError("not_found", `There is no entry ${JSON.stringify(leafId)} in this log.`)
+  const found = callStatesAt(log, leaf)
+  if (isOlder(found))
+    throw new SessionError("invalid", "The entries are not a whole log; pass all of them, or use Session.callStates().")
+  return found.states
+}
+
+export interface FoundStates {
+  readonly states: CallStates | undefined
+  /** The entry with the content of the message: itself, or its edit. */
+  readonly source?: Entry
+}
+
+export function callStatesAt(log: EntryLog, leaf: Seq | null): FoundStates | NeedsOlder {
+  /** Behind the message, the newest first. */
+  const behind: Seq[] = []
+  const edits = new Map<Seq, Entry>()
+  let at = leaf ?? -1
+  for (; at >= 0 && !isShownAnswer(log, at, edits); at = parentOf(log, at)) {
+    behind.push(at)
+    addEdit(log, at, edits)
+  }
+  if (at === OLDER) return { older: true }
+  if (at < 0) return { states: undefined }
+  const entry = log.at(at) as Entry
+  const source = edits.get(at) ?? entry
+  const calls = shownCalls(entry, edits.get(at))
+  if (calls.length === 0) return { states: undefined }
+  const path = new Set(behind)
+  const results = resultsOf(log, behind.toReversed(), calls)
+  const records = new CallRecords(log, log.end, (seq) => path.has(seq) && !log.deleted.has(seq))
+  const states: CallState[] = []
+  for (const [index, { call, block }] of calls.entries()) {
+    const known = records.of(at, call, block)
+    if (isOlder(known)) return known
+    const { state, start, result: ran } = known
+    const result = results[index]
+    const elsewhere = {
+      ...(start === undefined || path.has(start.seq) ? {} : { start: start.id }),
+      ...(ran === undefined || path.has(ran.seq) ? {} : { result: ran.id }),
+    }
+    states.push({
+      state: result === undefined ? state : "done",
+      call,
+      callId: block.id,
+      toolName: block.name,
+      arguments: isObject(block.arguments) ? block.arguments : {},
+      ...(result === undefined ? {} : { result }),
+      ...(start === undefined ? {} : { start: start.id, ...startOf(start) }),
+      ...(Object.keys(elsewhere).length === 0 ? {} : { elsewhere }),
+    })
+  }
+  const continuedBy = continuation(log, at, path, calls)
+  return { states: { entryId: entry.id, calls: states, ...(continuedBy === undefined ? {} : { continuedBy }) }, source }
+}
+
+interface Known {
+  readonly state: Exclude<CallStatus, "done">
+  readonly start?: Entry | undefined
+  /** A result of it that the path does not show. */
+  readonly result?: Entry | undefined
+}
+
+/** The starts and results of calls in a log up to `end`. `isShown`: whether an entry is one of the context that is asked for. */
+export class CallRecords {
+  readonly #log: EntryLog
+  readonly #isShown: (seq: Seq) => boolean
+  #from: Seq
+  /** By {@link startKey}, the newest attempt. */
+  readonly #starts = new Map<string, Entry>()
+  /** By the id of the call. */
+  readonly #results = new Map<string, Entry[]>()
+  /** By the message that they cover. */
+  readonly #policies = new Map<Seq, Entry | undefined>()
+
+  constructor(log: EntryLog, end: Seq, isShown: (seq: Seq) => boolean) {
+    this.#log = log
+    this.#from = end
+    this.#isShown = isShown
+  }
+
+  /** What is known of a call that has no result: `target` is the seq of its message, `call` its place there as stored. */
+  of(target: Seq, call: number, { id, name }: ToolCallBlock): Known | NeedsOlder {
+    this.#scan(target + 1)
+    const start = this.#starts.get(startKey((this.#log.at(target) as Entry).id, call))
+    const result = this.#results.get(id)?.find(({ seq }) => seq > target && isBehind(this.#log, seq, target, id))
+    if (start !== undefined) return { state: "unknown", start, result }
+    const policy = policyBefore(this.#log, target, this.#policies)
+    if (isOlder(policy)) return policy
+    this.#policies.set(target, policy)
+    // A result that another branch has, or that was deleted, says that it ran.
+    if (policy !== undefined && names(policy["never"], name))
+      return { state: result === undefined ? "waiting" : "unknown", result }
+    return { state: policy !== undefined && names(policy["safe"], name) ? "repeatable" : "unrecorded", result }
+  }
+
+  /** Starts follow their message, as results do: what is not held is before it. */
+  #scan(from: Seq): void {
+    for (let seq = this.#from - 1; seq >= from; seq--) {
+      const entry = this.#log.at(seq)
+      if (entry?.type === "tool_start") {
+        const key = startKey(entry["targetId"], entry["call"])
+        if (attemptOf(entry) > attemptOf(this.#starts.get(key))) this.#starts.set(key, entry)
+      }
+      const id = entry === undefined || this.#isShown(seq) ? undefined : resultId(entry)
+      if (id === undefined) continue
+      const results = this.#results.get(id) ?? []
+      results.push(entry as Entry)
+      this.#results.set(id, results)
+    }
+    this.#from = Math.min(this.#from, from)
+  }
+}
+
+function startKey(targetId: unknown, call: unknown): string {
+  return JSON.stringify([targetId, call])
+}
+
+function attemptOf(start: Entry | undefined): number {
+  const attempt = start?.["attempt"]
+  return start === undefined ? -1 : typeof attempt === "number" ? attempt : 0
+}
+
+function startOf(start: Entry): Pick<CallState, "attempt" | "key" | "run"> {
+  const { key, run } = start as Fields
+  return {
+    attempt: attemptOf(start),
+    ...(typeof key === "string" ? { key } : {}),
+    ...(typeof run === "string" ? { run } : {}),
+  }
+}
+
+/**
+ * The record that covers a message: the last one before it in its turn. A turn begins with a question, or with what takes the place of one.
+ * A compaction ends the search, so that it reads no further back than the context before it: whoever compacts repeats the record.
+ * Records are not deleted: a tombstone acts on what contexts and histories show. `known`: of messages that were asked for before.
+ */
+export function policyBefore(
+  log: EntryLog,
+  target: Seq,
+  known: ReadonlyMap<Seq, Entry | undefined> = new Map(),
+): Entry | undefined | NeedsOlder {
+  let seq = parentOf(log, target)
+  for (; seq >= 0; seq = parentOf(log, seq)) {
+    const entry = log.at(seq) as Entry
+    if (entry.type === "tool_policy") return entry
+    if (known.has(seq)) return known.get(seq)
+    if (!isWithinTurn(entry)) return undefined
+  }
+  return seq === OLDER ? { older: true } : undefined
+}
+
+/** Types that are neither annotations nor the beginning of a turn, beside answers and results. */
+const SETTINGS: ReadonlySet<string> = new Set([
+  "leaf",
+  "context_edit",
+  "model_change",
+  "thinking_level_change",
+  "mode_change",
+  "ttsr_injection",
+])
+
+function isWithinTurn(entry: Entry): boolean {
+  if (isAnnotationType(entry.type) || SETTINGS.has(entry.type)) return true
+  const role = roleOf(entry)
+  return role === "assistant" || role === "toolResult"
+}
+
+function names(list: unknown, name: string): boolean {
+  return Array.isArray(list) && list.includes(name)
+}
+
+function roleOf({ type, message }: Entry): unknown {
+  return type === "message" && isObject(message) ? message["role"] : undefined
+}
+
+/** The id of the call that an entry is the result of. */
+function resultId(entry: Entry): string | undefined {
+  const id = roleOf(entry) === "toolResult" ? (entry["message"] as Fields)["toolCallId"] : undefined
+  return typeof id === "string" ? id : undefined
+}
+
+/** Whether the path of an entry passes a message, and no other message between them has a call with this id, if one is given. */
+function isBehind(log: EntryLog, seq: Seq, target: Seq, callId?: string): boolean {
+  let at = parentOf(log, seq)
+  for (; at > target; at = parentOf(log, at)) {
+    if (callId !== undefined && storedCalls(log.at(at) as Entry).some(({ id }) => id === callId)) return false
+  }
+  return at === target
+}
+
+/** The tool calls of a stored message, in their order. */
+export function storedCalls(entry: Entry): readonly ToolCallBlock[] {
+  return roleOf(entry) === "assistant" ? callsIn(blocksOf((entry["message"] as Fields)["content"])) : []
+}
+
+function callsIn(blocks: ReturnType<typeof blocksOf>): readonly ToolCallBlock[] {
+  return blocks?.filter((block): block is ToolCallBlock => block.type === "toolCall") ?? []
+}
+
+interface ShownCall {
+  /** Place among the calls of the stored message. */
+  readonly call: number
+  readonly block: ToolCallBlock
+}
+
+/** The calls that a context shows of a message. An edit may have left some out: each keeps its place. One that an edit has added has none. */
+export function shownCalls(entry: Entry, edit: Entry | undefined): readonly ShownCall[] {
+  const stored = storedCalls(entry)
+  if (edit === undefined)
+    return stored.flatMap((block, call) => (typeof block.id === "string" ? [{ call, block }] : []))
+  const free = stored.map(({ id }) => id as string | undefined)
+  return callsIn(replacementOf(edit) ?? undefined).flatMap((block) => {
+    const call = free.indexOf(block.id)
+    if (call < 0) return []
+    free[call] = undefined
+    return [{ call, block }]
+  })
+}
+
+/** Whether the entry is an assistant message that contexts show. */
+function isShownAnswer(log: EntryLog, seq: Seq, edits: ReadonlyMap<Seq, Entry>): boolean {
+  const edit = edits.get(seq)
+  const isLeftOut = log.deleted.has(seq) || (edit !== undefined && replacementOf(edit) === null)
+  return !isLeftOut && roleOf(log.at(seq) as Entry) === "assistant"
+}
+
+/** The walk goes backwards: the first valid edit of a target is the latest. */
+function addEdit(log: EntryLog, seq: Seq, edits: Map<Seq, Entry>): void {
+  const edit = log.at(seq) as Entry
+  if (edit.type !== "context_edit" || log.deleted.has(seq) || replacementOf(edit) === undefined) return
+  const target = typeof edit["targetId"] === "string" ? log.find(edit["targetId"], seq) : undefined
+  if (target !== undefined && !edits.has(target)) edits.set(target, edit)
+}
+
+/** The result of each call. Calls with one id have them in their order, as in contexts. */
+function resultsOf(
+  log: EntryLog,
+  behind: readonly Seq[],
+  calls: readonly ShownCall[],
+): readonly (string | undefined)[] {
+  const results = new Array<string | undefined>(calls.length).fill(undefined)
+  for (const seq of behind) {
+    const entry = log.at(seq) as Entry
+    const id = log.deleted.has(seq) ? undefined : resultId(entry)
+    const free = calls.findIndex(({ block }, index) => block.id === id && results[index] === undefined)
+    if (id !== undefined && free >= 0) results[free] = entry.id
+  }
+  return results
+}
+
+/**
+ * The first entry behind a message, on any branch, by which the conversation has gone on. What was there before a `leaf` of the path was
+ * known to whoever came back to it.
+ */
+function continuation(
+  log: EntryLog,
+  target: Seq,
+  path: ReadonlySet<Seq>,
+  calls: readonly ShownCall[],
+): string | undefined {
+  const ids = new Set(calls.map(({ block }) => block.id))
+  let left = target
+  for (const seq of path) if (log.at(seq)?.type === "leaf") left = Math.max(left, seq)
+  for (let seq = target + 1; seq < log.end; seq++) {
+    const entry = log.at(seq)
+    if (entry === undefined || isAnnotationType(entry.type) || log.deleted.has(seq)) continue
+    if (entry.type === "compaction" ? keeps(log, entry, target) : SETTINGS.has(entry.type)) continue
+    const result = resultId(entry)
+    if (result !== undefined && ids.has(result)) continue
+    if (path.has(seq) || (seq > left && isBehind(log, seq, target))) return entry.id
+  }
+  return undefined
+}
+
+function keeps(log: EntryLog, compaction: Entry, target: Seq): boolean {
+  const first = compaction["firstKeptEntryId"]
+  const kept = typeof first === "string" ? log.find(first, compaction.seq) : undefined
+  return first !== compaction.id && (kept === undefined || kept <= target)
+}
