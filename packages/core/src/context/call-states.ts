@@ -194,12 +194,22 @@ function startOf(start: Entry): Pick<CallState, "attempt" | "key" | "run"> {
  * A compaction ends the search, so that it reads no further back than the context before it: whoever compacts repeats the record.
  * Records are not deleted: a tombstone acts on what contexts and histories show. `known`: of messages that were asked for before.
  */
-export function policyBefore(
+function policyBefore(
   log: EntryLog,
   target: Seq,
+  known: ReadonlyMap<Seq, Entry | undefined>,
+): Entry | undefined | NeedsOlder {
+  const parent = parentOf(log, target)
+  return parent === OLDER ? { older: true } : policyAt(log, parent, known)
+}
+
+/** The record that would cover a message behind an entry. */
+export function policyAt(
+  log: EntryLog,
+  leaf: Seq,
   known: ReadonlyMap<Seq, Entry | undefined> = new Map(),
 ): Entry | undefined | NeedsOlder {
-  let seq = parentOf(log, target)
+  let seq = leaf
   for (; seq >= 0; seq = parentOf(log, seq)) {
     const entry = log.at(seq) as Entry
     if (entry.type === "tool_policy") return entry

@@ -24,11 +24,9 @@ export async function readCallStates(live: ReadableSession, o: CallOptions): Pro
   )
   const { states, source } = found
   if (states === undefined || source?.blobs === undefined) return cloneJson(states)
-  const [whole] = (await restored(live, [source], o)).entries
-  const content =
-    whole?.type === "context_edit"
-      ? replacementOf(whole)
-      : blocksOf((whole?.["message"] as { content?: unknown }).content)
+  const [whole = source] = (await restored(live, [source], o)).entries
+  const { message } = whole as { readonly message?: { readonly content?: unknown } }
+  const content = whole.type === "context_edit" ? replacementOf(whole) : blocksOf(message?.content)
   const blocks = (content ?? []).filter((block): block is ToolCallBlock => block.type === "toolCall")
   // Of calls with one id, in their order.
   const left = [...blocks]

@@ -109,8 +109,8 @@ export class Repeats {
     const id = input.id as string
     // The id has that of its target in it, so it is behind the target, whatever the clocks say.
     if (input.type === "tool_start") {
-      const target = input["targetId"] as string
-      return log.find(target) !== undefined || older.find(target) !== undefined
+      const { targetId } = input
+      return log.find(targetId) !== undefined || older.find(targetId) !== undefined
     }
     // An id without a time may be in any line.
     if (repeats === "log" || !isUlid(id)) return false

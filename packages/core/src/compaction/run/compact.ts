@@ -1,13 +1,14 @@
 /** Runs one compaction: asks the caller's model for a summary and appends one `compaction` entry. */
+import { policyAt } from "../../context/call-states.ts"
 import type { Ruler } from "../../context/ruler.ts"
 import { selectContext, type Selection } from "../../context/select.ts"
 import type { SelectedEntry } from "../../context/types.ts"
 import { hasCode } from "../../format/errors.ts"
 import type { Message, Usage } from "../../format/message.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
-import type { ContextStepEntry, Entry } from "../../format/entry.ts"
+import { type ContextStepEntry, type Entry, isKnownEntry, type ToolPolicyEntry } from "../../format/entry.ts"
 import { estimateMessage } from "../../format/tokens.ts"
-import { parentOf } from "../../log/path.ts"
+import { isOlder, parentOf } from "../../log/path.ts"
 import type { SessionEvents } from "../../session/events.ts"
 import { runHook } from "../../session/hooks.ts"
 import type { CompactableSession } from "../../session/live.ts"
@@ -146,7 +147,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     // If the plan keeps nothing, what was appended meanwhile is kept.
     const firstKeptEntryId = work.firstKeptEntryId ?? appended?.id ?? id
     const { end } = live.state.log
-    conflict = await conflictOf(live, [{ ...entry, firstKeptEntryId }, ...again], signal)
+    conflict = await conflictOf(live, [{ ...entry, firstKeptEntryId }, ...again, ...policyAgain(live)], signal)
     if (conflict !== undefined && live.state.log.end === end) throw moved(live.id, conflict)
   } while (conflict !== undefined)
   const tooLarge = tooLargeFor(settings, summary, work, ruler)
@@ -199,6 +200,15 @@ function stepsAgain({ state: { log } }: CompactableSession, { steps }: SentConte
       },
     ]
   })
+}
+
+/** The record of the turn's tools: nobody looks for it behind a compaction. */
+function policyAgain({ state: { log, leafId } }: CompactableSession): NewEntry[] {
+  const leaf = leafId === null ? undefined : log.find(leafId)
+  const policy = leaf === undefined ? undefined : policyAt(log, leaf)
+  if (policy === undefined || isOlder(policy) || !isKnownEntry(policy)) return []
+  const { never, safe } = policy as ToolPolicyEntry
+  return [{ type: "tool_policy", never, safe }]
 }
 
 /** Waits for a hook or for appends, which may hang: the caller's signal ends that. */

@@ -1,0 +1,32 @@
+/** The refusals of a run. In each case nothing was executed. */
+import { SessionError } from "@sessions/core"
+
+export function noSuchCall(session: string, id: string): SessionError {
+  const message = `The last assistant message of session ${session} has no call ${JSON.stringify(id)}. Append the answer of the model before its calls run.`
+  return new SessionError("invalid", message, { session })
+}
+
+export function held(session: string, id: string, start: string | undefined): SessionError {
+  const by = start === undefined ? "may have run before" : `was started by another run (${start})`
+  const message = `The call ${JSON.stringify(id)} of session ${session} ${by} and has no result yet, so it was not run again. resume() settles it.`
+  return new SessionError("conflict", message, { session })
+}
+
+export function goneOn(session: string, id: string, by: string): SessionError {
+  const message = `The conversation of session ${session} has gone on behind the call ${JSON.stringify(id)} (entry ${by}), so the call was not run.`
+  return new SessionError("conflict", message, { session })
+}
+
+export function keepsChanging(session: string): SessionError {
+  return new SessionError("conflict", `Other writers kept appending to session ${session}; no call was run.`, {
+    session,
+  })
+}
+
+export function invalidTools(name: string, kind: unknown): SessionError {
+  const message = `The tool ${JSON.stringify(name)} must be "never" or "safe", not ${JSON.stringify(kind)}.`
+  return new SessionError("invalid", message)
+}
+
+/** In the result of a call that was started and then not run. */
+export const NOT_RUN = "This tool call was not run: the conversation had gone on."

@@ -1,0 +1,203 @@
+/** `run`: what starts, what does not, and what the log has of it. */
+import { createMemoryLocation } from "@sessions/memory"
+import { createToolCalls } from "@sessions/tool-calls"
+import { expect, test } from "vitest"
+import { answer, call, callsOf, codeOf, inTurn, question, startProcess, stored, statesOf, toldOf } from "./world.ts"
+
+test("a start is in the log before its call runs, and the result follows it", async () => {
+  const { session, calls, location } = await inTurn([call("a", "charge", { amount: 5 })])
+  const other = await startProcess(location)
+  const seen: unknown[] = []
+  const { message, outcome } = await calls.run(call("a"), async (execution) => {
+    await other.session.refresh()
+    seen.push(execution.arguments, execution.attempt, (await callsOf(other.session))[0])
+    return { charged: execution.arguments["amount"] }
+  })
+  expect(seen).toMatchObject([{ amount: 5 }, 1, { state: "unknown", start: "answer.0.1", attempt: 1 }])
+  expect(outcome).toEqual({ output: { charged: 5 } })
+  expect(message).toMatchObject({ toolCallId: "a", toolName: "charge", isError: false })
+  expect(await statesOf(session)).toEqual(["a done"])
+  const [start] = await stored(session, "tool_start")
+  expect(start).toMatchObject({ id: "answer.0.1", targetId: "answer", targetSeq: 3, callId: "a", call: 0, attempt: 1 })
+  expect(await toldOf(session)).toEqual({ a: '{"charged":5}' })
+})
+
+test("a call that may be repeated has no start", async () => {
+  const { session, calls } = await inTurn([call("a", "look"), call("b", "unnamed")])
+  await calls.run(call("a"), () => "seen")
+  await calls.run(call("b"), () => "done")
+  expect(await stored(session, "tool_start")).toEqual([])
+  expect(await toldOf(session)).toEqual({ a: "seen", b: "done" })
+})
+
+test("calls that run asks for in one tick start in one batch", async () => {
+  const { session, calls, storage } = await inTurn([call("a"), call("b"), call("c")])
+  const before = storage.calls.filter(({ operation }) => operation === "append").length
+  let running = 0
+  await Promise.all(
+    ["a", "b", "c"].map((id) =>
+      calls.run(call(id), async () => {
+        running++
+        if (running === 1)
+          expect(storage.calls.filter(({ operation }) => operation === "append").length - before).toBe(1)
+        return id
+      }),
+    ),
+  )
+  expect((await stored(session, "tool_start")).map(({ id }) => id)).toEqual(["answer.0.1", "answer.1.1", "answer.2.1"])
+  expect(await statesOf(session)).toEqual(["a done", "b done", "c done"])
+})
+
+test("of several processes that run one call at once, one does", async () => {
+  const location = createMemoryLocation()
+  await inTurn([call("a"), call("b")], location)
+  const processes = await Promise.all([1, 2, 3].map(() => startProcess(location)))
+  const charged: string[] = []
+  const codes = await Promise.all(
+    processes.flatMap(({ calls }) =>
+      ["a", "b"].map((id) => codeOf(calls.run(call(id), ({ key }) => void charged.push(key)))),
+    ),
+  )
+  expect(charged.length).toBe(2)
+  expect(new Set(charged).size).toBe(2)
+  // A process that comes when the result is there gets that.
+  expect(codes.every((code) => code === "resolved" || code === "conflict")).toBe(true)
+})
+
+test("the calls of a batch that nobody else has run although one of them is held", async () => {
+  const { calls, location } = await inTurn([call("a"), call("b")])
+  const other = await startProcess(location)
+  const ran: string[] = []
+  await other.calls.run(call("a"), async () => {
+    const codes = await Promise.all(
+      ["a", "b"].map((id) => codeOf(calls.run(call(id), () => void ran.push(`first process ${id}`)))),
+    )
+    expect(codes).toEqual(["conflict", "resolved"])
+    ran.push("second process a")
+  })
+  expect(ran).toEqual(["first process b", "second process a"])
+})
+
+test("a message of another writer that forbids a call comes before its start, and the call does not run", async () => {
+  const { session, calls, location } = await inTurn([call("a")])
+  const other = await startProcess(location)
+  await other.session.append(question("Stop, do not charge."))
+  let ran = 0
+  expect(await codeOf(calls.run(call("a"), () => void ran++))).toBe("conflict")
+  expect(ran).toBe(0)
+  expect(await stored(session, "tool_start")).toEqual([])
+  expect(await toldOf(session)).toEqual({ a: "This tool call did not start. It may be called again." })
+})
+
+test("results of other calls of the message are no objection", async () => {
+  const { calls, location } = await inTurn([call("a"), call("b")])
+  const other = await startProcess(location)
+  await other.calls.run(call("b"), () => "b")
+  await calls.run(call("a"), () => "a")
+  const third = await startProcess(location)
+  expect(await statesOf(third.session)).toEqual(["a done", "b done"])
+})
+
+test("a call that is started is not run again, and neither is one that has a result", async () => {
+  const { session, calls, location } = await inTurn([call("a")])
+  const abort = new AbortController()
+  const crash = calls.run(
+    call("a"),
+    () => {
+      abort.abort(new Error("crash"))
+      throw new Error("crash")
+    },
+    { signal: abort.signal },
+  )
+  await expect(crash).rejects.toThrow("crash")
+  const next = await startProcess(location)
+  let ran = 0
+  expect(await codeOf(next.calls.run(call("a"), () => void ran++))).toBe("conflict")
+  const { key } = (await callsOf(next.session))[0] ?? {}
+  expect(await toldOf(next.session)).toEqual({
+    a: `This tool call was started, and its outcome is unknown. Check whether it took effect before you call it again. Its key is ${key}.`,
+  })
+  await session.append({
+    type: "message",
+    message: { role: "toolResult", toolCallId: "a", toolName: "charge", content: "by hand" },
+  })
+  const done = await calls.run(call("a"), () => void ran++)
+  expect(done.message.content).toEqual([{ type: "text", text: "by hand" }])
+  expect(done.outcome).toBeUndefined()
+  expect(ran).toBe(0)
+})
+
+test("an error of a tool is an error result", async () => {
+  const { session, calls } = await inTurn([call("a"), call("b", "look")])
+  const { message } = await calls.run(call("a"), () => {
+    throw new Error("The card was refused.")
+  })
+  expect(message).toMatchObject({ isError: true, content: [{ type: "text", text: "The card was refused." }] })
+  await calls.run(call("b"), () => 1n)
+  expect(await toldOf(session)).toMatchObject({ a: "The card was refused.", b: expect.stringContaining("JSON") })
+})
+
+test("two calls of a message with one id are two calls", async () => {
+  const { session, calls } = await inTurn([call("a"), call("a")])
+  const keys: string[] = []
+  await Promise.all([1, 2].map(() => calls.run(call("a"), ({ key }) => void keys.push(key))))
+  expect(new Set(keys).size).toBe(2)
+  expect((await stored(session, "tool_start")).map(({ call: place }) => place)).toEqual([0, 1])
+  expect(await statesOf(session)).toEqual(["a done", "a done"])
+})
+
+test("one call that is asked for twice at once runs once", async () => {
+  const { calls } = await inTurn([call("a")])
+  let ran = 0
+  const codes = await Promise.all([1, 2].map(() => codeOf(calls.run(call("a"), () => void ran++))))
+  expect(codes).toEqual(["resolved", "conflict"])
+  expect(ran).toBe(1)
+})
+
+test("a start whose acknowledgement was lost is recognized, and its call runs once", async () => {
+  const { calls, storage, session } = await inTurn([call("a")])
+  storage.fail("append", "response lost")
+  let ran = 0
+  await calls.run(call("a"), () => void ran++)
+  expect(ran).toBe(1)
+  expect((await stored(session, "tool_start")).length).toBe(1)
+})
+
+test("the call must be one of the last assistant message", async () => {
+  const { session, calls } = await inTurn([call("a")])
+  expect(await codeOf(calls.run(call("z"), () => 1))).toBe("invalid")
+  await session.append([question(), { ...answer(), id: "next", message: { role: "assistant", content: "No." } }])
+  expect(await codeOf(calls.run(call("a"), () => 1))).toBe("invalid")
+})
+
+test("a result does not take the leaf from a newer turn", async () => {
+  const { calls, location } = await inTurn([call("a")])
+  const other = await startProcess(location)
+  await calls.run(call("a"), async () => {
+    await other.session.append(question("And now?"))
+    return "charged"
+  })
+  const next = await startProcess(location)
+  const { messages } = await next.session.context()
+  expect(messages.map(({ message }) => message.role)).toEqual(["user", "assistant", "toolResult", "user"])
+  expect(await statesOf(next.session)).toEqual(["a done"])
+})
+
+test("the kind of a tool is never or safe", async () => {
+  const { session } = await inTurn([call("a")])
+  const wrong = { tools: { charge: "once" } } as unknown as Parameters<typeof createToolCalls>[1]
+  expect(() => createToolCalls(session, wrong)).toThrow('The tool "charge" must be "never" or "safe", not "once".')
+})
+
+test("a tool that the turn may repeat, and this program must not, is not run: it may have run without a start", async () => {
+  const { session } = await inTurn([call("a", "look")])
+  const calls = createToolCalls(session, { tools: { look: "never" } })
+  expect(await codeOf(calls.run(call("a"), () => 1))).toBe("conflict")
+})
+
+test("a tool that the turn must not repeat has a start, whatever this program says of it", async () => {
+  const { session } = await inTurn([call("a")])
+  const calls = createToolCalls(session, { tools: { charge: "safe" } })
+  await calls.run(call("a"), () => 1)
+  expect((await stored(session, "tool_start")).length).toBe(1)
+})
