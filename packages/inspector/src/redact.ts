@@ -41,6 +41,7 @@ const KEPT_OF_TYPE: Readonly<Record<string, ReadonlySet<string>>> = {
   tombstone: new Set(["targetId"]),
   label: new Set(["targetId"]),
   file_snapshot: new Set(["messageId"]),
+  tool_start: new Set(["targetId", "callId"]),
   leaf: new Set(["settles"]),
 }
 

@@ -79,6 +79,8 @@ const SUMMARY_FIELDS: Readonly<Record<string, readonly string[]>> = {
   metadata: ["key", "value"],
   usage: ["kind"],
   file_snapshot: ["messageId"],
+  tool_policy: ["never", "safe"],
+  tool_start: ["toolName", "callId", "attempt", "key"],
 }
 
 function blockText(block: unknown): string {

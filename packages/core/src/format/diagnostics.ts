@@ -21,6 +21,8 @@ export type DiagnosticCode =
   | "missing_first_kept"
   /** The log has branches off the path of the leaf that no writer left knowingly: several continued the session at the same time. */
   | "diverged"
+  /** Two logs that were merged both have the start of a tool call: it may have run twice. */
+  | "started_twice"
   /** The log has a version or a format that this program does not know. It opens for reading only. */
   | "unknown_version"
   /** A blob is not in the store, and its reference stays in the entry; or it did not come with an imported file, and its reference was removed. */

@@ -104,7 +104,7 @@ export interface MergeResult {
   readonly openTips: OpenTips
   /** Ids of entries that both logs have with different content. They were not changed. */
   readonly differing: readonly string[]
-  /** `missing_blob` for each reference of a written line whose blob its storage does not have. */
+  /** `missing_blob` for each reference of a written line whose blob its storage does not have; `started_twice` for each tool call that both logs have started. */
   readonly diagnostics: readonly Diagnostic[]
 }
 

@@ -17,8 +17,8 @@ export interface ForkedEntry {
 }
 
 /**
- * Selects the path to the leaf, its annotations from other branches (tombstones and labels), and the title and metadata in force,
- * in the order of the source. In that order each reference keeps its meaning, the nearest earlier entry with an id, as long as that
+ * Selects the path to the leaf, its annotations from other branches (tombstones, labels, and the starts of its tool calls, which may be
+ * anywhere behind their message), and the title and metadata in force, in the order of the source. In that order each reference keeps its meaning, the nearest earlier entry with an id, as long as that
  * entry is selected. Annotations of entries off the path are left out.
  */
 export function planFork(log: EntryLog, leaf: Seq | null): readonly ForkedEntry[] {
@@ -69,28 +69,30 @@ function firstKeptWithRepeatedIds(log: EntryLog, selected: readonly Seq[], onPat
 
 /** Entries off the path that annotate an entry on it, or the whole session. */
 function annotationsOf(log: EntryLog, onPath: ReadonlySet<Seq>): readonly Seq[] {
-  const tombstones: Seq[] = []
+  const always: Seq[] = []
   /** Of each kind the annotation in force. */
   const inForce = new Map<string, { readonly seq: Seq; readonly stamp: Stamp }>()
   for (let seq = log.from; seq < log.end; seq++) {
     const entry = log.at(seq)
     const target = entry && targetOf(log, entry, seq)
     if (entry === undefined || (target !== undefined && !onPath.has(target))) continue
-    if (entry.type === "tombstone" && !onPath.has(seq)) tombstones.push(seq)
+    if ((entry.type === "tombstone" || entry.type === "tool_start") && !onPath.has(seq)) always.push(seq)
     const kind = kindOf(log, entry)
     const stamp = stampOf(entry)
     if (kind !== undefined && replaces(stamp, inForce.get(kind)?.stamp)) inForce.set(kind, { seq, stamp })
   }
   const seqs = [...inForce.values()].map(({ seq }) => seq)
-  return [...tombstones, ...seqs.filter((seq) => !onPath.has(seq))]
+  return [...always, ...seqs.filter((seq) => !onPath.has(seq))]
 }
+
+const TARGETING: ReadonlySet<string> = new Set(["tombstone", "label", "context_edit", "tool_start"])
 
 /** The target of an entry whose `targetId` names no entry before it. */
 const MISSING = -1
 
 /** The target of an annotation or edit; undefined for entries of other types. */
 function targetOf(log: EntryLog, entry: Entry, seq: Seq): Seq | undefined {
-  if (entry.type !== "tombstone" && entry.type !== "label" && entry.type !== "context_edit") return undefined
+  if (!TARGETING.has(entry.type)) return undefined
   const { targetId } = entry as Readonly<Record<string, unknown>>
   return typeof targetId === "string" ? (log.find(targetId, seq) ?? MISSING) : MISSING
 }

@@ -68,6 +68,7 @@ export async function mergeSessions(
   }
   for (let attempt = 1; ; attempt++) {
     const { one, other, differing } = await readSides(id, own, theirs, signal)
+    for (const entryId of differing) if (isStart(one, entryId)) report(startedTwice(entryId))
     const plan = planMerge(one.log, other.log)
     if ("from" in plan) throw noParent(id, plan.from === "here" ? one : other, plan.entry)
     const leaf = plan.leafAt === undefined ? undefined : leafEntry(plan, o.newId())
@@ -105,6 +106,16 @@ async function resultOfUnchanged(
   if (tips === undefined) return undefined
   const { leaf, differing } = before
   return { sent: 0, received: 0, leaf, openTips: openTips(tips), differing, diagnostics: [] }
+}
+
+function isStart({ log }: MergeSide, id: string): boolean {
+  const seq = log.find(id)
+  return seq !== undefined && log.at(seq)?.type === "tool_start"
+}
+
+function startedTwice(entryId: string): Diagnostic {
+  const message = `The tool call of ${entryId} was started in both storages before they were merged: it may have run twice.`
+  return { code: "started_twice", entryId, message }
 }
 
 function isIncomplete({ head, header }: StoredLog): boolean {

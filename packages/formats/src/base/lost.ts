@@ -41,7 +41,13 @@ export function lostTitle(losses: Losses): void {
 
 /** An entry beside the conversation. */
 export function lostAside({ type }: Entry, losses: Losses): void {
-  if (isAnnotationType(type))
+  if (type === "tool_start" || type === "tool_policy")
+    losses.add(
+      "tool_calls",
+      1,
+      (n) => `${n} records of when tool calls started, and of their tools, are not in the file.`,
+    )
+  else if (isAnnotationType(type))
     losses.add("annotations", 1, (n) => `${n} annotations, such as labels and usage, are not in the file.`)
   else losses.add("settings", 1, (n) => `${n} changes of settings, such as the model, are not in the file.`)
 }

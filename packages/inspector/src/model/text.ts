@@ -84,6 +84,8 @@ const MAIN_FIELDS: Readonly<Record<string, readonly string[]>> = {
   metadata: ["key", "value"],
   usage: ["kind"],
   file_snapshot: ["files"],
+  tool_policy: ["never", "safe"],
+  tool_start: ["toolName", "callId", "attempt", "key"],
   custom: ["customType", "data"],
   leaf: [],
   reset_boundary: [],

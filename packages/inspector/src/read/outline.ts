@@ -85,7 +85,7 @@ export function rowOf(entry: Entry, seq: number, place: Place, seqOf: (id: strin
 const PREVIEW_UNITS = 120
 
 /** The types of entries that are about another entry. */
-const TARGETING: ReadonlySet<string> = new Set(["context_edit", "tombstone", "label"])
+const TARGETING: ReadonlySet<string> = new Set(["context_edit", "tombstone", "label", "tool_start"])
 
 function targetOf(
   { targetId }: Readonly<Record<string, unknown>>,
