@@ -38,6 +38,7 @@ export const PACKED = {
   "@sessions/schema": ["format"],
   "@sessions/search": ["search"],
   "@sessions/sqlite": ["adapters"],
+  "@sessions/tool-calls": ["tool-calls"],
 }
 
 /** Writes the pages into the folders of the packages. */

@@ -22,6 +22,8 @@ const PAGES = [
   "docs/faq.md",
   "docs/merge.md",
   "docs/migration.md",
+  "docs/tool-calls.md",
+  "packages/tool-calls/README.md",
   "packages/core/README.md",
   "packages/core/AGENTS.md",
   "packages/core/skills/sessions/SKILL.md",

@@ -63,6 +63,7 @@ export default defineConfig({
           page("Context", "/context"),
           page("Compaction", "/compaction"),
           page("Prompt caching", "/prompt-caching"),
+          page("Tool calls", "/tool-calls"),
           page("Checkpoints", "/checkpoints"),
           page("Search", "/search"),
           page("Prompt history", "/history"),
