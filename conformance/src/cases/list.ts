@@ -16,7 +16,7 @@ export const list: readonly Case[] = casesOf("list", [
       const rows = await collect(storage.list())
       equalLines(rows.map(({ id }) => id).toSorted(), ["a", "b", "c"], "the ids, sorted")
       for (const { id, ...row } of rows)
-        equal(row, await storage.head(id), `the row of ${id}, compared with its head()`)
+        equal(withoutMark(row), withoutMark(await storage.head(id)), `the row of ${id}, compared with its head()`)
     },
   },
   {
@@ -183,7 +183,8 @@ export const list: readonly Case[] = casesOf("list", [
           "the ids",
         )
       for (const { id, ...row } of rows) {
-        if (id !== "b") equal(row, await next.head(id), `the row of ${id}, compared with its head()`)
+        if (id !== "b")
+          equal(withoutMark(row), withoutMark(await next.head(id)), `the row of ${id}, compared with its head()`)
         else {
           check(row.error instanceof Error, "the row of the session that cannot be read", "one with an `error`", row)
           await rejects(row.error?.code ?? "corrupt", "head() of that session", () => next.head(id))
@@ -221,4 +222,10 @@ async function makeNewest(storage: SessionStorage, session: string, waitMs: numb
     await storage.append(session, [line("more")], { expect: { next: head.next, log: head.log } })
     return ((await storage.head(session))?.updatedAt ?? 0) > newest
   })
+}
+
+/** A storage may know the mark in one of the two calls alone. */
+function withoutMark(head: object | undefined): object | undefined {
+  const { mark: _, ...rest } = { mark: undefined, ...head }
+  return head && rest
 }

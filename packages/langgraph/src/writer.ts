@@ -121,7 +121,10 @@ export class ThreadWriter {
           return
         }
         const isReplaced = hasCode(error, "conflict") || hasCode(error, "not_found") || hasCode(error, "closed")
-        if (!isReplaced || attempt === ATTEMPTS) return group.forEach((job) => job.reject(error))
+        // What is gone must not be passed over.
+        const isLoss = (error as SessionError).lost !== undefined
+        if (isLoss) await this.#close()
+        if (!isReplaced || isLoss || attempt === ATTEMPTS) return group.forEach((job) => job.reject(error))
         await this.#close()
       }
     }

@@ -271,7 +271,8 @@ class LogSession implements AgentSession<object> {
         session = await this.#opened(creates)
         return session === undefined ? undefined : await change(session)
       } catch (error) {
-        if (hasCode(error, "conflict")) continue
+        // What is gone must not be passed over.
+        if (hasCode(error, "conflict") && (error as SessionError).lost === undefined) continue
         // The log was deleted: there is no history any more.
         if (session === undefined || !hasCode(error, "not_found")) throw error
         this.#open = undefined

@@ -3,7 +3,7 @@ import { policyAt } from "../../context/call-states.ts"
 import type { Ruler } from "../../context/ruler.ts"
 import { selectContext, type Selection } from "../../context/select.ts"
 import type { SelectedEntry } from "../../context/types.ts"
-import { hasCode } from "../../format/errors.ts"
+import { hasCode, type SessionError } from "../../format/errors.ts"
 import type { Message, Usage } from "../../format/message.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
 import { type ContextStepEntry, type Entry, isKnownEntry, type ToolPolicyEntry } from "../../format/entry.ts"
@@ -175,7 +175,8 @@ async function conflictOf(
   try {
     await live.append(entries, { onConflict: "fail", repeats: "end", signal })
   } catch (error) {
-    if (hasCode(error, "conflict")) return error
+    // What is gone must not be passed over.
+    if (hasCode(error, "conflict") && (error as SessionError).lost === undefined) return error
     const isUnsent = error instanceof StorageError && error.sent === false
     if (!hasCode(error, "aborted") || isUnsent) throw error
     // The append may have been sent already: wait for its outcome.
