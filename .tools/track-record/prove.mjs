@@ -5,6 +5,7 @@ import { run } from "../lib/run.mjs"
 import { flags } from "../lib/from-sources.mjs"
 import { newestNode } from "../lib/runtimes.mjs"
 import { applyPatch } from "./tree.mjs"
+import { isDeep } from "../lib/test-files.mjs"
 
 /** Of the random cases: a proof holds always, or never. */
 const SEED = "1"
@@ -28,7 +29,7 @@ async function testProblem(text, folder) {
   const program = join("node_modules", "vitest", "vitest.mjs")
   const output = ["--reporter=json", `--outputFile=${report}`]
   const args = [program, "run", "--config", ".config/vitest.config.ts", ...output, file, "-t", escaped(name)]
-  const result = await run(newestNode(), args, { cwd: folder, env: { SEED } })
+  const result = await run(newestNode(), args, { cwd: folder, env: { SEED, ...(isDeep(file) && { DEEP: "1" }) } })
   if (!existsSync(report)) return `vitest left no report: ${result.output}`
   const { testResults } = JSON.parse(readFileSync(report, "utf8"))
   const ran = testResults

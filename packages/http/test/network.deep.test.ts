@@ -5,7 +5,7 @@ import { onNetwork } from "./network.ts"
 
 registerSchedules(test, onNetwork, {
   seed: Number(process.env["SEED"] ?? Date.now() % 1_000_000),
-  runs: 2_000,
+  runs: Number(process.env["NETWORK_RUNS"] ?? 2_000),
   parallel: 50,
   onEnd: ({ runs, faults }) =>
     console.info(

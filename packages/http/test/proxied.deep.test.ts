@@ -61,7 +61,7 @@ const proxied: Subject<Place> = {
 register(test, proxied, { only: ["network"], sizes: { race: 4 } })
 registerSchedules(test, proxied, {
   seed: Number(process.env["SEED"] ?? Date.now() % 1_000_000),
-  runs: 200,
+  runs: Number(process.env["NETWORK_RUNS"] ?? 200),
   parallel: 20,
   onEnd: ({ runs, faults }) =>
     console.info(

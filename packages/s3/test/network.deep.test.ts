@@ -7,7 +7,7 @@ import { onNetwork } from "./network.ts"
 register(test, onNetwork(answerNames), { only: ["network"], sizes: { race: 4 } })
 registerSchedules(test, onNetwork(answerNames), {
   seed: Number(process.env["SEED"] ?? Date.now() % 1_000_000),
-  runs: 2_000,
+  runs: Number(process.env["NETWORK_RUNS"] ?? 2_000),
   parallel: 20,
   onEnd: ({ runs, faults }) =>
     console.info(`measured: S3 on a network: ${runs} schedules, ${faults} faults, 0 lost, 0 doubled, 0 wrong codes`),

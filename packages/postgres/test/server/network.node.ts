@@ -59,7 +59,7 @@ const onNetwork: Subject<Location> = {
 register(test, onNetwork, { only: ["network"], sizes: { race: 12 } })
 registerSchedules(test, onNetwork, {
   seed: Number(process.env["SEED"] ?? Date.now() % 1_000_000),
-  runs: isDeep ? 2_000 : 5,
+  runs: Number(process.env["NETWORK_RUNS"] ?? (isDeep ? 2_000 : 5)),
   parallel: 30,
   onEnd: ({ runs, faults }) =>
     console.info(
