@@ -236,25 +236,27 @@ test("what ended processes left is removed when the root is opened, new files on
   await fill(storage, "b", 2)
   await storage.delete("b")
   const long = Date.now() / 1000 - 100_000
-  fs.mkdirSync(join(root, ".new", "started"))
-  fs.mkdirSync(join(root, ".new", "left"))
+  const uuid = (n: number): string => `0000000${n}-aaaa-4aaa-8aaa-aaaaaaaaaaaa`
+  const [started, left] = [uuid(1), uuid(2)]
+  fs.mkdirSync(join(root, ".new", started))
+  fs.mkdirSync(join(root, ".new", left))
   fs.renameSync(join(root, "a"), join(root, ".new", "a.swap"))
-  fs.mkdirSync(join(root, ".trash", "left"))
-  fs.mkdirSync(join(root, ".trash", "b~young"))
-  for (const old of [".new/left", ".new/a.swap", ".trash/left"]) fs.utimesSync(join(root, old), long, long)
-  for (const litter of [".docs/.tmp-left", ".docs/.tmp-new", "d/.tmp-left", "d/.tmp-new"]) {
+  fs.mkdirSync(join(root, ".trash", left))
+  fs.mkdirSync(join(root, ".trash", `b~${uuid(3)}`))
+  for (const old of [`.new/${left}`, ".new/a.swap", `.trash/${left}`]) fs.utimesSync(join(root, old), long, long)
+  for (const litter of [".docs", "d"].flatMap((folder) => [started, left].map((name) => `${folder}/.tmp-${name}`))) {
     fs.mkdirSync(join(root, litter, ".."), { recursive: true })
     fs.writeFileSync(join(root, litter), "")
-    if (litter.endsWith("left")) fs.utimesSync(join(root, litter), long, long)
+    if (litter.endsWith(left)) fs.utimesSync(join(root, litter), long, long)
   }
   await fill(storage, "d", 1)
   await storage[Symbol.asyncDispose]()
   const { storage: again } = openAt(root)
   await again.append("d", ["x"], { expect: { next: 1, log: (await again.head("d"))?.log ?? "" } })
   await again[Symbol.asyncDispose]()
-  expect(fs.readdirSync(join(root, ".docs"))).toEqual([".tmp-new"])
-  expect(fs.readdirSync(join(root, "d")).filter((name) => name.startsWith(".tmp"))).toEqual([".tmp-new"])
-  expect(fs.readdirSync(join(root, ".new")).sort()).toEqual(["a.swap", "started"])
+  expect(fs.readdirSync(join(root, ".docs"))).toEqual([`.tmp-${started}`])
+  expect(fs.readdirSync(join(root, "d")).filter((name) => name.startsWith(".tmp"))).toEqual([`.tmp-${started}`])
+  expect(fs.readdirSync(join(root, ".new")).sort()).toEqual([started, "a.swap"])
   expect(fs.readdirSync(join(root, ".trash"))).toEqual([])
   expect(await linesOf(openAt(root).storage, "a")).toEqual(linesTo(2))
 })

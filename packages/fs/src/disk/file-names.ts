@@ -6,6 +6,9 @@
  */
 import { isSessionId } from "@sessions/core/storage"
 
+/** The random part of a name that this package makes, which `randomUUID` makes: names of other programs have another form. */
+export const RANDOM_NAME = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
 /** Plain lower-case ids and canonical ULIDs keep their name. */
 export function toFileName(id: string): string {
   if (ULID.test(id)) return id

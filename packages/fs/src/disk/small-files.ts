@@ -5,6 +5,7 @@ import { StorageError } from "@sessions/core/storage"
 import { errnoOf, isNoFile } from "./errors.ts"
 import { APPEND, CREATE, type Files, READ } from "./files.ts"
 import { FILE_MODE, FOLDER_MODE } from "./layout.ts"
+import { RANDOM_NAME } from "./file-names.ts"
 
 /** The bytes of a file; undefined if there is no regular file. A file that is too large for memory is an error. */
 export function readWhole(files: Files, path: string): Buffer | undefined {
@@ -124,10 +125,11 @@ export function toTemporary(path: string): string {
 }
 
 export function isTemporary(name: string): boolean {
-  return name.startsWith(TEMPORARY)
+  return IS_TEMPORARY.test(name)
 }
 
 export const TEMPORARY = ".tmp-"
+const IS_TEMPORARY = new RegExp(`^\\.tmp-${RANDOM_NAME}$`)
 
 export function renameRetrying(files: Files, from: string, to: string): Promise<void> {
   return retryBusy(() => files.rename(from, to))

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto"
 import { basename, dirname, join } from "node:path"
 import { errnoOf, isMissing } from "./errors.ts"
 import type { Files } from "./files.ts"
+import { RANDOM_NAME } from "./file-names.ts"
 import { below, FIRST_PART, type Layout } from "./layout.ts"
 import {
   checkInnerFolder,
@@ -19,6 +20,13 @@ import {
 
 /** Between the file name of a session, in which it cannot occur, and a random part. */
 const SEPARATOR = "~"
+
+const OWN = new RegExp(`^(?:[^~]+${SEPARATOR})?${RANDOM_NAME}$`)
+
+/** Whether a name in `.new` or `.trash` is one that this package gives: anything else there is not ours to remove. */
+export function isOwnName(name: string): boolean {
+  return OWN.test(name)
+}
 
 /** A name in `.new` or `.trash` for a folder with content of the session with this file name. */
 export function toLeftoverName(name: string): string {
@@ -107,9 +115,9 @@ export async function removeFolder(files: Files, path: string): Promise<void> {
  * session's lock, since its creations and replacements build such a folder. Throws if the folders cannot be read.
  */
 export function leftoversOf(files: Files, layout: Layout, name: string): string[] {
-  const isOfSession = (entry: string): boolean => entry.startsWith(`${name}${SEPARATOR}`)
+  const isOfSession = (entry: string): boolean => entry.startsWith(`${name}${SEPARATOR}`) && isOwnName(entry)
   // A name without a separator is of version 0.1, and may be of any session.
-  const isTrash = (entry: string): boolean => isOfSession(entry) || !entry.includes(SEPARATOR)
+  const isTrash = (entry: string): boolean => isOfSession(entry) || (!entry.includes(SEPARATOR) && isOwnName(entry))
   const folder = below(layout.root, name)
   const ended = isFolderOrNothing(files, folder) && hasEndedInPlace(files, folder) ? [folder] : []
   return [...ended, ...pathsIn(files, layout.trash, isTrash), ...pathsIn(files, layout.fresh, isOfSession)]
@@ -150,9 +158,9 @@ async function removeLeftovers(files: Files, layout: Layout, name: string, folde
 
 const PURGE_ATTEMPTS = 3
 
-/** The paths of everything in the trash. Throws if the folder cannot be read. */
+/** The paths of everything of ours in the trash. Throws if the folder cannot be read. */
 export function trashed(files: Files, layout: Layout): string[] {
-  return pathsIn(files, layout.trash, () => true)
+  return pathsIn(files, layout.trash, isOwnName)
 }
 
 /** The file name of the session whose content a path of the trash has; undefined for one of version 0.1, which does not say. */

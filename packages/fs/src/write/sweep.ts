@@ -4,11 +4,12 @@ import { basename, join } from "node:path"
 import type { Swept } from "@sessions/core/storage"
 import type { Deps } from "../deps.ts"
 import { errnoOf } from "../disk/errors.ts"
+import { toSessionId } from "../disk/file-names.ts"
 import type { Files } from "../disk/files.ts"
 import { DOCS_FOLDER, docsLockOf, type Layout } from "../disk/layout.ts"
 import { discard, isFolderOrNothing, isTemporary, removeQuietly } from "../disk/small-files.ts"
 import { interruptedSwaps } from "../disk/swap.ts"
-import { hasEndedInPlace, nameInTrash, removeFolder, toLeftoverName, trashed } from "../disk/trash.ts"
+import { hasEndedInPlace, isOwnName, nameInTrash, removeFolder, toLeftoverName, trashed } from "../disk/trash.ts"
 import { withLock } from "../lock/with-lock.ts"
 
 /** Nothing takes this long to build or to remove, and clocks may be wrong by hours. */
@@ -16,7 +17,7 @@ const LEFT_MS = 24 * 60 * 60 * 1000
 
 /**
  * Empties the trash, and removes new files older than a day, except logs of an interrupted swap: those are whole, and the session's next
- * writer completes them. What cannot be read or removed is left for the next sweep.
+ * writer completes them. Only what has a name that this package gives: others may use the folder. What cannot be read or removed is left for the next sweep.
  */
 export async function sweepLeftovers(files: Files, layout: Layout): Promise<void> {
   try {
@@ -86,16 +87,14 @@ async function emptyTrash(files: Files, layout: Layout, paths: readonly string[]
 /** What was never put in its place, and has not been for a day. */
 function unfinished(files: Files, layout: Layout): string[] {
   return [layout.fresh, layout.docs].flatMap((folder) => {
-    const names = namesIn(files, folder)
-    const kept = new Set(interruptedSwaps(names).map((name) => `${name}.swap`))
-    const wanted = names.filter((name) => !kept.has(name) && (folder !== layout.docs || isTemporary(name)))
+    const wanted = namesIn(files, folder).filter(folder === layout.docs ? isTemporary : isOwnName)
     return wanted.map((name) => join(folder, name)).filter((path) => isOld(files, path))
   })
 }
 
 function temporariesOfSessions(files: Files, layout: Layout): string[] {
   return sessionFolders(files, layout).flatMap((folder) => {
-    if (hasEndedInPlace(files, folder)) return []
+    if (toSessionId(basename(folder)) === undefined || hasEndedInPlace(files, folder)) return []
     return [folder, join(folder, DOCS_FOLDER)].flatMap((path) => temporariesIn(files, path))
   })
 }
