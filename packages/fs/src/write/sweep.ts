@@ -94,7 +94,7 @@ function unfinished(files: Files, layout: Layout): string[] {
 
 function temporariesOfSessions(files: Files, layout: Layout): string[] {
   return sessionFolders(files, layout).flatMap((folder) => {
-    if (toSessionId(basename(folder)) === undefined || hasEndedInPlace(files, folder)) return []
+    if (hasEndedInPlace(files, folder)) return []
     return [folder, join(folder, DOCS_FOLDER)].flatMap((path) => temporariesIn(files, path))
   })
 }
@@ -103,7 +103,7 @@ function sessionFolders(files: Files, layout: Layout): string[] {
   // The root alone may be a link.
   const entries = files.lstat(layout.root) === undefined ? [] : files.readdir(layout.root)
   return entries.flatMap((entry) =>
-    entry.name.startsWith(".") || !entry.isDirectory() ? [] : [join(layout.root, entry.name)],
+    toSessionId(entry.name) === undefined || !entry.isDirectory() ? [] : [join(layout.root, entry.name)],
   )
 }
 
