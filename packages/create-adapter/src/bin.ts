@@ -8,7 +8,10 @@ import { createProject, UsageError } from "./create.ts"
 const USAGE = `npm create @sessions/adapter FOLDER
 
 Writes a storage for @sessions/core into a new folder, as a package of its own, with the conformance suite for Node, Bun and Deno.
-The last part of FOLDER names the package: npm create @sessions/adapter my-store
+The last part of FOLDER names the package, with a scope before it if there is one:
+
+  npm create @sessions/adapter my-store
+  npm create @sessions/adapter @acme/store
 `
 
 const [folder, ...more] = process.argv.slice(2)

@@ -26,8 +26,17 @@ test("a project has the name of its folder in every file, the versions of our pa
   expect(devDependencies).toMatchObject({ "@sessions/conformance": "^1.2.3", "@sessions/memory": "^1.2.3" })
 })
 
+test("a scope before the name is that of the package, and not in the names of the code", () => {
+  const files = create("@acme/redis-streams")
+  const textOf = (path: string): string => readFileSync(join(root, "@acme/redis-streams", path), "utf8")
+  expect(JSON.parse(textOf("package.json"))).toMatchObject({ name: "@acme/redis-streams" })
+  expect(textOf(join("src", "index.ts"))).toContain("createRedisStreamsStorage")
+  expect(textOf("README.md")).toContain('from "@acme/redis-streams"')
+  expect(files.map(textOf).join("\n")).not.toMatch(/my-store|MyStore/)
+})
+
 test("a name that no package may have and a folder with files are refused, and nothing is written", () => {
-  for (const name of ["My-Store", "my store", "3store", "store_", "-", "my--store"])
+  for (const name of ["My-Store", "my store", "3store", "store_", "-", "my--store", "@Acme/store", "@/store"])
     expect(() => create(name)).toThrow(/cannot name the package/)
   expect(existsSync(root)).toBe(false)
   create("taken")

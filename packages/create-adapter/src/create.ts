@@ -8,7 +8,7 @@ export class UsageError extends Error {}
 export interface Project {
   /** The path of the template's folder. */
   readonly template: string
-  /** The new folder. Its last part names the package. */
+  /** The new folder. Its last part names the package, with the part before it if that is a scope. */
   readonly folder: string
   /** Of the packages of `@sessions`, which have one version. */
   readonly version: string
@@ -17,16 +17,20 @@ export interface Project {
 
 /** Returns the paths of the files, relative to the folder. Writes nothing if it throws a {@link UsageError}. */
 export function createProject({ template, folder, version, year }: Project): readonly string[] {
-  const name = basename(resolve(folder))
-  if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name))
+  const path = resolve(folder)
+  const own = basename(path)
+  const scope = basename(dirname(path))
+  // As npm names packages: `@acme/store` has a scope, whether the folder is given so or by a longer path.
+  const name = scope.startsWith("@") ? `${scope}/${own}` : own
+  if (!/^(?:@[a-z0-9]+(?:-[a-z0-9]+)*\/)?[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(name))
     throw new UsageError(
-      `"${name}" cannot name the package: use a-z and 0-9 in words with a hyphen between them, such as my-store.`,
+      `"${name}" cannot name the package: use a-z and 0-9 in words with a hyphen between them, such as my-store or @acme/store.`,
     )
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new UsageError(`${folder} is not empty: choose another folder.`)
 
   const fill = (text: string): string =>
-    text.replaceAll("my-store", name).replaceAll("MyStore", pascal(name)).replace("(c) YEAR", `(c) ${year}`)
+    text.replaceAll("my-store", name).replaceAll("MyStore", pascal(own)).replace("(c) YEAR", `(c) ${year}`)
   const paths = readdirSync(template, { recursive: true, encoding: "utf8" })
     .filter((path) => statSync(join(template, path)).isFile())
     .sort()
