@@ -9,6 +9,8 @@ export interface OptionSpec {
   readonly type: "string" | "boolean"
   /** Name of a `string` option's value in the help. */
   readonly value?: string
+  /** All values of a `string` option, for the completion in a shell. */
+  readonly choices?: readonly string[]
   readonly help: string
 }
 

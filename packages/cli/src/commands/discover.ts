@@ -15,7 +15,7 @@ export const discover: Command = defineCommand({
   summary: "list the sessions of other agents on this machine, newest first",
   args: [],
   options: {
-    from: { type: "string", value: "FORMAT", help: `only sessions of one agent: ${NAMES.join(", ")}` },
+    from: { type: "string", value: "FORMAT", choices: NAMES, help: `only sessions of one agent: ${NAMES.join(", ")}` },
     cwd: { type: "string", value: "PATH", help: "only sessions of this folder (. is the current one)" },
     files: { type: "boolean", help: "show the files instead of the titles" },
   },

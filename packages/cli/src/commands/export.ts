@@ -23,7 +23,7 @@ export const exportCommand: Command = defineCommand({
   summary: "print a session's log as stored, as Markdown, as a web page, or as a file of another agent",
   args: ["ID"],
   options: {
-    format: { type: "string", value: "FORMAT", help: `${FORMATS.join(", ")} (default jsonl)` },
+    format: { type: "string", value: "FORMAT", choices: FORMATS, help: `${FORMATS.join(", ")} (default jsonl)` },
     "self-contained": { type: "boolean", help: "put images and long texts back into the log" },
     backup: { type: "boolean", help: "the log before its migration" },
     subagents: { type: "boolean", help: "with html: the sessions of its subagents in the same page" },

@@ -67,7 +67,11 @@ test("filters by folder and role, gives pages, and prints JSON", async () => {
 
 test("says that nothing matches, and refuses wrong usage", async () => {
   const { cli } = await filled()
-  expect((await cli("grep", "--no-index", "absent")).stdout).toMatch(/^No match in memory/)
+  expect(await cli("grep", "--no-index", "absent")).toMatchObject({
+    exit: 1,
+    stdout: expect.stringMatching(/^No match in memory/),
+  })
+  expect((await cli("grep", "--no-index", "absent", "--json")).exit).toBe(1)
   expect((await cli("grep")).stderr).toMatch(/^sessions: grep needs WORDS; see/)
   expect((await cli("grep", "a", "--limit", "0")).exit).toBe(2)
   expect((await cli("grep", "a", "--rebuild", "--no-index")).exit).toBe(2)

@@ -25,7 +25,7 @@ export const handoff: Command = defineCommand({
   summary: "write a session where another agent keeps its own, and print the command that resumes it there",
   args: ["ID"],
   options: {
-    to: { type: "string", value: "FORMAT", help: `the agent: ${NAMES.join(", ")}` },
+    to: { type: "string", value: "FORMAT", choices: NAMES, help: `the agent: ${NAMES.join(", ")}` },
     cwd: { type: "string", value: "PATH", help: "the folder to resume in (default: the session's)" },
     "dry-run": { type: "boolean", help: "write nothing; say what would be written, and what it would not hold" },
   },

@@ -21,7 +21,12 @@ import { type Line, styled, writeLines } from "../output/lines.ts"
 import { absoluteFolder, newId } from "../store/resolve.ts"
 
 const OPTIONS = {
-  from: { type: "string", value: "FORMAT", help: `format of the file: ${IMPORT_FORMATS.join(", ")} (default auto)` },
+  from: {
+    type: "string",
+    value: "FORMAT",
+    choices: IMPORT_FORMATS,
+    help: `format of the file: ${IMPORT_FORMATS.join(", ")} (default auto)`,
+  },
   id: {
     type: "string",
     value: "ID",

@@ -6,6 +6,8 @@ import { ageOption, choiceOption } from "../option-values.ts"
 import { formatBytes, formatCount } from "../output/format.ts"
 import { type Line, styled } from "../output/lines.ts"
 
+const SOURCES = ["interactive", "cron"] as const
+
 export const prune: Command = defineCommand({
   name: "prune",
   summary: "delete the sessions whose last message is old",
@@ -13,7 +15,7 @@ export const prune: Command = defineCommand({
   options: {
     "older-than": { type: "string", value: "AGE", help: "age of the last message, such as 12h, 30d or 8w" },
     cwd: { type: "string", value: "PATH", help: "only sessions of this working directory" },
-    source: { type: "string", value: "SOURCE", help: "only interactive or cron sessions" },
+    source: { type: "string", value: "SOURCE", choices: SOURCES, help: "only interactive or cron sessions" },
     "dry-run": { type: "boolean", help: "only print what would be deleted" },
     yes: { type: "boolean", help: "do not ask" },
   },
@@ -25,7 +27,7 @@ export const prune: Command = defineCommand({
   async run({ sessions, values, json, io, callOptions, progress }) {
     const olderThan = ageOption("older-than", values["older-than"])
     if (olderThan === undefined || olderThan === 0) throw new UsageError("prune needs --older-than AGE, such as 30d.")
-    const source = choiceOption("source", values.source, ["interactive", "cron"], undefined)
+    const source = choiceOption("source", values.source, SOURCES, undefined)
     const cwd = values.cwd
     const options = {
       ...callOptions,

@@ -8,13 +8,15 @@ import { formatCount, formatSize } from "../output/format.ts"
 import { preview } from "../output/messages.ts"
 import { sanitizeLine } from "../output/sanitize.ts"
 
+const BLOBS = ["now", "gc"] as const
+
 export const rm: Command = defineCommand({
   name: "rm",
   summary: "delete a session, or hide one of its entries",
   args: ["ID"],
   options: {
     entry: { type: "string", value: "ENTRY", help: "hide this entry instead; the log keeps it" },
-    blobs: { type: "string", value: "WHEN", help: "now: also its long texts and images; default: gc" },
+    blobs: { type: "string", value: "WHEN", choices: BLOBS, help: "now: also its long texts and images; default: gc" },
     yes: { type: "boolean", help: "do not ask" },
   },
   notes: [
@@ -30,7 +32,7 @@ export const rm: Command = defineCommand({
   ],
   async run({ sessions, resolveSession, args: [ref = ""], values, json, io, callOptions }) {
     const { entry, yes } = values
-    const blobs = choiceOption("blobs", values.blobs, ["now", "gc"], "gc") === "now" ? "now" : "collect"
+    const blobs = choiceOption("blobs", values.blobs, BLOBS, "gc") === "now" ? "now" : "collect"
     if (entry !== undefined && values.blobs !== undefined)
       throw new UsageError("--entry hides an entry, and its blobs stay: leave --blobs out.")
     if (entry === undefined && yes !== true && (json || !io.stdout.isTerminal))

@@ -30,36 +30,19 @@ import { show } from "./show.ts"
 import { tree } from "./tree.ts"
 import { verify } from "./verify.ts"
 
-/** All commands, in the order of the overview. */
-export const COMMANDS: readonly Command[] = [
-  importCommand,
-  exportCommand,
-  discover,
-  handoff,
-  list,
-  grep,
-  history,
-  show,
-  serve,
-  context,
-  tree,
-  branches,
-  branch,
-  checkpoints,
-  rewind,
-  compact,
-  memory,
-  resume,
-  fork,
-  rename,
-  label,
-  move,
-  rm,
-  prune,
-  gc,
-  copy,
-  merge,
-  migrate,
-  verify,
-  doctor,
+/** All commands, in the groups and the order of the overview. */
+export const GROUPS: readonly { readonly title: string; readonly commands: readonly Command[] }[] = [
+  {
+    title: "Look",
+    commands: [list, grep, history, show, serve, context, tree, branches, checkpoints],
+  },
+  { title: "Files of agents", commands: [importCommand, exportCommand, discover, handoff] },
+  {
+    title: "Change a session",
+    commands: [resume, fork, branch, rename, label, move, compact, rewind, memory],
+  },
+  { title: "Delete", commands: [rm, prune, gc] },
+  { title: "Stores", commands: [copy, merge, migrate, verify, doctor] },
 ]
+
+export const COMMANDS: readonly Command[] = GROUPS.flatMap(({ commands }) => commands)

@@ -33,7 +33,7 @@ export function completionScript(shell: string | undefined, commands: readonly C
 function bash(commands: readonly Command[]): readonly string[] {
   return [
     "_sessions() {",
-    '  local current="${COMP_WORDS[COMP_CWORD]}" command="${COMP_WORDS[1]}" words=""',
+    '  local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}" command="${COMP_WORDS[1]}" words=""',
     "  COMPREPLY=()",
     '  if [ "$COMP_CWORD" -eq 1 ]; then',
     `    words="${[...namesOf(commands), ...Object.keys(BUILT_IN)].join(" ")}"`,
@@ -42,6 +42,14 @@ function bash(commands: readonly Command[]): readonly string[] {
     '  elif [[ "$current" == -* ]]; then',
     '    case "$command" in',
     ...commands.map((command) => `      ${command.name}) words="${flagsOf(command).join(" ")}" ;;`),
+    "    esac",
+    "  else",
+    '    case "$command $previous" in',
+    ...commands.flatMap((command) =>
+      choicesOf(command).map(([name, choices]) => `      "${command.name} --${name}") words="${choices.join(" ")}" ;;`),
+    ),
+    // Behind the command, its first argument is a session.
+    ...withIds(commands).map(({ name }) => `      "${name} ${name}") words="@last $(${IDS})" ;;`),
     "    esac",
     "  fi",
     '  if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$current")); fi',
@@ -63,10 +71,14 @@ function zsh(commands: readonly Command[]): readonly string[] {
     "    help) _describe command commands ;;",
     `    completion) compadd ${Object.keys(SHELLS).join(" ")} ;;`,
     ...commands.map((command) => {
-      const options = Object.entries(optionsOf(command)).map(([name, { type, value = "", help }]) =>
-        quoted(`--${name}[${help.replace(/[[\]:\\]/g, "\\$&")}]${type === "string" ? `:${value}:_files` : ""}`),
-      )
-      return `    ${command.name}) _arguments ${options.join(" ")} '*:argument:_files' ;;`
+      const options = Object.entries(optionsOf(command)).map(([name, { type, value = "", choices, help }]) => {
+        const values = choices === undefined ? "_files" : `(${choices.join(" ")})`
+        return quoted(
+          `--${name}[${help.replace(/[[\]:\\]/g, "\\$&")}]${type === "string" ? `:${value}:${values}` : ""}`,
+        )
+      })
+      const id = takesId(command) ? ` '2:session:{compadd @last $(${IDS.replaceAll("'", "'\\''")})}'` : ""
+      return `    ${command.name}) _arguments ${options.join(" ")}${id} '*:argument:_files' ;;`
     }),
     "  esac",
     "}",
@@ -84,11 +96,29 @@ function fish(commands: readonly Command[]): readonly string[] {
     `${after("completion")} -f -a '${Object.keys(SHELLS).join(" ")}'`,
     ...commands.flatMap((command) =>
       Object.entries(optionsOf(command)).map(
-        ([name, { type, help }]) =>
-          `${after(command.name)} -l ${name}${type === "string" ? " -r" : ""} -d ${quoted(help)}`,
+        ([name, { type, choices, help }]) =>
+          `${after(command.name)} -l ${name}${type === "string" ? " -r" : ""}${choices === undefined ? "" : ` -f -a '${choices.join(" ")}'`} -d ${quoted(help)}`,
       ),
     ),
+    ...withIds(commands).map(({ name }) => `${after(name)} -a ${quoted(`@last (${IDS})`)}`),
   ]
+}
+
+/** Prints the ids of the newest sessions, in each of the three shells: those of the objects two levels deep. */
+const IDS = `sessions list --limit 200 --json 2>/dev/null | sed -n 's/^      "id": "\\([^"]*\\)",*$/\\1/p'`
+
+function takesId({ args }: Command): boolean {
+  return /^ID\b/.test(args[0] ?? "")
+}
+
+function withIds(commands: readonly Command[]): readonly Command[] {
+  return commands.filter(takesId)
+}
+
+function choicesOf(command: Command): readonly (readonly [option: string, choices: readonly string[]])[] {
+  return Object.entries(command.options).flatMap(([name, { choices }]) =>
+    choices === undefined ? [] : [[name, choices]],
+  )
 }
 
 function namesOf(commands: readonly Command[]): readonly string[] {

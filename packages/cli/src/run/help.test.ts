@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { createCli } from "../../test/harness.ts"
-import { COMMANDS } from "../commands/table.ts"
+import { COMMANDS, GROUPS } from "../commands/table.ts"
 import { parseCommand, splitCommand } from "./args.ts"
 
 const cli = createCli()
@@ -19,6 +19,14 @@ test.each(COMMANDS.flatMap(({ examples }) => examples))("the example %j is a val
   expect(command && parseCommand(command, rest)).toBeDefined()
 })
 
+test("no line of any help is longer than 80 characters, but examples", async () => {
+  for (const argv of [["help"], ["completion", "--help"], ...COMMANDS.map(({ name }) => ["help", name])]) {
+    const { stdout } = await cli(...argv)
+    const text = stdout.replace(/\nExamples\n[^]*$/, "")
+    expect(text.split("\n").filter((line) => line.length > 80)).toEqual([])
+  }
+})
+
 test("help COMMAND prints the same as COMMAND --help", async () => {
   expect(await cli("help", "list")).toEqual(await cli("list", "-h"))
 })
@@ -27,6 +35,7 @@ test("--help and help print the overview to standard output", async () => {
   const { exit, stdout } = await cli("--help")
   expect(exit).toBe(0)
   for (const { name, summary } of COMMANDS) expect(stdout).toMatch(new RegExp(` ${name} +${summary.slice(0, 10)}`))
+  for (const { title } of GROUPS) expect(stdout).toContain(`\n\n${title}\n`)
   expect(await cli("help")).toEqual({ exit, stdout, stderr: "" })
 })
 

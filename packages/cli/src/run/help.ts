@@ -1,46 +1,86 @@
 /** Prints the overview and the help of a command, both generated from the table of commands. */
 import { COMMON_OPTIONS } from "./args.ts"
 import type { Command, OptionSpecs } from "../command.ts"
-import { table } from "../output/format.ts"
+import type { GROUPS } from "../commands/table.ts"
 import { type Line, styled } from "../output/lines.ts"
 
-export function overview(commands: readonly Command[]): Line[] {
+/** Lines of the help are no longer, on any terminal, so that they read the same in a file. */
+const WIDTH = 80
+
+export function overview(groups: typeof GROUPS): Line[] {
+  const names = groups.flatMap(({ commands }) => commands.map(({ name }) => name.length))
+  const column = Math.max(...names)
   return [
     "Usage: sessions COMMAND [--store URL] [--json]",
+    ...groups.flatMap(({ title, commands }) => [
+      "",
+      styled("bold", title),
+      ...commands.flatMap(({ name, summary }) => row(name, summary, column)),
+    ]),
     "",
-    ...indented(commands.map((command) => [styled("bold", command.name), command.summary])),
+    ...wrapped(
+      "URL is file:PATH, a path (default: the variable SESSIONS_STORE, else file:./.sessions), sqlite:PATH, s3:BUCKET/PREFIX, postgres://USER@HOST/DATABASE, https://HOST/PATH, or memory:, which is lost when the command ends.",
+    ),
+    ...wrapped(
+      "ID is a session id, a unique prefix of one, or @last: the session of a person that has the newest message. One that begins with - goes behind --.",
+    ),
+    ...wrapped("Exit status: 0 success, 1 failure, damage found or no match, 2 wrong usage, 130 interrupted."),
     "",
-    "URL is file:PATH, a path (default: the variable SESSIONS_STORE, else file:./.sessions), sqlite:PATH, s3:BUCKET/PREFIX, postgres://USER@HOST/DATABASE, https://HOST/PATH, or memory:, which is lost when the command ends.",
-    "ID is a session id, a unique prefix of one, or @last: the session of a person that has the newest message.",
-    "Exit status: 0 success, 1 failure or damage found, 2 wrong usage, 130 interrupted.",
-    "",
-    'Start with "sessions import FILE", "sessions list" or "sessions show @last".',
-    '"sessions COMMAND --help" explains one command, "sessions completion --help" completion in a shell.',
+    ...wrapped('Start with "sessions import FILE", "sessions list" or "sessions show @last".'),
+    ...wrapped('"sessions COMMAND --help" explains one command, "sessions completion --help" completion in a shell.'),
   ]
 }
 
 export function commandHelp(command: Command): Line[] {
   const { name, summary, args, options, notes = [], examples } = command
   const usage = [
-    "sessions",
-    name,
+    `Usage: sessions ${name}`,
     ...args.map(argumentUsage),
     ...Object.entries(options).map(([key, option]) => `[${optionUsage(key, option)}]`),
   ]
+  const rows = optionRows({ ...options, ...COMMON_OPTIONS })
+  const column = Math.max(...rows.map(([option]) => option.length))
   return [
-    `Usage: ${usage.join(" ")}`,
+    ...filled(usage, `${" ".repeat("Usage: sessions ".length + name.length)} `),
     "",
-    `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
-    ...(notes.length === 0 ? [] : ["", ...notes]),
+    ...wrapped(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`),
+    ...(notes.length === 0 ? [] : ["", ...wrapped(notes.join(" "))]),
     "",
-    ...indented(optionRows({ ...options, ...COMMON_OPTIONS })),
+    ...rows.flatMap(([option, help]) => row(option, help, column)),
     "",
     styled("bold", "Examples"),
     ...examples.map((example) => `  sessions ${example}`),
   ]
 }
 
-function optionRows(options: OptionSpecs): string[][] {
+/** A name and its text, which goes on below itself. */
+function row(name: string, text: string, column: number): Line[] {
+  const [first = "", ...more] = wrapped(text, WIDTH - column - 4)
+  const left = `  ${name}${" ".repeat(column - name.length)}  `
+  return [
+    [`  `, styled("bold", name), `${left.slice(2 + name.length)}${first}`],
+    ...more.map((line) => " ".repeat(left.length) + line),
+  ]
+}
+
+function wrapped(text: string, width: number = WIDTH): string[] {
+  return filled(text.split(" "), "", width)
+}
+
+/** Words in lines of at most `width`, with the indent before all but the first. A longer word is a line of its own. */
+function filled(words: readonly string[], indent: string, width: number = WIDTH): string[] {
+  const lines: string[] = []
+  let line = ""
+  for (const word of words) {
+    if (line !== "" && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = indent + word
+    } else line += line === "" ? word : ` ${word}`
+  }
+  return [...lines, line]
+}
+
+function optionRows(options: OptionSpecs): (readonly [option: string, help: string])[] {
   return Object.entries(options).map(([key, option]) => [optionUsage(key, option), option.help])
 }
 
@@ -50,11 +90,4 @@ function argumentUsage(arg: string): string {
 
 function optionUsage(key: string, { value }: OptionSpecs[string]): string {
   return value === undefined ? `--${key}` : `--${key} ${value}`
-}
-
-function indented(rows: Parameters<typeof table>[0]): Line[] {
-  return table(
-    rows.map((row) => [" ", ...row]),
-    ["left", "left", "left"],
-  )
 }

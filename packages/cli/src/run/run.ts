@@ -3,7 +3,7 @@ import { createSessions, type Sessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { parseCommand, type ParsedArguments, splitCommand } from "./args.ts"
 import type { Command, CommandResult, Invocation } from "../command.ts"
-import { COMMANDS } from "../commands/table.ts"
+import { COMMANDS, GROUPS } from "../commands/table.ts"
 import { COMPLETION_HELP, completionScript } from "./completion.ts"
 import { EXIT_USAGE, toFailure, trace, UsageError } from "../errors.ts"
 import { commandHelp, overview } from "./help.ts"
@@ -117,12 +117,12 @@ async function runWithoutCommand(argv: readonly string[], io: Io): Promise<numbe
     return 0
   }
   const isRequested = argv.includes("--help") || argv.includes("-h")
-  await writeLines(isRequested ? io.stdout : io.stderr, overview(COMMANDS), io.env)
+  await writeLines(isRequested ? io.stdout : io.stderr, overview(GROUPS), io.env)
   return isRequested ? 0 : EXIT_USAGE
 }
 
 async function printHelp(name: string | undefined, io: Io): Promise<number> {
-  await writeLines(io.stdout, name === undefined ? overview(COMMANDS) : commandHelp(findCommand(name)), io.env)
+  await writeLines(io.stdout, name === undefined ? overview(GROUPS) : commandHelp(findCommand(name)), io.env)
   return 0
 }
 
