@@ -32,12 +32,14 @@ export function Conversation(props: ConversationProps): VNode {
   const [chosen, setChosen] = useState<Shown>()
   // A window belongs to its path: of another one, such as the whole path after its end, the window is found anew.
   const isChosen = chosen?.path === path && chosen.target === target
-  const { from, to } = isChosen ? chosen : windowAt(path, target)
+  // Who gets a file reads it for the first time; who serves a store looks for what is new.
+  const isFile = source.list === undefined
+  const { from, to } = isChosen ? chosen : windowAt(path, target, isFile)
   const setWindow = (from: number, to: number): void => setChosen({ path, target, from, to })
   const shown = path.slice(from, to)
   const stored = useEntries(data, shown)
   useScrollTo(session, target, target !== undefined && stored?.has(target) === true)
-  useScrollToEnd(depth > 0 || isChosen ? undefined : stored, target)
+  useScrollToEnd(depth > 0 || isChosen || isFile ? undefined : stored, target)
   if (stored === undefined) return <p class="note">Reading…</p>
   const places = placesOf(depth > 0 ? [] : (data.whole?.subagents ?? []), path, data)
   return (
@@ -122,9 +124,10 @@ interface Shown extends Window {
   readonly target: number | undefined
 }
 
-/** The end of the path, or the surroundings of an entry. */
-function windowAt(path: readonly number[], target: number | undefined): Window {
+/** The end or the beginning of the path, or the surroundings of an entry. */
+function windowAt(path: readonly number[], target: number | undefined, fromStart: boolean): Window {
   const index = target === undefined ? -1 : path.indexOf(target)
+  if (index < 0 && fromStart) return { from: 0, to: Math.min(path.length, STEP) }
   if (index < 0) return { from: Math.max(0, path.length - STEP), to: path.length }
   return { from: Math.max(0, index - STEP / 2), to: Math.min(path.length, index + STEP) }
 }

@@ -194,17 +194,21 @@ void test(`${engine}: keys move between entries, to the views and to the search 
   assert.equal(await page.evaluate(`return document.activeElement.type`), "search")
 })
 
-void test(`${engine}: a conversation opens at its end, and k goes up from there; another view opens at its top`, async () => {
+void test(`${engine}: the conversation of a file opens at its beginning, and j goes down from there; another view opens at its top`, async () => {
   const page = await goTo("sample", "#")
   const state = (): Promise<unknown> =>
     page.evaluate(`
       const cards = [...document.querySelectorAll("main > .conversation > article")]
-      return { atEnd: Math.abs(scrollY + innerHeight - document.documentElement.scrollHeight) < 2 && scrollY > 0,
-        last: cards.at(-1) === document.activeElement, first: cards[0] === document.activeElement }`)
-  await until(page, `scrollY > 0 && [...document.images].every(({ complete }) => complete)`)
-  assert.deepEqual(await state(), { atEnd: true, last: false, first: false })
-  await press(page, "k")
-  assert.deepEqual(await state(), { atEnd: true, last: true, first: false })
+      return { top: scrollY, first: cards[0] === document.activeElement,
+        older: [...document.querySelectorAll("button.more")].some(({ textContent }) => textContent.includes("older")) }`)
+  await until(
+    page,
+    `document.querySelector("main > .conversation > article") !== null && [...document.images].every(({ complete }) => complete)`,
+  )
+  assert.deepEqual(await state(), { top: 0, first: false, older: false })
+  await press(page, "j")
+  assert.equal(((await state()) as { first: boolean }).first, true)
+  await page.evaluate(`scrollTo(0, document.documentElement.scrollHeight)`)
   await press(page, "2")
   await until(
     page,

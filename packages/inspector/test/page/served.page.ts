@@ -54,6 +54,14 @@ void test(`${engine}: an early entry that was found is shown before the whole se
   await page.open(`${url}#token=${TOKEN}`)
   await page.evaluate(`location.hash = "#@long/"`)
   await until(page, `document.querySelectorAll("main article").length === 60`)
+  // A conversation of a server opens at its end, where its news are.
+  await until(page, `scrollY > 0 && Math.abs(scrollY + innerHeight - document.documentElement.scrollHeight) < 2`)
+  assert.match(
+    String(
+      await page.evaluate(`return document.querySelector("main > .conversation > article:last-of-type").textContent`),
+    ),
+    /text 199\./,
+  )
   await page.evaluate(`
     const field = document.querySelector("input[type=search]")
     field.value = "text 3."
