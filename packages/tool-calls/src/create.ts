@@ -4,7 +4,7 @@ import type { CallState } from "@sessions/core/context"
 import { checkOptions, type OptionNames } from "@sessions/core/storage"
 import { invalidTools, noSuchCall, NOT_RUN } from "./errors.ts"
 import { type Appended, appendResult, resultOf } from "./results.ts"
-import { type Grant, NotRun, Starts, type Wanted } from "./starts.ts"
+import { type Grant, newRun, NotRun, Starts, type Wanted } from "./starts.ts"
 import type { CallResult, Execute, ResumedCall, RunOptions, ToolCalls, ToolCallsOptions, ToolKind } from "./types.ts"
 
 /** `session`: one that is open, or that of the running turn. One object serves any number of turns. */
@@ -92,7 +92,7 @@ class SessionCalls implements ToolCalls {
     if (newest?.state === "done") return "done"
     if (newest?.start !== start) return "held"
     const { output, isError = false } = answer
-    await appendResult(this.#session, place, call, { output, isError })
+    await appendResult(this.#session, place, call, { output, isError, run: newRun() })
     return "settled"
   }
 
@@ -130,8 +130,8 @@ class SessionCalls implements ToolCalls {
     }
   }
 
-  #append({ place, state }: Grant, output: unknown, isError: boolean): Promise<Appended> {
-    return appendResult(this.#session, place, state, { output, isError })
+  #append({ place, state, run }: Grant, output: unknown, isError: boolean): Promise<Appended> {
+    return appendResult(this.#session, place, state, { output, isError, run })
   }
 }
 

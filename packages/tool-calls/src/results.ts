@@ -1,10 +1,13 @@
 /** Appends the results of calls. */
 import { hasCode, type NewEntry, type Session, type ToolResultMessage } from "@sessions/core"
+import { createIds } from "@sessions/core/format"
 import { toolResult } from "@sessions/providers"
 import { type CallPlace, resultId } from "./key.ts"
 
-/** How often an append whose outcome is unknown is sent again. */
-const TRIES = 5
+/** How often an append whose outcome is unknown, or with which another writer was faster, is sent. */
+const TRIES = 20
+
+const newId = createIds()
 
 export interface Output {
   readonly output: unknown
@@ -24,15 +27,14 @@ export async function appendResult(
   session: Session,
   place: CallPlace,
   call: { readonly callId: string; readonly toolName: string },
-  output: Output,
+  { run, ...output }: Output & { readonly run: string },
 ): Promise<Appended> {
-  const made = entryOf(call, output)
   try {
-    return await append(session, place, made)
+    return await append(session, place, run, entryOf(call, output))
   } catch (error) {
     if (!hasCode(error, "too_large") && !hasCode(error, "invalid")) throw error
     const why = new Error(`The tool has run, and its result was not stored: ${(error as Error).message}`)
-    return append(session, place, entryOf(call, { output: why, isError: true }))
+    return append(session, place, run, entryOf(call, { output: why, isError: true }))
   }
 }
 
@@ -50,8 +52,10 @@ function entryOf(
   }
 }
 
-async function append(session: Session, place: CallPlace, entry: ResultEntry): Promise<Appended> {
-  let named: NewEntry = { ...entry, id: resultId(place) }
+async function append(session: Session, place: CallPlace, run: string, made: ResultEntry): Promise<Appended> {
+  // With the run, no result is taken for the equal one of another run, which may be on another branch.
+  const entry = { ...made, run }
+  let named: NewEntry = Object.assign({ id: resultId(place) }, entry)
   for (let tries = 1; ; tries++) {
     try {
       // Its message is in memory, and so is everything behind it.
@@ -62,8 +66,10 @@ async function append(session: Session, place: CallPlace, entry: ResultEntry): P
         const shown = await resultOf(session, place)
         if (shown !== undefined) return shown
         // Another branch has a result with this id.
-        named = entry
-      } else if (!hasCode(error, "indeterminate") || tries === TRIES) throw error
+        named = Object.assign({ id: newId() }, entry)
+      }
+      // Also refused with a start that was queued before it, and with which another writer was faster.
+      else if ((!hasCode(error, "indeterminate") && !hasCode(error, "conflict")) || tries === TRIES) throw error
     }
   }
 }

@@ -15,6 +15,7 @@ export interface Grant {
   readonly state: CallState
   readonly attempt: number
   readonly key: string
+  readonly run: string
   /** The call has a result: nothing runs. */
   readonly isDone: boolean
 }
@@ -42,7 +43,8 @@ const TRIES = 100
 /** How often a batch whose outcome is unknown is sent. */
 const SENDS = 5
 
-const newRun = createIds()
+/** Unique for each execution that was asked for. */
+export const newRun: () => string = createIds()
 
 export class Starts {
   readonly #session: Session
@@ -153,7 +155,7 @@ export class Starts {
     const place = (request.place ??= { target: states.entryId, call: state.call })
     this.#taken.add(startId(place, 0))
     const key = state.key ?? (await keyOf(session, place))
-    const first = { place, state, key, attempt: 1, isDone: false }
+    const first = { place, state, key, run, attempt: 1, isDone: false }
     if (state.state === "done") return { ...first, isDone: true }
     const isOwn = state.run === run
     const isNext = after !== undefined && state.start === after
