@@ -9,10 +9,13 @@ import {
   SessionError,
   type Sessions,
 } from "@sessions/core"
-import { readSource } from "./base/codec.ts"
-import { eachRecord, type Format } from "./base/format.ts"
+import { eachRecord, type Format, type Note } from "./base/format.ts"
 import { sessionIdOf } from "./base/ids.ts"
+import { noMessage } from "./base/no-message.ts"
+import { unknownRecordOf } from "./base/record-types.ts"
 import { START_UNITS, startOf } from "./base/start.ts"
+import { type Fields, fieldsOf } from "./base/values.ts"
+import { Growth } from "./growth.ts"
 import { identify, notASession } from "./identify.ts"
 
 type Chunk = Uint8Array | string
@@ -22,6 +25,8 @@ export interface ImportFileOptions extends Omit<ImportOptions, "from"> {
   readonly from: Format | readonly Format[]
   /** As that of an `Importer`: keeps the lines of a large session instead of reading the file twice. */
   readonly hold?: Importer["hold"]
+  /** Refuses a session that has no message yet, see {@link hasNoMessage}. Default false. */
+  readonly needsMessage?: boolean
 }
 
 export interface ImportedFile extends ImportResult {
@@ -31,20 +36,22 @@ export interface ImportedFile extends ImportResult {
 
 /**
  * Reads a file with the importer of its format. `source` is called for each reading. The id, unless given, is `<format>.<hash of the
- * source's id>`. If the session was imported before, nothing is written; if the file has only grown since, `exists` says so. Errors as
- * those of `import`; `not_a_session` lists the formats that were tried.
+ * source's id>`. If the session was imported before, what the file has beyond it is appended; nothing is written if that is nothing, and
+ * `exists` says that the conversation went on in both. Errors as those of `import`; `not_a_session` lists the formats that were tried.
  */
 export async function importFile(
   sessions: Pick<Sessions, "import" | "info" | "open">,
   source: () => AsyncIterable<Chunk>,
-  { from, hold, ...o }: ImportFileOptions,
+  { from, hold, ...given }: ImportFileOptions,
 ): Promise<ImportedFile> {
   const formats: readonly Format[] = Array.isArray(from) ? (from as readonly Format[]) : [from as Format]
   const start = await startOfText(source)
   const found = identify(start, formats)
-  if (found.format === undefined && !mayBeGiven(formats, start)) throw notASession(found.rejected)
+  if (found.format === undefined && (found.foreign !== undefined || !mayBeGiven(formats, start)))
+    throw notASession(found)
   const format: Format = found.format ?? { ...(formats[0] as Format), identify: () => true }
-  const origin = await originOf(format, source, o)
+  const origin = await originOf(format, source, given)
+  const { needsMessage: _, ...o } = given
   const id = o.id ?? (origin.id === undefined ? undefined : await sessionIdOf(format.format, origin.id))
   try {
     const result = await sessions.import(source, {
@@ -55,7 +62,7 @@ export async function importFile(
     return { ...result, added: true }
   } catch (error) {
     if (!hasCode(error, "exists") || id === undefined) throw error
-    return await importedBefore(sessions, id, format, origin, error)
+    return await completed(sessions, id, format, origin, { ...o, source, ...(hold && { hold }) }, error)
   }
 }
 
@@ -69,77 +76,106 @@ function mayBeGiven(formats: readonly Format[], start: string): boolean {
   )
 }
 
-/** The session that an earlier import made of the file. Rejects if the session is another one, or has not all entries of the file. */
-async function importedBefore(
-  sessions: Pick<Sessions, "open">,
+/**
+ * Appends what the file has that the session does not have yet. Rejects if the session is another one, or if the conversation went on in it
+ * and in the file: neither may be hidden behind the other.
+ */
+async function completed(
+  sessions: Pick<Sessions, "import" | "open">,
   id: string,
-  { format }: Format,
+  format: Format,
   { id: sourceId, read }: Origin,
+  { source, hold, ...o }: Omit<ImportFileOptions, "from"> & { readonly source: () => AsyncIterable<Chunk> },
   error: unknown,
 ): Promise<ImportedFile> {
   const session = await sessions.open(id)
   try {
     const { origin } = session.header
-    if (origin?.format !== format || origin.id !== sourceId) throw error
-    if (!(await beginsWith(session.entries(), read()))) {
-      const message = `The file was imported before, as session ${id}, and both have changed since or the session has entries of its own. Nothing was written. Import the file under another id, or delete the session first.`
+    if (origin?.format !== format.format || origin.id !== sourceId) throw error
+    const growth = await Growth.of(session, read)
+    const { next } = session.head ?? { next: 0 }
+    const from = { format: format.format, version: origin.version }
+    if (growth.isEmpty) return { id, lines: next, from, diagnostics: [], added: false }
+    if (growth.hasOwnEntries) {
+      const message = `The file was imported before, as session ${id}, and both have gone on since. Nothing was written. Import the file under another id, or delete the session first.`
       throw new SessionError("exists", message, { session: id, cause: error })
     }
-    const { next } = session.head ?? { next: 0 }
-    return { id, lines: next, from: { format, version: origin.version }, diagnostics: [], added: false }
+    const importer: Importer = {
+      format: format.format,
+      identify: () => true,
+      async *read(_, { note }) {
+        yield session.header
+        yield* session.entries()
+        yield* growth.entries(note)
+      },
+      ...(hold === undefined ? {} : { hold }),
+    }
+    return { ...(await sessions.import(source, { ...o, id, from: importer })), added: true }
   } finally {
     await session.close()
   }
-}
-
-/**
- * Whether the session begins with the entries of the file. The number of lines in its header does not say so: a file that grew was
- * completed after it. Contents may differ, because `append` hooks may have changed them.
- */
-async function beginsWith(entries: AsyncIterable<Entry>, records: AsyncIterable<Header | Entry>): Promise<boolean> {
-  const stored = entries[Symbol.asyncIterator]()
-  try {
-    for await (const record of records) {
-      if (isHeader(record)) continue
-      const { done, value } = await stored.next()
-      if (done === true || value.id !== record.id || linesOf(value) !== linesOf(record)) return false
-    }
-    return true
-  } finally {
-    await stored.return?.()
-  }
-}
-
-/** The lines that an entry was made of: a message may have got more of them. */
-function linesOf(entry: Entry): string {
-  return readSource(entry)?.at.join() ?? ""
-}
-
-function isHeader(record: Header | Entry): record is Header {
-  return "origin" in record
 }
 
 interface Origin {
   /** The id of the source. */
   readonly id?: string
   /** The header and the entries of the file, at each call. */
-  readonly read: () => AsyncIterable<Header | Entry>
+  readonly read: (note?: Note) => AsyncIterable<Header | Entry>
 }
 
 async function originOf(
   format: Format,
   source: () => AsyncIterable<Chunk>,
-  o: Omit<ImportOptions, "from">,
+  { needsMessage, ...o }: Omit<ImportFileOptions, "from" | "hold">,
 ): Promise<Origin> {
-  const read: Origin["read"] = () =>
-    eachRecord(
-      format.read({ main: textOf(source()), beside: o.beside ?? (() => undefined) }, { ...o, note: () => undefined }),
-    )
-  for await (const record of read()) {
-    const id = "origin" in record ? (record["origin"] as { readonly id?: string }).id : undefined
-    return { ...(id === undefined ? {} : { id }), read }
+  const read: Origin["read"] = (note = () => undefined) =>
+    eachRecord(format.read({ main: textOf(source()), beside: o.beside ?? (() => undefined) }, { ...o, note }))
+  const { header, messages, hasContent } = await factsOf(read())
+  if (header === undefined)
+    throw new SessionError("not_a_session", `The file has no session in the format "${format.format}".`)
+  if (messages > 0 && !hasContent) throw emptyMessages(format, messages)
+  if (messages === 0 && needsMessage) throw noMessage(format.title)
+  const id = header.origin?.id
+  return { ...(id === undefined ? {} : { id }), read }
+}
+
+interface Facts {
+  readonly header: Header | undefined
+  /** How many messages were read until one had a content. */
+  readonly messages: number
+  readonly hasContent: boolean
+}
+
+/** Reads the file up to the first message with a content. */
+async function factsOf(records: AsyncIterable<Header | Entry>): Promise<Facts> {
+  let header: Header | undefined
+  let messages = 0
+  for await (const record of records) {
+    if (header === undefined) header = record as Header
+    else if (hasText(record as Entry)) return { header, messages: messages + 1, hasContent: true }
+    else if (record.type === "message" && unknownRecordOf(record) === undefined) messages++
   }
-  throw new SessionError("not_a_session", `The file has no session in the format "${format.format}".`)
+  return { header, messages, hasContent: false }
+}
+
+/** Whether a model or a person would see anything of the entry. */
+function hasText(entry: Entry): boolean {
+  if (entry.type === "compaction" || entry.type === "branch_summary") return entry.summary !== ""
+  if (entry.type !== "message" && entry.type !== "custom_message") return false
+  const { content } = (entry.type === "message" ? entry.message : entry) as Fields
+  return Array.isArray(content) && (content as readonly unknown[]).some((block) => !isEmpty(fieldsOf(block)))
+}
+
+function isEmpty({ type, text, thinking }: Fields): boolean {
+  if (type === "text") return typeof text !== "string" || text.trim() === ""
+  return type === "thinking" && thinking === ""
+}
+
+/** Another program may have written the file: what it says is not where the format has it. */
+function emptyMessages({ title }: Format, count: number): SessionError {
+  const all = count === 1 ? "The only message of the file is" : `All ${count} messages of the file are`
+  const message = `${all} empty when it is read as a session of ${title}: no text, image, call or result was found. Another program may have written it. Nothing was imported.`
+  return new SessionError("not_a_session", message)
 }
 
 async function startOfText(source: () => AsyncIterable<Chunk>): Promise<string> {

@@ -3,7 +3,8 @@
  * the formats that it uses; this entry has the list of all of them.
  */
 export { formats, writers } from "./formats.ts"
-export { identify, type Rejection } from "./identify.ts"
+export { identify, type Identified, type Rejection, type Unidentified } from "./identify.ts"
+export { hasNoMessage } from "./base/no-message.ts"
 export { type ImportedFile, importFile, type ImportFileOptions } from "./import-file.ts"
 export { sessionIdOf } from "./base/ids.ts"
 export type { Format, Loss, SessionToWrite, WriteOptions, Writer, WriteSession } from "./base/format.ts"

@@ -90,7 +90,9 @@ test("a file of no known format is refused with the reason of each format", asyn
 test("the first format that does not reject a file is its format", () => {
   const other = { ...sample, format: "other", rejects: () => "is another" }
   expect(identify(lines(chat), [other, sample])).toEqual({ format: sample })
-  expect(notASession([{ format: "other", reason: "is another" }]).message).toContain("other: it is another")
+  expect(notASession({ rejected: [{ format: "other", reason: "is another" }] }).message).toContain(
+    "other: it is another",
+  )
 })
 
 test("a writer reports what the file does not hold, each kind once", async () => {

@@ -171,10 +171,10 @@ test("a reasoning joins the assistant's item that follows it, over events; witho
     ],
   })
   const aside = ofType(entries, "custom").filter(({ customType }) => customType === "codex/response_item")
-  expect(aside.map(({ data }) => (data as { payload: { type: string } }).payload.type)).toEqual([
-    "web_search_call",
-    "reasoning",
-  ])
+  expect(aside.map(({ data }) => (data as { payload: { type: string } }).payload.type)).toEqual(["web_search_call"])
+  // The reasoning has a text, which people see.
+  const shown = messagesOf(entries).filter(({ role }) => (role as string) === "codex/response_item")
+  expect(shown).toHaveLength(1)
 })
 
 test("instructions of developers and messages that Codex writes for the user are synthetic", async () => {

@@ -2,11 +2,13 @@
 import type { Entry } from "@sessions/core"
 import { readSource, recordsOf } from "../src/base/codec.ts"
 import { UNREADABLE } from "../src/base/json-lines.ts"
+import { unknownRecordOf } from "../src/base/record-types.ts"
 import { type Fields, fieldsOf } from "../src/base/values.ts"
 
 /** `encode`: the records of an entry, as many as it was made of. */
 export function restored(entries: readonly Entry[], encode: (entry: Entry) => readonly Fields[]): readonly unknown[] {
-  const lines = entries.flatMap((entry) => {
+  const lines = entries.flatMap((stored) => {
+    const entry = unknownRecordOf(stored) ?? stored
     const source = readSource(entry)
     if (source === undefined) return []
     if (entry.type === "custom" && entry.customType === UNREADABLE) {

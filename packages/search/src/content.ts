@@ -22,7 +22,7 @@ export interface ToMessage {
 }
 
 /** Of {@link contentOf} and `wordsOf`: greater after each change of the texts or words of entries. */
-const OWN_EXTRACTION = 1
+const OWN_EXTRACTION = 2
 const VERSIONS = 1_000_000
 
 /**

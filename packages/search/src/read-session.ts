@@ -150,6 +150,8 @@ class ChunkChanges {
     const fields: Readonly<Record<string, unknown>> = entry
     if (type === "metadata" && fields["key"] === "cwd") this.setCwd(fields["value"])
     if (type === "tombstone" || type === "context_edit") this.#remove(fields["targetId"])
+    const whole = completedBy(entry)
+    if (whole !== undefined) return this.add(whole, seq)
     const content = contentOf(entry, this.#toMessage)
     if (content === undefined) return
     const words = wordsOf(content.text)
@@ -169,6 +171,13 @@ class ChunkChanges {
     const cwd = this.#cwd === undefined ? {} : { cwd: this.#cwd }
     return { rows: this.#rows, removed: [...this.#removed], ...cwd }
   }
+}
+
+/** The whole entry that an edit of an import has, for a message of which more lines have come; undefined for any other entry. */
+function completedBy(entry: Entry): Entry | undefined {
+  const { type, source } = entry as Readonly<Record<string, unknown>>
+  const { entry: whole } = (type === "context_edit" ? (source ?? {}) : {}) as { readonly entry?: unknown }
+  return isEntry(whole) && whole.type === "message" ? whole : undefined
 }
 
 /** Of a `Date`, in milliseconds since 1970. */

@@ -7,8 +7,18 @@ import { sessionFiles } from "./session-files.ts"
 export const claudeCodeAgent: Agent = {
   format: claudeCode,
   sessions: (system) =>
-    sessionFiles(folderOf(system), (path) => /^[^/]+\/[^/]+\.jsonl$/.test(path) && !/\/agent-[^/]*$/.test(path)),
+    sessionFiles(folderOf(system), (path, all) =>
+      /\/subagents\//.test(path)
+        ? isOrphan(path, all)
+        : /^[^/]+\/[^/]+\.jsonl$/.test(path) && !/\/agent-[^/]*$/.test(path),
+    ),
   subagents: (file) => join(file.replace(/\.jsonl$/, ""), "subagents"),
+}
+
+/** A subagent whose session is in no file, as one that worked in a worktree: nothing else brings it in. */
+function isOrphan(path: string, all: ReadonlySet<string>): boolean {
+  const [, session] = /^([^/]+\/[^/]+)\/subagents\/(?:.*\/)?agent-[^/]*\.jsonl$/.exec(path) ?? []
+  return session !== undefined && !all.has(`${session}.jsonl`)
 }
 
 export const claudeCodeTarget: Target = {

@@ -8,7 +8,7 @@ export const codexAgent: Agent = {
   format: codex,
   sessions: (system) =>
     sessionFiles(folderOf(system), (path) =>
-      /^(?:archived_)?sessions\/(?:.*\/)?rollout-[^/]*\.jsonl(?:\.zst)?$/.test(path),
+      /^(?:archived_)?sessions\/(?:.*\/)?rollout-[^/]*\.(?:jsonl(?:\.zst)?|json)$/.test(path),
     ),
 }
 

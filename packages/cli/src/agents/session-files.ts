@@ -12,11 +12,12 @@ import { filesBelow } from "./files-below.ts"
 /** The files below a folder that are sessions, the newest first. `isSession` gets paths from there, with `/`. */
 export async function sessionFiles(
   root: string,
-  isSession: (path: string) => boolean,
+  isSession: (path: string, all: ReadonlySet<string>) => boolean,
 ): Promise<readonly FoundSession[]> {
   const found: { readonly file: string; readonly bytes: number; readonly time: number }[] = []
-  for (const name of await filesBelow(root)) {
-    if (!isSession(name)) continue
+  const all = new Set(await filesBelow(root))
+  for (const name of all) {
+    if (!isSession(name, all)) continue
     const file = join(root, name)
     // A file may be removed while the folder is read.
     const info = await stat(file).catch(() => undefined)
@@ -34,21 +35,25 @@ export async function describe(format: Format, { file, described }: FoundSession
   let header: Header | undefined
   let title: string | undefined
   let prompt: string | undefined
+  let folder: string | undefined
   try {
     for await (const some of readText(format, text, file)) {
       for (const record of [some].flat()) {
         if (record.type === "session") header = record
         else if (record.type === "title_change") title = record.title ?? title
+        else if (record.type === "metadata" && record.key === "cwd") folder = textOf(record.value) ?? folder
         else prompt ??= promptOf(record)
       }
     }
   } catch {
     // The middle of the file is missing in the text. What was read until then is shown.
   }
+  // The last one counts: a session may be moved.
+  const cwd = folder ?? header?.cwd
   const shown = title ?? header?.title ?? prompt
   return {
     ...(header?.origin?.id === undefined ? {} : { id: header.origin.id }),
-    ...(header?.cwd === undefined ? {} : { cwd: header.cwd }),
+    ...(cwd === undefined ? {} : { cwd }),
     ...(shown === undefined ? {} : { title: shown }),
   }
 }
@@ -58,6 +63,10 @@ function readText(format: Format, text: string, file: string): ReturnType<Format
     yield text
   })()
   return format.read({ main, beside: besideFile(file) }, { note: () => undefined })
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined
 }
 
 function promptOf(entry: Entry): string | undefined {

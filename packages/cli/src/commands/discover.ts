@@ -43,16 +43,30 @@ export const discover: Command = defineCommand({
         sessions.push({ agent: agent.format.format, file, bytes, modifiedAt, ...described })
       }
     }
-    sessions.sort((a, b) => (a.modifiedAt < b.modifiedAt ? 1 : -1))
+    const listed = oneOfEach(sessions)
+    listed.sort((a, b) => (a.modifiedAt < b.modifiedAt ? 1 : -1))
     return {
-      json: { sessions, ...(failed.length === 0 ? {} : { failed }) },
-      text: (view) => [...linesOf(sessions, values.files === true, view), ...failed.map(failedLine)],
+      json: { sessions: listed, ...(failed.length === 0 ? {} : { failed }) },
+      text: (view) => [...linesOf(listed, values.files === true, view), ...failed.map(failedLine)],
     }
   },
 })
 
 interface Listed extends Described, Pick<FoundSession, "file" | "bytes" | "modifiedAt"> {
   readonly agent: string
+}
+
+/** Several files may be one session: it is as new as the newest, and the largest says what it is. */
+function oneOfEach(sessions: readonly Listed[]): Listed[] {
+  const found = new Map<string, Listed>()
+  for (const one of sessions) {
+    const key = `${one.agent}/${one.id ?? one.file}`
+    const other = found.get(key)
+    const larger = other === undefined || one.bytes > other.bytes ? one : other
+    const newest = other !== undefined && other.modifiedAt > one.modifiedAt ? other : one
+    found.set(key, { ...larger, modifiedAt: newest.modifiedAt })
+  }
+  return [...found.values()]
 }
 
 interface Failed {

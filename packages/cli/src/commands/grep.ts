@@ -1,7 +1,7 @@
 import { hasCode } from "@sessions/core"
 import type { SearchHit, SearchPage } from "@sessions/search"
 import { type Command, defineCommand } from "../command.ts"
-import { EXIT_FAILED, UsageError } from "../errors.ts"
+import { CommandError, EXIT_FAILED, UsageError } from "../errors.ts"
 import { integerOption } from "../option-values.ts"
 import { fit, formatTime } from "../output/format.ts"
 import { type Line, styled, type View } from "../output/lines.ts"

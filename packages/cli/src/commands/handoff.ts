@@ -75,6 +75,7 @@ export const handoff: Command = defineCommand({
       if (place.marker !== undefined) await writeMarker(place.marker, io.cwd)
       bytes = await writeNewFile(place.file, io.cwd, text)
     }
+    if (to === "opencode" && info.lastMessageAt > new Date().toISOString()) losses.push(inFuture(info.lastMessageAt))
     await progress.clear()
     if (!json) await writeLines(io.stderr, lossLines(losses), io.env)
     const size = formatBytes(bytes)
@@ -98,6 +99,12 @@ export const handoff: Command = defineCommand({
     }
   },
 })
+
+/** opencode takes an answer of the future for one to what is asked now. */
+function inFuture(time: string): Loss {
+  const message = `The last message is of ${time}, which is in the future: opencode sends nothing to a model until then.`
+  return { what: "times", count: 1, message }
+}
 
 /** Gives the agent's own command a temporary file. It runs in the session's folder, to which the agent then adds the session. */
 async function importedBy(

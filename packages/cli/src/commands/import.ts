@@ -1,6 +1,6 @@
 import { type Diagnostic, hasCode, SessionError } from "@sessions/core"
-import type { ImportedFile } from "@sessions/formats"
-import { readdir, stat } from "node:fs/promises"
+import { hasNoMessage, type ImportedFile } from "@sessions/formats"
+import { stat } from "node:fs/promises"
 import { basename, join, resolve } from "node:path"
 import { filesBelow } from "../agents/files-below.ts"
 import { describe } from "../agents/session-files.ts"
@@ -47,8 +47,8 @@ export const importCommand: Command = defineCommand({
     "FILE may be a folder: every session file in it is imported. Use - to read standard input. With several files, one that cannot be",
     "imported does not stop the others. opencode.db imports every session of a database of opencode.",
     "The format is found by content. Sessions of subagents beside an agent's file are imported with it, and so are further parts",
-    "(FILE_part2.jsonl). A session of an agent that was imported before is left as it is, so a repeated or interrupted import can be run",
-    "again.",
+    "(FILE_part2.jsonl). A session of an agent that was imported before gets what its file has beyond it, so a repeated or interrupted",
+    "import can be run again. Several files of one session are one session.",
     "Blobs in FILE.blobs/, where export puts them, are imported too. References to other blobs are removed, because these may be the",
     "content of other sessions.",
     "Problems in the file are printed to standard error, the id alone to standard output.",
@@ -136,7 +136,13 @@ function subagentLines(subagents: readonly Done[]): Line[] {
 
 type SourceFile = Pick<FoundSession, "file" | "read">
 
-type Done = Imported | Failed
+type Done = Imported | Failed | Skipped
+
+/** A session without a message yet. */
+interface Skipped {
+  readonly file: string
+  readonly skipped: string
+}
 
 interface Imported extends ImportedFile {
   readonly file: string
@@ -164,7 +170,7 @@ async function importAll(invocation: Import, from: string): Promise<CommandResul
     const isWanted = cwd === undefined || (await describe(agent.format, found).catch(() => ({ cwd })))?.cwd === cwd
     if (isWanted) wanted.push(found)
   }
-  return await importFiles(invocation, wanted, from)
+  return await importFiles(invocation, wanted, from, () => true, true)
 }
 
 /** Several files and folders, one after the other. */
@@ -225,9 +231,8 @@ function isOtherFile(done: Done): boolean {
 
 async function filesInFolder(folder: string, cwd: string): Promise<readonly SourceFile[]> {
   const root = resolve(cwd, folder)
-  const names = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name)
-  const files = names
-    .filter((name) => /\.(jsonl|json)(\.zst)?$/.test(name) && !/^agent-.*\.meta\.json$/.test(name))
+  const files = (await filesBelow(root))
+    .filter((name) => /\.(jsonl|json)(\.zst)?$/.test(name) && !/(?:^|\/)agent-[^/]*\.meta\.json$/.test(name))
     .sort()
   if (files.length === 0)
     throw new CommandError(`${folder} has no file that ends in .jsonl or .json; name a session file.`)
@@ -245,26 +250,32 @@ async function importFiles(
   sources: readonly SourceFile[],
   from: string,
   isShown: (done: Done) => boolean = () => true,
+  needsMessage = false,
 ): Promise<CommandResult> {
   const { progress } = invocation
   const all: Done[] = []
   for (const [n, source] of sources.entries()) {
     const label = `${formatNumber(n + 1)} of ${formatNumber(sources.length)}, `
-    const done = await importSource(invocation, source, from, label)
+    const done = await importSource(invocation, source, from, label, needsMessage)
     all.push(done)
-    if (!("error" in done)) all.push(...(await importSubagents(invocation, source.file, done)))
+    if ("added" in done) all.push(...(await importSubagents(invocation, source.file, done)))
   }
   await progress.clear()
   const shown = all.some(isShown) ? all.filter(isShown) : all
-  const imported = shown.filter((done): done is Imported => !("error" in done))
+  const imported = shown.filter((done): done is Imported => "added" in done)
   const failed = shown.filter((done): done is Failed => "error" in done)
+  const skipped = shown.filter((done): done is Skipped => "skipped" in done)
   const added = imported.filter((one) => one.added)
+  // Several files may be one session.
+  const sessions = new Set(added.map(({ id }) => id))
+  const others = new Set(imported.map(({ id }) => id).filter((id) => !sessions.has(id)))
+  const without = skipped.length === 0 ? "" : `, ${formatNumber(skipped.length)} without a message yet`
   return {
-    json: { imported, failed },
+    json: { imported, failed, ...(skipped.length === 0 ? {} : { skipped }) },
     text: () => [
       ...added.map(({ id, file, diagnostics }): Line => [id, styled("dim", `  ${file}${problemsOf(diagnostics)}`)]),
       ...failed.flatMap((one) => [failedLine(one), ...(one.error.details ?? []).map((detail) => `  ${detail}`)]),
-      `imported ${formatCount(added.length, "session")}; ${formatNumber(imported.length - added.length)} were there already, ${formatNumber(failed.length)} failed`,
+      `imported ${formatCount(sessions.size, "session")}; ${formatNumber(others.size)} were there already, ${formatNumber(failed.length)} failed${without}`,
     ],
     exit: failed.length === 0 ? 0 : 1,
   }
@@ -297,6 +308,7 @@ async function importSource(
   { file, read }: SourceFile,
   from: string,
   label: string,
+  needsMessage = false,
 ): Promise<Done> {
   const { sessions, values, io } = invocation
   try {
@@ -305,11 +317,13 @@ async function importSource(
     const result = await importOne(sessions, source, from, {
       beside: besideFile(file),
       blobs: values["any-blobs"] === true ? "any" : came,
+      needsMessage,
       ...progressOf(invocation, label),
     })
     return { ...result, file }
   } catch (error) {
     if (hasCode(error, "aborted") || io.signal?.aborted === true) throw error
+    if (needsMessage && hasNoMessage(error)) return { file, skipped: (error as Error).message }
     const { code, message, details } = error as Error & {
       readonly code?: unknown
       readonly details?: readonly string[]

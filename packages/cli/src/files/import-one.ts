@@ -22,7 +22,7 @@ export async function importOne(
   sessions: Sessions,
   source: Source,
   from: string,
-  o: Omit<ImportOptions, "from"> & { readonly beside?: Beside },
+  o: Omit<ImportOptions, "from"> & { readonly beside?: Beside; readonly needsMessage?: boolean },
 ): Promise<ImportedFile> {
   const lines = holdInFile()
   try {
@@ -36,7 +36,16 @@ async function importFrom(
   sessions: Sessions,
   source: Source,
   from: string,
-  { beside, hold, ...o }: Omit<ImportOptions, "from"> & { readonly beside?: Beside; readonly hold: LineFile["hold"] },
+  {
+    beside,
+    hold,
+    needsMessage = false,
+    ...o
+  }: Omit<ImportOptions, "from"> & {
+    readonly beside?: Beside
+    readonly hold: LineFile["hold"]
+    readonly needsMessage?: boolean
+  },
 ): Promise<ImportedFile> {
   if (from === "sessions") return added(await sessions.import(source, { ...o, from }))
   const again = typeof source === "function" ? source : await kept(source)
@@ -54,6 +63,7 @@ async function importFrom(
     if (identity.kind !== "foreign") return added(await sessions.import(again, o))
     const found = identify(start, wanted)
     if (found.format === undefined) {
+      if (found.foreign !== undefined) throw notRead(found.foreign)
       const tried = found.rejected.map(({ format, reason }) => `${format}: it ${reason}`)
       const error = new SessionError("not_a_session", "The file is in none of the known formats.")
       throw withDetails(error, [`${CORE_FORMATS.join(", ")}: ${identity.reason}`, ...tried])
@@ -61,11 +71,22 @@ async function importFrom(
     return await importFile(sessions, again, {
       ...o,
       hold,
+      needsMessage,
       from: found.format,
       ...(beside === undefined ? {} : { beside }),
     })
   }
-  return await importFile(sessions, again, { ...o, hold, from: wanted, ...(beside === undefined ? {} : { beside }) })
+  return await importFile(sessions, again, {
+    ...o,
+    hold,
+    needsMessage,
+    from: wanted,
+    ...(beside === undefined ? {} : { beside }),
+  })
+}
+
+function notRead(what: string): SessionError {
+  return new SessionError("not_a_session", `The file is ${what}.`)
 }
 
 type Beside = (name: string) => Chunks | undefined

@@ -51,6 +51,8 @@ export function newId(id: string | undefined): { id?: string } {
 
 /** Makes a folder absolute. One that is absolute on any system stays as it is: it may belong to another machine. */
 export function absoluteFolder(path: string, cwd: string): string {
+  // As imported sessions have it: agents write the drive and the slashes of one folder in several ways.
+  if (/^[a-zA-Z]:[\\/]/.test(path)) return `${path.slice(0, 1).toUpperCase()}${path.slice(1).replaceAll("/", "\\")}`
   return isAbsolute(path) || posix.isAbsolute(path) || win32.isAbsolute(path) ? path : resolve(cwd, path)
 }
 

@@ -14,7 +14,12 @@ export interface Source {
   readonly rest?: readonly Patch[]
   /** The form of the record, if the entry does not show it and `encode` needs it: such as a text that the record has as a list of blocks. */
   readonly hint?: Fields
+  /** The id of the entry in the source, if another entry of the log has it. */
+  readonly id?: string
 }
+
+/** Fields of entries that are ids of others, beside `parentId`. */
+export const REFERENCES = ["firstKeptEntryId", "targetId", "fromId"] as const
 
 /** Turns one JSON value into another: an empty object changes nothing. Stored, so a field of it never changes its meaning. */
 export interface Patch {
@@ -65,6 +70,35 @@ export function sourceField(type: string): string {
 export function readSource(entry: Entry): Source | undefined {
   const source = (entry as Fields)[sourceField(entry.type)]
   return isObject(source) && Array.isArray(source["at"]) ? (source as unknown as Source) : undefined
+}
+
+/** The source of an edit that a later import made of an entry that was not complete: it has the whole entry. */
+export interface Completion {
+  readonly at: readonly []
+  readonly entry: Entry
+  /** By their ids, the sources of other entries that name the completed one: a line that continues it names its last line. */
+  readonly sources?: Readonly<Record<string, Source>>
+}
+
+/** The sources that such an edit has for other entries. */
+export function sourcesBy(entry: Entry): readonly (readonly [id: string, source: Source])[] {
+  const source = entry.type === "context_edit" ? (readSource(entry) as unknown as Partial<Completion>) : undefined
+  return Object.entries(source?.sources ?? {})
+}
+
+/** The whole entry of such an edit; undefined for any other entry. */
+export function completedBy(entry: Entry): Entry | undefined {
+  const source = entry.type === "context_edit" ? (readSource(entry) as unknown as Partial<Completion>) : undefined
+  return source?.entry
+}
+
+/** The source of a tombstone of what an earlier import made of a line that was not complete. */
+export function replacedBy(): Source & { readonly isReplaced: true } {
+  return { at: [], isReplaced: true }
+}
+
+export function isReplacement(entry: Entry): boolean {
+  return entry.type === "tombstone" && (readSource(entry) as Fields | undefined)?.["isReplaced"] === true
 }
 
 const NO_PATCH: Patch = Object.freeze({})

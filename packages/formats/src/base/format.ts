@@ -48,6 +48,8 @@ export interface Loss {
   /** What is missing, such as `branches`, `edits` or `signatures`. */
   readonly what: string
   readonly count: number
+  /** How much text it has, in UTF-16 units; missing if that is not known, or none. */
+  readonly characters?: number
   /** A sentence for people. */
   readonly message: string
 }

@@ -5,6 +5,7 @@
 import type { Message, ModelMessage } from "@sessions/core"
 import type { CallRules } from "./call-ids.ts"
 import type { Losses } from "./losses.ts"
+import type { RecordKind } from "./record-types.ts"
 import type { FileStart } from "./start.ts"
 import type { Fields } from "./values.ts"
 
@@ -17,6 +18,8 @@ export interface ListFormat {
   readonly field: string
   /** Of a document that is an object. */
   factsOf?(document: Fields): DocumentFacts
+  /** What a record is that is no message. Default: unknown, so that its text is shown, and no model gets it. */
+  kindOf?(record: unknown): RecordKind | "unknown"
   /** The messages of the records, in order. Each record is in one of the parts. */
   read(records: readonly unknown[]): Iterable<RecordMessages>
   /** The records that messages become. `base`: the record that the first of them were read from, whose other fields are kept. */

@@ -28,7 +28,9 @@ export async function* readList(
   const facts = isObject(document) ? (list.factsOf?.(document) ?? {}) : {}
   const header = await headerOfDocument(list, document, facts)
   yield header
-  const log = new LogBuilder(header, note)
+  const log = new LogBuilder(header, note, (customType, data) =>
+    customType === documentType(list.format) ? "state" : (list.kindOf?.(data) ?? "unknown"),
+  )
   if (isObject(document)) yield* documentEntries(list, document, facts, log)
   let at = FIRST_RECORD
   for (const part of list.read(records)) {

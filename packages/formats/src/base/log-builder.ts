@@ -15,6 +15,7 @@ import {
 import { type Source, sourceField } from "./codec.ts"
 import type { Note } from "./format.ts"
 import { UNREADABLE, type UnreadableLine } from "./json-lines.ts"
+import { type KindOf, recordText } from "./record-types.ts"
 import type { Fields } from "./values.ts"
 
 /** The header of an imported session, whose id `import` of core sets. */
@@ -35,8 +36,14 @@ export function headerOf(
     id: "imported",
     timestamp: o.timestamp,
     ...more,
+    ...(typeof more["cwd"] === "string" ? { cwd: folderOf(more["cwd"]) } : {}),
     origin,
   }
+}
+
+/** A folder of Windows in one of the ways in which programs write it: drives in capitals, and backslashes. */
+function folderOf(cwd: string): string {
+  return /^[a-zA-Z]:[\\/]/.test(cwd) ? `${cwd.slice(0, 1).toUpperCase()}${cwd.slice(1).replaceAll("/", "\\")}` : cwd
 }
 
 export interface Place {
@@ -73,14 +80,17 @@ export interface Node<Kept = unknown> {
 
 export class LogBuilder<Kept = unknown> {
   readonly #note: Note
+  readonly #kindOf: KindOf | undefined
   readonly #nodes = new Map<string, Node<Kept>>()
   readonly #start: ContextState
   #last: Node<Kept> | undefined
   #seq = 0
   #timestamp: string
 
-  constructor(header: Header, note: Note) {
+  /** `kindOf`: what the `custom` entries of the format are. One of an unknown kind that has a text is shown as a message. */
+  constructor(header: Header, note: Note, kindOf?: KindOf) {
     this.#note = note
+    this.#kindOf = kindOf
     this.#start = initialState(header)
     this.#timestamp = header.timestamp
   }
@@ -142,7 +152,24 @@ export class LogBuilder<Kept = unknown> {
     const state = changesState(payload, before) ? foldState([entry as unknown as Entry], before) : before
     this.#last = { id, parent, seq, type, state, isContinued: false, kept: undefined }
     this.#nodes.set(id, this.#last)
+    if (type === "custom") this.#showUnknown(entry)
     return entry as unknown as Entry
+  }
+
+  /**
+   * Makes a message of a record whose kind is not known: people see, search and count its text, and without `content` no model gets it. Its
+   * source is that of the `custom` entry, and `writable.ts` makes one of it again.
+   */
+  #showUnknown(entry: Record<string, unknown>): void {
+    const { customType, data } = entry
+    if (typeof customType !== "string" || customType === UNREADABLE || this.#kindOf?.(customType, data) !== "unknown")
+      return
+    const output = recordText(data)
+    if (output === "") return
+    entry["type"] = "message"
+    entry["message"] = { role: customType, output, data }
+    delete entry["customType"]
+    delete entry["data"]
   }
 
   /** The entry of a line that cannot be read. */

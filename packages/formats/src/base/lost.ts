@@ -1,7 +1,10 @@
 /** Contents that several formats do not have, reported in the same words. */
 import type { Entry, ModelMessage, ToolResultMessage } from "@sessions/core"
 import { isAnnotationType } from "@sessions/core/format"
+import { lostHistoryOf } from "./lost-history.ts"
 import type { Losses } from "./losses.ts"
+import { textLengthOf } from "./record-types.ts"
+import { isUnknownRecord } from "./writable.ts"
 
 export function lostThinking(losses: Losses): void {
   losses.add(
@@ -40,15 +43,38 @@ export function lostTitle(losses: Losses): void {
 }
 
 /** An entry beside the conversation. */
-export function lostAside({ type }: Entry, losses: Losses): void {
-  if (type === "tool_start" || type === "tool_policy")
+export function lostAside(entry: Entry, losses: Losses): void {
+  const { type } = entry
+  const history = lostHistoryOf(entry)
+  if (history !== undefined) return losses.add("history", 1, () => history)
+  const characters = textLengthOf(entry)
+  if (isUnknownRecord(entry))
+    losses.add(
+      "unknown",
+      1,
+      (n, withText) => `${n} records${withText}, whose kinds are not known, are not in the file.`,
+      characters,
+    )
+  else if (type === "tool_start" || type === "tool_policy")
     losses.add(
       "tool_calls",
       1,
       (n) => `${n} records of when tool calls started, and of their tools, are not in the file.`,
     )
+  else if (type === "custom")
+    losses.add(
+      "records",
+      1,
+      (n, withText) => `${n} records${withText} beside the conversation are not in the file.`,
+      characters,
+    )
   else if (isAnnotationType(type))
-    losses.add("annotations", 1, (n) => `${n} annotations, such as labels and usage, are not in the file.`)
+    losses.add(
+      "annotations",
+      1,
+      (n, withText) => `${n} annotations${withText}, such as labels and usage, are not in the file.`,
+      characters,
+    )
   else losses.add("settings", 1, (n) => `${n} changes of settings, such as the model, are not in the file.`)
 }
 

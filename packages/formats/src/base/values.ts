@@ -45,12 +45,17 @@ export function numberOf(value: unknown): number | undefined {
   return Number.isFinite(value) ? (value as number) : undefined
 }
 
-/** ISO 8601 of a time in milliseconds, or the text of one; undefined if it is no time. Texts are returned as they are. */
+/**
+ * ISO 8601 of a time in milliseconds, or of one in seconds, or the text of one; undefined if it is no time. Texts are returned as they are.
+ * A number of less than {@link SECONDS} is in seconds: in milliseconds it would be a time before 1973.
+ */
 export function timestampOf(value: unknown): string | undefined {
   if (typeof value === "string") return ISO.test(value) || !Number.isNaN(Date.parse(value)) ? value : undefined
   if (typeof value !== "number" || !(Math.abs(value) <= LAST_DATE)) return undefined
-  return new Date(value).toISOString()
+  return new Date(value > 0 && value < SECONDS ? value * 1000 : value).toISOString()
 }
+
+const SECONDS = 1e11
 
 /** What agents write; other forms are parsed, which takes ten times as long. */
 const ISO = /^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d(?:\.\d+)?Z$/

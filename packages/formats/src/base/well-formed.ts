@@ -7,11 +7,13 @@ import type { Entry } from "@sessions/core"
 import { readSource, sourceField } from "./codec.ts"
 import type { Loss, SessionToWrite, WriteOptions, WriteSession } from "./format.ts"
 import { isObject } from "./values.ts"
+import { writable } from "./writable.ts"
 import { indexLog } from "./written-path.ts"
 
 /** A writer of a format, for well-formed files. What has been replaced is reported as a loss. */
 export function wellFormedWriter(format: string, write: WriteSession): WriteSession {
-  return async function* (session: SessionToWrite, o: WriteOptions = {}) {
+  return async function* (stored: SessionToWrite, o: WriteOptions = {}) {
+    const session = await writable(stored)
     const isOwn = session.header.origin?.format === format
     const ids = new Map<string, string>()
     const replaced = new Map<number, Entry>()

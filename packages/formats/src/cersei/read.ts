@@ -7,6 +7,7 @@ import { headerOf, LogBuilder, type Payload, type Place } from "../base/log-buil
 import { type Fields, fieldsOf, stringOf, timestampOf } from "../base/values.ts"
 import { blocksOf, isToolResult, resultOf } from "../claude-code/blocks.ts"
 import { encode, FORMAT } from "./codec.ts"
+import { kindOfLine } from "./record-types.ts"
 
 /** The version of `encode`. */
 const VERSION = 1
@@ -70,7 +71,7 @@ class Transcript {
   readonly #early: JsonLine[] = []
 
   constructor(header: Header, note: Note) {
-    this.#log = new LogBuilder(header, note)
+    this.#log = new LogBuilder(header, note, kindOfLine)
   }
 
   *read(line: SourceLine): Generator<Entry, void, undefined> {

@@ -34,6 +34,8 @@ export interface Hint {
   /** The number of entries that were made of one line; the others have `part`. */
   readonly parts?: number
   readonly part?: number
+  /** The type of a line that is no message of the API, but of which a model gets one. */
+  readonly aside?: string
 }
 
 /** Line `i` of the lines of an assistant entry. `previous` is the `uuid` of the line before it. */
@@ -98,6 +100,19 @@ export function userLine(
   return line
 }
 
+/** The line of a message that {@link Hint.aside} names. The other fields of such a line are the codec's difference. */
+export function asideLine(
+  { id, timestamp }: Pick<Entry, "id" | "timestamp">,
+  type: string,
+  { repeated, parentUuid }: LineContext,
+): Fields {
+  if (type === QUEUE_OPERATION) return { type, timestamp, sessionId: repeated["sessionId"] }
+  return { ...repeated, type, uuid: id, parentUuid, timestamp }
+}
+
+/** Type of the lines of the queue of prompts, which have no `uuid`. */
+export const QUEUE_OPERATION = "queue-operation"
+
 /** The two lines of a compaction: its boundary and its summary. `kept` are the uuids of the lines that stay in the context. */
 export function compactionLines(
   entry: Pick<Entry, "id" | "timestamp">,
@@ -154,6 +169,11 @@ export function endLine(uuid: string, leaf: Fields, repeated: Fields): Fields {
 export function startLine(place: Pick<Entry, "id" | "timestamp">, repeated: Fields): Fields {
   const content = [{ type: "text", text: "The conversation begins anew here." }] as const
   return userLine([], { role: "user", content, synthetic: true }, place, {}, { repeated, parentUuid: null })
+}
+
+/** The line of a session that was moved to another folder. */
+export function relocatedLine(relocatedCwd: unknown, sessionId: unknown): Fields {
+  return { type: "relocated", relocatedCwd, sessionId }
 }
 
 /** The line of a title. */

@@ -37,10 +37,15 @@ export class LineIndex {
 
   /** The id of the entry that continues a line. */
   entryAfter(uuid: string): string {
-    const kept = this.#log.node(uuid)?.kept
-    if (kept?.isLine === true) return kept.tail ?? uuid
-    const home = this.entryOf(uuid)
-    return this.#log.node(home)?.kept?.tail ?? home
+    let id = this.#log.node(uuid)?.kept?.isLine === true ? uuid : this.entryOf(uuid)
+    for (let tail = this.#tailOf(id); tail !== undefined; tail = this.#tailOf(id)) id = tail
+    return id
+  }
+
+  /** Another entry, which is behind this one in the log. */
+  #tailOf(entryId: string): string | undefined {
+    const tail = this.#log.node(entryId)?.kept?.tail
+    return tail === entryId ? undefined : tail
   }
 
   /** The `uuid` by which lines refer to an entry; null if no line with a `uuid` is in it or before it on its path. */

@@ -48,6 +48,11 @@ export function titleOf({ value }: JsonLine): { readonly title: string; readonly
   return type === "summary" && isTitle(summary) ? { title: summary, source: "auto" } : undefined
 }
 
+/** The folder that a session was moved to. */
+export function relocatedTo({ value }: JsonLine): string | undefined {
+  return value["type"] === "relocated" ? stringOf(value["relocatedCwd"]) : undefined
+}
+
 function isTitle(value: unknown): value is string {
   return typeof value === "string" && value !== ""
 }

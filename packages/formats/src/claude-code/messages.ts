@@ -3,6 +3,7 @@ import type { AssistantMessage, ToolResultMessage, UserMessage } from "@sessions
 import { type Fields, fieldsOf, stringOf } from "../base/values.ts"
 import { blocksOf, isListOfText, isToolResult, resultOf, usageOf } from "./blocks.ts"
 import type { Hint } from "./encode.ts"
+import { isMade } from "./prompt.ts"
 
 /** The message of the lines of one message of the API. */
 export function assistantOf(lines: readonly Fields[]): { readonly message: AssistantMessage; readonly hint?: Hint } {
@@ -44,7 +45,7 @@ export function userOf(
     ? {
         role: "user",
         content: blocksOf(others),
-        ...(line["isMeta"] === true ? { synthetic: true } : {}),
+        ...(line["isMeta"] === true || isMade({ role: "user", content: blocksOf(others) }) ? { synthetic: true } : {}),
         ...(line["isCompactSummary"] === true ? { summary: true } : {}),
       }
     : undefined

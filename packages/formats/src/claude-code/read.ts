@@ -2,20 +2,46 @@
  * Reads a session file of Claude Code. A message of the API is several lines, and the results of its calls may be between them: such lines are
  * held until the message is complete. Everything else is one entry for one line. `docs/formats.md` has the table.
  */
-import type { Entry, Header } from "@sessions/core"
+import type { Entry, Header, UserMessage } from "@sessions/core"
+import { isAnnotationType } from "@sessions/core/format"
 import { sourceOf } from "../base/codec.ts"
 import type { Format, Note, ReadOptions, ReadSource } from "../base/format.ts"
 import { type JsonLine, readJsonLines, type SourceLine } from "../base/json-lines.ts"
+import { noMessage } from "../base/no-message.ts"
 import { LogBuilder } from "../base/log-builder.ts"
-import { type Fields, fieldsOf, numberOf, stringOf, textOf, timestampOf } from "../base/values.ts"
+import { type Fields, fieldsOf, numberOf, stringOf, textBlock, textOf, timestampOf } from "../base/values.ts"
 import { blocksOf } from "./blocks.ts"
-import { assistantLine, compactionLines, type LineContext, titleLine, userLine } from "./encode.ts"
+import {
+  asideLine,
+  assistantLine,
+  compactionLines,
+  type LineContext,
+  QUEUE_OPERATION,
+  relocatedLine,
+  titleLine,
+  userLine,
+} from "./encode.ts"
 import { FIRST_LINES, headerOfLines, isMainLine } from "./header.ts"
 import { type Held, heldOf, hold, MAX_OTHERS } from "./held.ts"
 import { keptOf } from "./kept.ts"
-import { DUPLICATE, FORMAT_NAME, isAssistant, isBoundary, isLeaf, isSummary, isUser, titleOf, uuidOf } from "./lines.ts"
+import {
+  DUPLICATE,
+  FORMAT_NAME,
+  isAssistant,
+  isBoundary,
+  isLeaf,
+  isSummary,
+  isUser,
+  messageIdOf,
+  relocatedTo,
+  titleOf,
+  uuidOf,
+} from "./lines.ts"
 import { assistantOf, userOf } from "./messages.ts"
 import { type Kept, LineIndex } from "./line-index.ts"
+import { promptOf } from "./prompt.ts"
+import { kindOfLine } from "./record-types.ts"
+import { absorbedText, queuedText, sentMessageOf } from "./sent.ts"
 
 export async function* read({ main, beside }: ReadSource, { note }: ReadOptions): ReturnType<Format["read"]> {
   const first: SourceLine[] = []
@@ -35,6 +61,8 @@ export async function* read({ main, beside }: ReadSource, { note }: ReadOptions)
     yield reader.entries()
   }
   if (reader === undefined) {
+    // Its header would be another one when the first message comes.
+    if (first.every((line) => line.value === undefined || uuidOf(line) === undefined)) throw noMessage("Claude Code")
     const header = await headerOfLines(first, beside)
     yield header
     reader = new Reader(header, note)
@@ -43,6 +71,9 @@ export async function* read({ main, beside }: ReadSource, { note }: ReadOptions)
   reader.end()
   yield reader.entries()
 }
+
+/** A longer prompt is cut. */
+const TITLE_UNITS = 200
 
 /** The chain of the main conversation. Sidechains have the id of their agent or of their first line. */
 const MAIN = ""
@@ -60,10 +91,19 @@ class Reader {
   /** The chain of each line of a sidechain without an agent's id. */
   readonly #sidechains = new Map<string, string>()
   #leafUuid: string | undefined
+  /** Lines of prompts that the model got in the middle of a turn, until the line of an attachment shows that it has them, too. */
+  #absorbed: { readonly line: JsonLine; readonly text: string }[] = []
+  /** How many attachments have the text of a prompt whose line of the queue has not come. */
+  readonly #attached = new Map<string, number>()
+  /** The title that the agent's list would show, as far as it is known. */
+  #title: { readonly isLast: boolean; readonly command?: string } = { isLast: false }
+  #hasPrompt = false
+  /** Ids of messages of the API whose usage was counted. */
+  readonly #counted = new Set<string>()
   #out: Entry[] = []
 
   constructor(header: Header, note: Note) {
-    this.#log = new LogBuilder(header, note)
+    this.#log = new LogBuilder(header, note, kindOfLine)
     this.#index = new LineIndex(this.#log)
     this.#note = note
     this.#repeated = fieldsOf(fieldsOf(header.origin)["repeated"])
@@ -112,6 +152,7 @@ class Reader {
 
   end(): void {
     for (const chain of this.#held.keys()) this.#release(chain)
+    this.#sendAbsorbed()
     const leafUuid = this.#leafUuid
     const leafId = leafUuid === undefined ? null : this.#index.entryAfter(leafUuid)
     const end = leafId === null ? undefined : this.#log.end(leafId)
@@ -151,8 +192,16 @@ class Reader {
   }
 
   #assistant({ lines, calls, results }: Held): void {
+    this.#sendAbsorbed()
+    const { isLast, command } = this.#title
+    if (!isLast && command !== undefined) this.#name(command)
     const values = lines.map(({ value }) => value)
-    const { message, hint } = assistantOf(values)
+    const { message: said, hint } = assistantOf(values)
+    // A copy of a message, as a resumed session may have, was paid once.
+    const messageId = messageIdOf(lines[0] as JsonLine)
+    const { usage: _, ...unpaid } = said
+    const message = messageId !== undefined && this.#counted.has(messageId) ? unpaid : said
+    if (messageId !== undefined) this.#counted.add(messageId)
     const first = lines[0] as JsonLine
     const source = (entry: Entry, context: LineContext) => {
       const assistant = entry as Parameters<typeof assistantLine>[0]
@@ -246,13 +295,116 @@ class Reader {
 
   /** A line that is an entry of its own. */
   #single(line: JsonLine): void {
-    if (isUser(line)) this.#out.push(...this.#user(line))
-    else this.#out.push(this.#title(line) ?? this.#custom(line))
+    if (this.#isAbsorbed(line)) return
+    if (isUser(line)) {
+      this.#sendAbsorbed()
+      const entries = this.#user(line)
+      this.#out.push(...entries)
+      for (const { message } of entries as readonly (Entry & { readonly message: UserMessage })[])
+        if (message.role === "user") this.#prompted(message, line)
+    } else this.#out.push(this.#titled(line) ?? this.#moved(line) ?? this.#sent(line) ?? this.#custom(line))
   }
 
-  #title(line: JsonLine): Entry | undefined {
+  /** The session was moved to another folder. */
+  #moved(line: JsonLine): Entry | undefined {
+    const value = relocatedTo(line)
+    if (value === undefined) return undefined
+    const { sessionId } = this.#repeated
+    const source = () => sourceOf([line.at], [line.value], [relocatedLine(value, sessionId)])
+    const entry = this.#add({ type: "metadata", key: "cwd", value }, line, source)
+    this.#index.add(entry, uuidOf(line), undefined)
+    return entry
+  }
+
+  /** What the model gets of a line that is no message. */
+  #sent(line: JsonLine): Entry | undefined {
+    const { at, value } = line
+    const message = sentMessageOf(value)
+    if (message === undefined) return undefined
+    const aside = value["type"] as string
+    const source = (entry: Entry, context: LineContext) =>
+      sourceOf([at], [value], [asideLine(entry, aside, context)], { aside })
+    const entry = this.#add({ type: "message", message }, line, source)
+    this.#index.add(entry, uuidOf(line), uuidOf(line))
+    return entry
+  }
+
+  /**
+   * Whether the line says that the model got a prompt in the middle of a turn: then it waits for the attachment that has the prompt. Older
+   * files have none.
+   */
+  #isAbsorbed(line: JsonLine): boolean {
+    const attached = queuedText(line.value)
+    if (attached !== undefined) {
+      const found = this.#absorbed.findIndex(({ text }) => text === attached)
+      const [known] = found < 0 ? [] : this.#absorbed.splice(found, 1)
+      if (known === undefined) this.#attached.set(attached, (this.#attached.get(attached) ?? 0) + 1)
+      else this.#out.push(this.#custom(known.line))
+      return false
+    }
+    const text = absorbedText(line.value)
+    if (text === undefined) return false
+    const count = this.#attached.get(text) ?? 0
+    if (count > 0) {
+      this.#attached.set(text, count - 1)
+      return false
+    }
+    this.#absorbed.push({ line, text })
+    return true
+  }
+
+  #sendAbsorbed(): void {
+    const absorbed = this.#absorbed
+    if (absorbed.length > 0) this.#absorbed = []
+    for (const { line, text } of absorbed) {
+      const { at, value } = line
+      const source = (entry: Entry, context: LineContext) =>
+        sourceOf([at], [value], [asideLine(entry, QUEUE_OPERATION, context)], { aside: QUEUE_OPERATION })
+      const message = { role: "user", content: [textBlock(text)] } as const
+      const path = [...this.#log.pathTo(this.#log.leafId)]
+      const parentId = path.find(({ type }) => !isAnnotationType(type))?.id ?? null
+      const entry = this.#add({ type: "message", message }, line, source, { parentId })
+      this.#index.add(entry, undefined, undefined)
+      // What continues the line before it continues the prompt.
+      if (parentId !== null) this.#index.setTail(parentId, entry.id)
+      this.#out.push(entry)
+      this.#prompted(message, line)
+    }
+  }
+
+  /** The title of a session whose first prompt has tags of commands, or follows such messages, as the agent's list shows it. */
+  #prompted(message: UserMessage, { value }: JsonLine): void {
+    if (this.#title.isLast || message.synthetic === true || message.summary === true) return
+    if (value["isSidechain"] === true && !this.#isSubagent) return
+    const prompt = promptOf(message)
+    const isFirst = !this.#hasPrompt
+    this.#hasPrompt = true
+    if (prompt === undefined) return
+    if (prompt.isCommand) {
+      this.#title = { isLast: false, command: this.#title.command ?? prompt.text }
+      return
+    }
+    this.#title = { isLast: true }
+    const [first, ...more] = message.content
+    const isShown =
+      isFirst && more.length === 0 && first?.type === "text" && stringOf(first.text)?.trim() === prompt.text
+    if (!isShown) this.#name(prompt.text)
+  }
+
+  #name(text: string): void {
+    const { command } = this.#title
+    if (command !== undefined) this.#title = { isLast: false }
+    const title = text.replaceAll(/\s+/g, " ").slice(0, TITLE_UNITS)
+    if (title === "") return
+    const entry = this.#log.add({ type: "title_change", title, source: "auto" }, { source: { at: [] } })
+    this.#index.add(entry, undefined, undefined)
+    this.#out.push(entry)
+  }
+
+  #titled(line: JsonLine): Entry | undefined {
     const found = titleOf(line)
     if (found === undefined) return undefined
+    this.#title = { isLast: true }
     const { sessionId } = this.#repeated
     const source = () => sourceOf([line.at], [line.value], [titleLine(found.title, found.source, sessionId)])
     const entry = this.#add({ type: "title_change", ...found }, line, source)

@@ -17,6 +17,8 @@ export function rejects({ records, document }: FileStart): string | undefined {
 /** `isSidechain` precedes a message whose text is longer than what is looked at; the ids follow it. */
 function isMessage({ type, message, uuid, sessionId, isSidechain }: Fields): boolean {
   if ((type !== "user" && type !== "assistant") || typeof message !== "object" || message === null) return false
+  // Another program has them in `parts`.
+  if (!Object.hasOwn(message, "content")) return false
   return typeof uuid === "string" || typeof sessionId === "string" || typeof isSidechain === "boolean"
 }
 

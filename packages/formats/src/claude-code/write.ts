@@ -15,11 +15,13 @@ import { originalOf } from "../base/well-formed.ts"
 import { lineOf } from "../base/written-lines.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
 import {
+  asideLine,
   assistantLine,
   compactionLines,
   endLine,
   type Hint,
   type LineContext,
+  relocatedLine,
   REPEATED_FIELDS,
   startLine,
   titleLine,
@@ -191,6 +193,8 @@ class Writer {
     const rest = (i: number): Parameters<typeof patched>[1] => source.rest?.[i] ?? {}
     switch (entry.type) {
       case "message": {
+        if (hint.aside !== undefined)
+          return recordsOf(source, [asideLine(entry, hint.aside, context)]) as readonly { at: number; record: Fields }[]
         if (entry.message.role === "assistant") {
           const assistant = entry as Entry & { readonly message: AssistantMessage }
           const records: { readonly at: number; readonly record: Fields }[] = []
@@ -212,6 +216,10 @@ class Writer {
       }
       case "title_change": {
         const line = titleLine(entry.title ?? "", entry.source, this.#repeated["sessionId"])
+        return recordsOf(source, [line]) as readonly { at: number; record: Fields }[]
+      }
+      case "metadata": {
+        const line = relocatedLine(entry.value, this.#repeated["sessionId"])
         return recordsOf(source, [line]) as readonly { at: number; record: Fields }[]
       }
       case "custom":

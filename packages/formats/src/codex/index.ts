@@ -3,19 +3,22 @@ import { defineFormat, type Format, type Writer } from "../base/format.ts"
 import { isObject } from "../base/values.ts"
 import { wellFormedWriter } from "../base/well-formed.ts"
 import { FORMAT } from "./codec.ts"
+import { isOlderHeader, isOldestDocument } from "./older.ts"
 import { read } from "./read.ts"
 import { write } from "./write.ts"
 
-export { codexPathOf } from "./place.ts"
+export { codexPathOf, SESSION_INDEX, threadOfName } from "./place.ts"
 
 export const codex: Format & Writer = {
   ...defineFormat({
     format: FORMAT,
     title: "Codex",
-    rejects: ({ records }) =>
-      records.some(({ type, payload }) => type === "session_meta" && isObject(payload))
-        ? undefined
-        : "has no line of type `session_meta` with a `payload`",
+    rejects: ({ records, document }) => {
+      const isRollout = records.some(({ type, payload }) => type === "session_meta" && isObject(payload))
+      const isOlder = records[0] !== undefined && isOlderHeader(records[0]) && records.length > 1
+      const isOldest = document?.kind === "object" && isOldestDocument(document.names)
+      return isRollout || isOlder || isOldest ? undefined : "has no line of type `session_meta` with a `payload`"
+    },
     read,
   }),
   write: wellFormedWriter(FORMAT, write),

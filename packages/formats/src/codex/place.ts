@@ -15,3 +15,18 @@ export function codexPathOf(id: string, createdAt: string): string {
   const [day = "", clock = ""] = new Date(time).toISOString().split("T")
   return `sessions/${day.replaceAll("-", "/")}/rollout-${day}T${clock.slice(0, 8).replaceAll(":", "-")}-${id}.jsonl`
 }
+
+/** The name under which a reader asks for the rollout of a thread, of which a fork has only the continuation. */
+export function rolloutName(threadId: string): string {
+  return `${ROLLOUT}${threadId}`
+}
+
+/** The thread of such a name; undefined for another name. */
+export function threadOfName(name: string): string | undefined {
+  return name.startsWith(ROLLOUT) ? name.slice(ROLLOUT.length) : undefined
+}
+
+const ROLLOUT = "codex-rollout:"
+
+/** The file with the names of all sessions, in the folder of Codex. */
+export const SESSION_INDEX = "session_index.jsonl"

@@ -4,6 +4,7 @@ import { sourceOf } from "../base/codec.ts"
 import type { Format, Note, ReadOptions, ReadSource } from "../base/format.ts"
 import { sessionIdOf } from "../base/ids.ts"
 import { type JsonLine, readJsonLines, type SourceLine } from "../base/json-lines.ts"
+import { lostHistory } from "../base/lost-history.ts"
 import { headerOf, LogBuilder, type Payload, type Place } from "../base/log-builder.ts"
 import {
   type Fields,
@@ -17,9 +18,12 @@ import {
   timestampOf,
 } from "../base/values.ts"
 import { AGENT_MESSAGE, encode, FORMAT, ITEM, KEPT } from "./codec.ts"
+import { joinedDocument, lineOfToday, linesOfDocument } from "./older.ts"
+import { rolloutName, SESSION_INDEX } from "./place.ts"
 import { blocksOf, messageOfItem, type Thinking, thinkingOf } from "./items.ts"
 import { keptTexts, Turns } from "./turns.ts"
 import { UsageReader } from "./usage.ts"
+import { kindOfLine } from "./record-types.ts"
 
 /** Codex has no version of its format. This one counts the versions of `encode`. */
 const VERSION = 1
@@ -30,42 +34,118 @@ const SUMMARY_START = "Another language model started to solve this problem"
 /** The line that says which session it is comes first; the number of lines that `identify` sees. */
 const HEADER_LINES = 50
 
-export async function* read({ main }: ReadSource, { note }: ReadOptions): ReturnType<Format["read"]> {
+export async function* read({ main, beside }: ReadSource, { note }: ReadOptions): ReturnType<Format["read"]> {
   let rollout: Rollout | undefined
   const before: SourceLine[] = []
-  for await (const lines of readJsonLines(main, note)) {
-    for (const line of lines) {
+  for await (const lines of readJsonLines(joinedDocument(main), note)) {
+    for (const line of lines.flatMap((one): readonly SourceLine[] => linesOfDocument(one) ?? [one])) {
       if (rollout !== undefined) {
         yield* rollout.read(line)
         continue
       }
       before.push(line)
-      if (line.value?.["type"] !== "session_meta" && before.length < HEADER_LINES) continue
-      const header = await headerOfLines(before)
+      const value = line.value && lineOfToday(line.value)
+      if (value?.["type"] !== "session_meta" && before.length < HEADER_LINES) continue
+      const header = await headerOfLines(before, beside)
       yield header
-      rollout = new Rollout(header, note, fieldsOf(line.value?.["payload"]))
+      const meta = fieldsOf(value?.["payload"])
+      rollout = new Rollout(header, note, meta)
+      yield* inherited(rollout, meta, beside, note)
       for (const first of before) yield* rollout.read(first)
     }
   }
   if (rollout !== undefined) yield* rollout.end()
 }
 
-async function headerOfLines(lines: readonly SourceLine[]): Promise<Header> {
-  const last = lines.at(-1)?.value
+/**
+ * The history of a fork, which is in the rollout of the thread that it was forked from, up to an ordinal. Its lines have numbers below 1, so
+ * that they are no lines of this file.
+ */
+async function* inherited(
+  rollout: Rollout,
+  meta: Fields,
+  beside: ReadSource["beside"],
+  note: Note,
+): AsyncGenerator<Entry, void, undefined> {
+  const lines = await inheritedLines(meta, beside)
+  if (lines === undefined) return
+  if (lines.missing !== undefined) {
+    const message = `The history of this session is in the rollout of the thread ${lines.missing}, which was not found: what was said before the fork is missing.`
+    note({ code: "missing_parent", message })
+    yield rollout.lost(message)
+  }
+  for (const [i, value] of lines.values.entries()) yield* rollout.read({ at: i - lines.values.length + 1, value })
+  yield* rollout.end()
+}
+
+interface Inherited {
+  readonly values: readonly Fields[]
+  /** The thread whose rollout was not found. */
+  readonly missing?: string
+}
+
+/** Undefined for a session that has its history itself. */
+async function inheritedLines(
+  { history_base: base }: Fields,
+  beside: ReadSource["beside"],
+  depth = 0,
+): Promise<Inherited | undefined> {
+  const thread = stringOf(fieldsOf(base)["thread_id"])
+  const end = numberOf(fieldsOf(base)["end_ordinal_exclusive"]) ?? Number.POSITIVE_INFINITY
+  if (thread === undefined) return undefined
+  const file = depth < MAX_FORKS ? beside(rolloutName(thread)) : undefined
+  if (file === undefined) return { values: [], missing: thread }
+  const values: Fields[] = []
+  let before: Inherited | undefined
+  for await (const lines of readJsonLines(decoded(file), () => undefined)) {
+    for (const { value } of lines) {
+      if (value === undefined) continue
+      const { type, payload, ordinal } = value
+      if (type === "session_meta") before ??= await inheritedLines(fieldsOf(payload), beside, depth + 1)
+      else if ((numberOf(ordinal) ?? 0) < end) values.push(value)
+    }
+  }
+  return { ...before, values: [...(before?.values ?? []), ...values] }
+}
+
+/** A fork of a fork of a fork: a circle ends. */
+const MAX_FORKS = 100
+
+async function* decoded(file: AsyncIterable<Uint8Array | string>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder()
+  for await (const piece of file) yield typeof piece === "string" ? piece : decoder.decode(piece, { stream: true })
+}
+
+async function headerOfLines(lines: readonly SourceLine[], beside: ReadSource["beside"]): Promise<Header> {
+  const lastLine = lines.at(-1)?.value
+  const last = lastLine && lineOfToday(lastLine)
   const meta = last?.["type"] === "session_meta" ? fieldsOf(last["payload"]) : {}
   const times = [meta["timestamp"], ...lines.map(({ value }) => value?.["timestamp"])]
   const timestamp = times.map(timestampOf).find((time) => time !== undefined) ?? new Date(0).toISOString()
   const id = stringOf(meta["id"])
   const cwd = stringOf(meta["cwd"])
   const parent = parentOf(meta)
+  const title = id === undefined ? undefined : await nameOf(id, beside)
   return headerOf(
     { format: FORMAT, version: VERSION, id, timestamp },
     {
       ...(cwd === undefined ? {} : { cwd }),
+      ...(title === undefined ? {} : { title }),
       ...(isObject(fieldsOf(meta["source"])["subagent"]) ? { kind: "subagent" } : {}),
       ...(parent === undefined ? {} : { parentSession: { id: await sessionIdOf(FORMAT, parent) } }),
     },
   )
+}
+
+/** The name of the session in the list of all names, where the last one counts. */
+async function nameOf(id: string, beside: ReadSource["beside"]): Promise<string | undefined> {
+  const file = beside(SESSION_INDEX)
+  if (file === undefined) return undefined
+  let name: string | undefined
+  for await (const lines of readJsonLines(decoded(file), () => undefined))
+    for (const { value } of lines)
+      if (value?.["id"] === id && typeof value["thread_name"] === "string") name = value["thread_name"] || undefined
+  return name
 }
 
 /** The session that this one was forked from, or whose subagent it is. */
@@ -89,9 +169,11 @@ class Rollout {
   readonly #provider: string
   #model: string | undefined
   #reasoning: Reasoning[] = []
+  /** Records so far. */
+  #count = 0
 
   constructor(header: Header, note: Note, meta: Fields) {
-    this.#log = new LogBuilder(header, note)
+    this.#log = new LogBuilder(header, note, kindOfLine)
     this.#turns = new Turns(this.#log)
     // Files without the field are older than other providers.
     this.#provider = stringOf(meta["model_provider"]) ?? "openai"
@@ -102,8 +184,10 @@ class Rollout {
       yield this.#log.addUnreadable(line)
       return
     }
-    const payload = fieldsOf(line.value["payload"])
-    switch (line.value["type"]) {
+    this.#count++
+    const today = lineOfToday(line.value)
+    const payload = fieldsOf(today["payload"])
+    switch (today["type"]) {
       case "response_item":
         yield* this.#item(line, payload)
         return
@@ -129,6 +213,25 @@ class Rollout {
     yield* this.#flush()
   }
 
+  /** Says that a part of the history is not here. */
+  lost(text: string): Entry {
+    return this.#log.add(lostHistory(FORMAT, text), { source: { at: [] } })
+  }
+
+  /** An item that stands for the history before it, and that only the provider can read. */
+  *#encrypted({ timestamp }: Fields, items: readonly unknown[]): Generator<Entry, void, undefined> {
+    const isEncrypted = items.some((item) => {
+      const { type, encrypted_content: content } = fieldsOf(item)
+      return COMPACTION_ITEMS.has(type) && typeof content === "string"
+    })
+    if (!isEncrypted) return
+    const time = timestampOf(timestamp)
+    const before = time === undefined ? "before this point" : `before ${time}`
+    yield this.lost(
+      `The history ${before}, ${this.#count} records, is encrypted in what Codex goes on with, and cannot be read by other agents.`,
+    )
+  }
+
   /** An item of a `response_item` line or of a `compacted` line, which holds several. */
   *#item(line: JsonLine, item: Fields): Generator<Entry, void, undefined> {
     if (item["type"] === "reasoning") {
@@ -137,8 +240,10 @@ class Rollout {
     }
     const message = messageOfItem(item, this.#toolNames)
     if (message?.["role"] !== "assistant") yield* this.#flush()
-    if (message === undefined) yield this.#otherItem(line, item)
-    else {
+    if (message === undefined) {
+      yield this.#otherItem(line, item)
+      if (line.value["type"] !== "compacted") yield* this.#encrypted(line.value, [item])
+    } else {
       this.#remember(message)
       yield message["role"] === "assistant" ? this.#assistant(line, message) : this.#message([line], message)
     }
@@ -190,6 +295,7 @@ class Rollout {
     yield this.#add([line], { type: "reset_boundary" })
     for (const item of (items as readonly unknown[]).filter(isObject)) yield* this.#replacement(line, item, summary)
     yield* this.#flush()
+    yield* this.#encrypted(line.value, items)
   }
 
   *#replacement(line: JsonLine, item: Fields, summary: string): Generator<Entry, void, undefined> {
@@ -261,7 +367,7 @@ class Rollout {
     if (item !== undefined && line.value["type"] === "compacted") {
       return this.#add([line], { type: "custom", customType: ITEM, data: item })
     }
-    const type = stringOf(line.value["type"]) ?? "line"
+    const type = stringOf(lineOfToday(line.value)["type"]) ?? "line"
     return this.#add([line], { type: "custom", customType: `${FORMAT}/${type}`, data: line.value })
   }
 
@@ -277,6 +383,9 @@ class Rollout {
     return entry
   }
 }
+
+/** Items that an agent compacts its history into. */
+const COMPACTION_ITEMS: ReadonlySet<unknown> = new Set(["compaction", "compaction_summary", "context_compaction"])
 
 const COMPACTIONS: ReadonlySet<string> = new Set(["compaction", "reset_boundary"])
 

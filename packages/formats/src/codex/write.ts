@@ -10,11 +10,13 @@ import type { SessionToWrite, WriteOptions } from "../base/format.ts"
 import { UNREADABLE } from "../base/json-lines.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
 import { CONVERSATION_TYPES, lostAside, lostError } from "../base/lost.ts"
+import { lostHistoryOf } from "../base/lost-history.ts"
 import { Losses } from "../base/losses.ts"
 import { type Fields, fieldsOf, isObject, jsonOf, numberOf, stringOf, wellFormedJson } from "../base/values.ts"
 import { originalOf, SURROGATES } from "../base/well-formed.ts"
 import { lineOf, orderedLines, type PlacedRecord } from "../base/written-lines.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
+import { acceptableLines } from "./acceptable.ts"
 import { encode, FORMAT, ITEM } from "./codec.ts"
 import { isWritable, itemsOfMessage } from "./items.ts"
 import { codexIdOf } from "./place.ts"
@@ -31,7 +33,16 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
   const id = o.id ?? (await codexIdOf(header))
   const lines: Written[] = isOwn ? [] : [{ at: 0, record: metaOf(header, id, o.cwd ?? header.cwd ?? "/") }]
   for await (const entry of session.entries()) {
-    lines.push(...writer.linesOf(entry))
+    if (
+      isOwn &&
+      o.id !== undefined &&
+      index.isWritten(entry.seq) &&
+      lostHistoryOf(entry) !== undefined &&
+      isMissing(entry)
+    )
+      lostAside(entry, losses)
+    // The history that a fork has in another file is in one that is resumed, and in no copy of its own.
+    lines.push(...writer.linesOf(entry).filter(({ at }) => at > 0 || !isOwn || o.id !== undefined))
     // Lines of a file keep their order: a reasoning comes with its item, but may have been before other lines.
     if (!isOwn) for (const { record } of lines.splice(0)) yield lineOf(record)
   }
@@ -40,8 +51,10 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
     ...(o.cwd === undefined ? {} : { cwd: o.cwd }),
   }
   const ordinals = new Ordinals()
-  const numbered = lines
-    .sort((a, b) => a.at - b.at)
+  // What the agent refuses is not written for it to resume; a file that is only copied has its lines as they are.
+  const acceptable = o.id === undefined || !isOwn ? lines : acceptableLines(lines, losses)
+  const numbered = acceptable
+    .toSorted((a, b) => a.at - b.at)
     .map(({ at, record, isNew }) => {
       const numbered = ordinals.of(record, isNew === true)
       return { at, record: isNew === true ? wellFormed(numbered, losses) : numbered }
@@ -51,9 +64,21 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
     ({ type }) => type === "session_meta",
     o.id === undefined && o.cwd === undefined
       ? undefined
-      : (meta) => ({ ...meta, payload: { ...fieldsOf(meta["payload"]), ...changes } }),
+      : (meta) => ({ ...meta, payload: { ...withoutBase(fieldsOf(meta["payload"]), o.id), ...changes } }),
   )
   losses.report(o)
+}
+
+/** The file of a fork that is resumed has its whole history: Codex refuses one whose base it does not find. */
+function withoutBase(payload: Fields, id: string | undefined): Fields {
+  if (id === undefined) return payload
+  const { history_base: _, forked_from_ordinal_exclusive: __, ...rest } = payload
+  return rest
+}
+
+/** Whether the entry says that another file was not found, not that the file's own history is encrypted. */
+function isMissing(entry: Entry): boolean {
+  return lostHistoryOf(entry)?.includes("was not found") === true
 }
 
 /** Codex goes on without a line that has half of a surrogate pair. In a session of its own the ids are as in its file. */

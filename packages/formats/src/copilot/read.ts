@@ -9,6 +9,7 @@ import { type Fields, fieldsOf, numberOf, stringOf, textBlock, timestampOf } fro
 import { encode, FORMAT } from "./codec.ts"
 import { assistantMessage, imageOf, PROVIDER, toolResult, userMessage } from "./messages.ts"
 import { UsageDifferences } from "./usage.ts"
+import { kindOfEvent } from "./record-types.ts"
 
 /** The version of `encode`. */
 const VERSION = 1
@@ -64,7 +65,7 @@ class Events {
   #isCompacting = false
 
   constructor(header: Header, note: Note) {
-    this.#log = new LogBuilder(header, note)
+    this.#log = new LogBuilder(header, note, kindOfEvent)
   }
 
   *read(line: SourceLine): Generator<Entry, void, undefined> {

@@ -9,6 +9,7 @@ import { encode, FORMAT } from "./codec.ts"
 import { assistantMessage, responsesOf, toolCallsOf, toolResults, userMessage } from "./messages.ts"
 import { PROJECT_ROOT } from "./place.ts"
 import { type ListedMessage, type Step, stepsOf } from "./records.ts"
+import { kindOfRecord } from "./record-types.ts"
 
 /** The version of `encode`. */
 const VERSION = 1
@@ -84,7 +85,7 @@ class Chat {
   #leaf: string | null = null
 
   constructor(header: Header, note: Note) {
-    this.#log = new LogBuilder(header, note)
+    this.#log = new LogBuilder(header, note, kindOfRecord)
   }
 
   *take(step: Step): Generator<Entry, void, undefined> {

@@ -5,6 +5,7 @@ import type { Format, Note, ReadOptions, ReadSource } from "../base/format.ts"
 import { headerOf, LogBuilder, type Payload } from "../base/log-builder.ts"
 import { type Fields, fieldsOf, idTextOf, isObject, stringOf, timestampOf } from "../base/values.ts"
 import { MAX_ATTACHMENTS, messageOf } from "./messages.ts"
+import { kindOfRecord } from "./record-types.ts"
 
 export const FORMAT = "molf"
 
@@ -40,7 +41,7 @@ class Conversation {
   #source: Source | undefined
 
   constructor(header: Header, note: Note) {
-    this.#log = new LogBuilder(header, note)
+    this.#log = new LogBuilder(header, note, kindOfRecord)
     this.#note = note
   }
 

@@ -6,6 +6,7 @@ import { type JsonLine, readJsonLines, type SourceLine } from "../base/json-line
 import { headerOf, LogBuilder, type Payload, type Place } from "../base/log-builder.ts"
 import { argumentsOfCall, type Fields, fieldsOf, stringOf, textBlock, timestampOf } from "../base/values.ts"
 import { encode, FORMAT } from "./codec.ts"
+import { kindOfLine } from "./record-types.ts"
 
 /** The version of `encode`. */
 const VERSION = 1
@@ -46,7 +47,7 @@ class Transcript {
   #boundary: JsonLine | undefined
 
   constructor(header: Header, note: Note) {
-    this.#log = new LogBuilder(header, note)
+    this.#log = new LogBuilder(header, note, kindOfLine)
   }
 
   *read(line: SourceLine): Generator<Entry, void, undefined> {

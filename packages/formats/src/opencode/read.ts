@@ -6,6 +6,7 @@ import { sessionIdOf } from "../base/ids.ts"
 import { headerOf, LogBuilder, type Payload } from "../base/log-builder.ts"
 import { type Fields, fieldsOf, idTextOf, isObject, stringOf, textBlock, timestampOf } from "../base/values.ts"
 import { stepMessages, stepsOf, userMessage } from "./messages.ts"
+import { kindOfRecord } from "./record-types.ts"
 
 export const FORMAT = "opencode"
 
@@ -36,12 +37,17 @@ async function documentOf(main: AsyncIterable<string>): Promise<Document> {
   let text = ""
   for await (const piece of main) text += piece
   try {
-    const { info, messages, ...rest } = fieldsOf(JSON.parse(text))
+    const { info, messages, ...rest } = fieldsOf(JSON.parse(text.slice(beginOf(text))))
     if (isObject(info) && Array.isArray(messages)) return { info, messages, rest }
   } catch (cause) {
     throw new SessionError("not_a_session", "The file of opencode is one JSON document, and is incomplete.", { cause })
   }
   throw new SessionError("not_a_session", "The file of opencode has no `info` or no `messages`.")
+}
+
+/** `opencode export` may print what it does before the document. */
+export function beginOf(text: string): number {
+  return /^[^{[]{0,500}(?=\{\s*"info"\s*:)/.exec(text)?.[0].length ?? 0
 }
 
 async function headerOfInfo(info: Fields): Promise<Header> {
@@ -77,7 +83,7 @@ class Transcript {
   #source: Source | undefined
 
   constructor(header: Header, note: Note, { info, messages, rest }: Document) {
-    this.#log = new LogBuilder(header, note)
+    this.#log = new LogBuilder(header, note, kindOfRecord)
     this.#info = info
     this.#messages = messages
     this.#rest = rest

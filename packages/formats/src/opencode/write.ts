@@ -109,12 +109,12 @@ class DocumentWriter {
     if (group.at === 1) {
       for (const entry of group.entries) {
         if (entry.type === "custom") this.#setDocument(entry)
-        else this.#entry(entry)
+        else this.#entry(entry, true)
       }
       return
     }
     if (this.#isRestored(group)) this.#restore(group)
-    else for (const entry of group.entries) if (this.#index.isWritten(entry.seq)) this.#entry(entry)
+    else for (const entry of group.entries) if (this.#index.isWritten(entry.seq)) this.#entry(entry, true)
   }
 
   end(
@@ -177,7 +177,7 @@ class DocumentWriter {
     this.#written.push({ record, seq })
   }
 
-  #entry(entry: Entry): void {
+  #entry(entry: Entry, isOwn = false): void {
     const time = this.#timeOf(entry)
     const edit = this.#index.editOf(entry.seq)
     if (edit !== undefined) {
@@ -208,7 +208,7 @@ class DocumentWriter {
       case "context_edit":
         return
       default: {
-        if (readSource(entry) !== undefined) return
+        if (isOwn) return
         lostAside(entry, this.#losses)
       }
     }

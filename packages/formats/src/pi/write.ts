@@ -7,6 +7,7 @@ import { isAnnotationType } from "@sessions/core/format"
 import { readSource } from "../base/codec.ts"
 import type { SessionToWrite, WriteOptions } from "../base/format.ts"
 import { uuidOf } from "../base/ids.ts"
+import { lostAside } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
 import { type Fields, fieldsOf } from "../base/values.ts"
@@ -189,7 +190,7 @@ class Writer {
         return [{ type: "session_info", name: entry.title ?? "" }]
       case "custom":
         // Lines of another agent's file mean nothing to pi.
-        if (readSource(entry) !== undefined) return this.#lost("annotations", ANNOTATIONS)
+        if (readSource(entry) !== undefined) return this.#lostAside(entry)
         return [
           { type: "custom", customType: entry.customType, ...(entry.data === undefined ? {} : { data: entry.data }) },
         ]
@@ -198,7 +199,7 @@ class Writer {
       case "context_edit":
         return []
       default:
-        return isAnnotationType(entry.type) ? this.#lost("annotations", ANNOTATIONS) : this.#lost("settings", SETTINGS)
+        return this.#lostAside(entry)
     }
   }
 
@@ -226,7 +227,7 @@ class Writer {
   #label(entry: Entry & { readonly type: "label" }): readonly Fields[] {
     const target = this.#index.find(entry.targetId, entry.seq)
     const kept = target === undefined ? undefined : this.#places.get(target)?.kept
-    if (kept === undefined) return this.#lost("annotations", ANNOTATIONS)
+    if (kept === undefined) return this.#lostAside(entry)
     return [{ type: "label", targetId: kept.id, ...(entry.label === undefined ? {} : { label: entry.label }) }]
   }
 
@@ -245,6 +246,11 @@ class Writer {
     return undefined
   }
 
+  #lostAside(entry: Entry): readonly [] {
+    lostAside(entry, this.#losses)
+    return []
+  }
+
   #lost(what: string, name: string): readonly [] {
     this.#losses.add(what, 1, (n) => `${n} ${name}.`)
     return []
@@ -255,7 +261,6 @@ const NO_CALLS: ReadonlySet<unknown> = new Set()
 const LATE =
   'tool results come after another message: pi sends "No result provided" for their calls, and then these results too'
 const SETTINGS = "changes of settings that pi does not have are not in the file"
-const ANNOTATIONS = "annotations, such as metadata and usage, are not in the file"
 
 /** `system` is here because it is left out: nothing takes its place. */
 const OWN_ROLES: ReadonlySet<string> = new Set(["user", "assistant", "toolResult", "bashExecution", "system"])

@@ -10,6 +10,7 @@ import { type JsonLine, readJsonLines, type SourceLine } from "../base/json-line
 import { headerOf, LogBuilder, type Payload, type Place } from "../base/log-builder.ts"
 import { type Fields, fieldsOf, numberOf, stringOf, textBlock, timestampOf } from "../base/values.ts"
 import { encode, FORMAT } from "./codec.ts"
+import { kindOfLine } from "./record-types.ts"
 
 /** `schemaVersion` of the records. */
 const VERSION = 1
@@ -64,7 +65,7 @@ class RecordLog {
   readonly #messages: { readonly seq: number; readonly id: string }[] = []
 
   constructor(header: Header, note: Note) {
-    this.#log = new LogBuilder(header, note)
+    this.#log = new LogBuilder(header, note, kindOfLine)
   }
 
   /** The metadata beside the log, which no line has. */

@@ -1,0 +1,136 @@
+import { createSessions } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
+import * as fc from "fast-check"
+import { expect, test } from "vitest"
+import { formats } from "../src/formats.ts"
+import { fixturesOf } from "./fixtures.ts"
+import { importText, recordsOf, seed, written } from "./laws.ts"
+
+const line = (record: object): string => `${JSON.stringify(record)}\n`
+const place = { sessionId: "s1", cwd: "/work", isSidechain: false }
+const said = (uuid: string, parentUuid: string | null, content: unknown): string =>
+  line({ ...place, type: "user", uuid, parentUuid, timestamp: TIME, message: { role: "user", content } })
+const answered = (uuid: string, parentUuid: string, id: string, block: object): string =>
+  line({
+    ...place,
+    type: "assistant",
+    uuid,
+    parentUuid,
+    timestamp: TIME,
+    message: { id, role: "assistant", content: [block] },
+  })
+const TIME = "2026-09-01T10:00:00.000Z"
+const text = (value: string) => ({ type: "text", text: value })
+const call = { type: "tool_use", id: "t1", name: "Bash", input: {} }
+const result = [{ type: "tool_result", tool_use_id: "t1", content: "done" }]
+
+const LINES = formats.filter(({ format }) =>
+  ["claude-code", "codex", "copilot", "gemini", "noumen", "cersei"].includes(format),
+)
+const files = LINES.flatMap((format) =>
+  fixturesOf([format.format])
+    .filter(({ expected }) => expected.messages !== undefined)
+    .map((fixture) => [fixture.name, format, fixture.golden] as const),
+)
+
+/** The session of a file that was imported at each of these lengths, and as a whole. */
+async function grown(format: (typeof formats)[number], golden: { readonly text: string }, ends: readonly number[]) {
+  const sessions = createSessions({ storage: createMemoryStorage() })
+  for (const end of ends) {
+    const found = await importText(format, { text: golden.text.slice(0, end) }, sessions).catch(() => undefined)
+    await found?.session.close()
+  }
+  return await importText(format, golden, sessions)
+}
+
+test.each(files)(
+  "%s imported while it grows has the context and the file of the whole one",
+  async (_, format, golden) => {
+    const whole = await importText(format, golden)
+    const { messages } = await whole.session.context()
+    const cuts = fc.sample(fc.array(fc.nat(golden.text.length), { minLength: 1, maxLength: 3 }), { numRuns: 6, seed })
+    for (const cut of cuts) {
+      const ends = cut.toSorted((a, b) => a - b)
+      const { session, sessions, diagnostics } = await grown(format, golden, ends)
+      const found = await session.context()
+      // An edit has the content alone: usage and the reason of the stop are those of the first import.
+      const contentsOf = (all: typeof messages) => all.map(({ message: { role, content } }) => ({ role, content }))
+      expect(contentsOf(found.messages), `cut at ${ends.join()}`).toEqual(contentsOf(messages))
+      expect(diagnostics.map(({ code }) => code)).not.toContain("exists")
+      if (format.write !== undefined)
+        expect(recordsOf(await written(format, session)), `cut at ${ends.join()}`).toEqual(recordsOf(golden.text))
+      expect((await sessions.verify(session.id)).diagnostics.filter(({ code }) => code !== "missing_parent")).toEqual(
+        [],
+      )
+      await session.close()
+      expect((await importText(format, golden, sessions)).added, `cut at ${ends.join()}`).toBe(false)
+    }
+  },
+)
+
+const claude = formats.find(({ format }) => format === "claude-code") as (typeof formats)[number]
+
+test("a message of which more lines come is completed by an edit, and its results follow", async () => {
+  const first = said("u1", null, "go") + answered("a1", "u1", "m1", text("let me"))
+  const whole = `${first}${answered("a2", "a1", "m1", call)}${said("r1", "a2", result)}${answered("a3", "r1", "m2", text("ok"))}`
+  const { session, sessions } = await grown(claude, { text: whole }, [first.length])
+  const { messages } = await session.context()
+  expect(messages.map(({ message }) => message.role)).toEqual(["user", "assistant", "toolResult", "assistant"])
+  expect(messages[1]?.message.content).toEqual([
+    text("let me"),
+    { type: "toolCall", id: "t1", name: "Bash", arguments: {} },
+  ])
+  expect(await written(claude, session)).toBe(
+    await written(claude, (await importText(claude, { text: whole })).session),
+  )
+  expect((await importText(claude, { text: whole }, sessions)).added).toBe(false)
+})
+
+test("titles and labels of the session do not keep a file from going on, but messages do", async () => {
+  const first = said("u1", null, "go") + answered("a1", "u1", "m1", text("one"))
+  const more = said("u2", "a1", "next")
+  const { session, sessions } = await importText(claude, { text: first })
+  await session.append({ type: "title_change", title: "Mine", source: "user" })
+  await session.close()
+  const { session: again } = await importText(claude, { text: first + more }, sessions)
+  expect((await again.context()).messages).toHaveLength(3)
+  expect((await again.info()).title).toBe("Mine")
+  await again.append({ type: "message", message: { role: "user", content: "ours" } })
+  await again.close()
+  const third = importText(claude, { text: `${first}${more}${answered("a2", "u2", "m2", text("two"))}` }, sessions)
+  await expect(third).rejects.toMatchObject({ code: "exists" })
+})
+
+test("two files of one session are one session, in whatever order they come", async () => {
+  const shared = said("u1", null, "one") + answered("a1", "u1", "m1", text("first"))
+  const long = `${shared}${said("u2", "a1", "two")}${answered("a2", "u2", "m2", text("second"))}`
+  const stub = line({
+    ...place,
+    type: "user",
+    uuid: "x1",
+    parentUuid: null,
+    isMeta: true,
+    timestamp: "2026-09-02T10:00:00.000Z",
+    message: { role: "user", content: "context" },
+  })
+  for (const order of [
+    [shared, long, stub],
+    [stub, long, shared],
+    [long, stub, shared],
+  ]) {
+    const sessions = createSessions({ storage: createMemoryStorage() })
+    let last = await importText(claude, { text: order[0] as string }, sessions)
+    for (const one of [...order, ...order]) {
+      await last.session.close()
+      last = await importText(claude, { text: one }, sessions)
+    }
+    expect(last.added).toBe(false)
+    const { messages } = await last.session.context()
+    expect(messages.map(({ message }) => message.content)).toEqual([
+      [text("one")],
+      [text("first")],
+      [text("two")],
+      [text("second")],
+    ])
+  }
+})
