@@ -8,7 +8,6 @@ import { toSessionId } from "../disk/file-names.ts"
 import type { Files } from "../disk/files.ts"
 import { DOCS_FOLDER, docsLockOf, type Layout } from "../disk/layout.ts"
 import { discard, isFolderOrNothing, isTemporary, removeQuietly } from "../disk/small-files.ts"
-import { interruptedSwaps } from "../disk/swap.ts"
 import { hasEndedInPlace, isOwnName, nameInTrash, removeFolder, toLeftoverName, trashed } from "../disk/trash.ts"
 import { withLock } from "../lock/with-lock.ts"
 
