@@ -1,5 +1,6 @@
 /** Builds the JavaScript of a published package, in whose folder tsup runs. tsc emits the declarations. */
 import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import { defineConfig, type Options } from "tsup"
 
 interface Manifest {
@@ -23,7 +24,7 @@ export default defineConfig((): Options => {
     removeNodeProtocol: false,
     skipNodeModulesBundle: true,
     // A field without a value is left to the constructor: defining it first is code on pages and work for each object.
-    tsconfig: "../../tsconfig.base.json",
+    tsconfig: fileURLToPath(new URL("../tsconfig.base.json", import.meta.url)),
     // Keeps what tsc has emitted.
     clean: ["!**/*.d.ts"],
     silent: true,

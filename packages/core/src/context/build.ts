@@ -8,6 +8,7 @@ import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
 import { defaultLeaf } from "../log/path.ts"
 import type { Seq } from "../storage/contract.ts"
 import { assembleContext, checkWindow } from "./assemble.ts"
+import { changesOf } from "./changed-units.ts"
 import { commonPart, selectBefore } from "./compare.ts"
 import { outdatedSummaries, summarizedDiagnostic } from "./outdated.ts"
 import { explainFit } from "./fit.ts"
@@ -75,7 +76,7 @@ export function buildSessionContext(
     ...shortenedDiagnostics(now.steps ?? []),
     ...("older" in outdated ? [] : outdated.map(summarizedDiagnostic)),
   ]
-  const measured = { window, ruler: measure(log, selection, now, { count }) }
+  const measured = { window, ruler: measure(log, selection, now, { count, changesOf }) }
   return explainFit(assembleContext(selection, { ...now, common, diagnostics: found }, measured), measured)
 }
 

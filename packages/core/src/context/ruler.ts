@@ -10,7 +10,7 @@ import { estimateMessage, type TokenCounter } from "../format/tokens.ts"
 import { inputTokens } from "../format/usage.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import type { Seq } from "../storage/contract.ts"
-import { changesOf, isBroken, type MeasuredView, unitsSince } from "./changed-units.ts"
+import { type ChangesOf, isBroken, type MeasuredView, unitsSince } from "./changes.ts"
 import { modelsOf } from "./models.ts"
 import type { Rendered } from "./render.ts"
 import type { Selection } from "./select.ts"
@@ -37,6 +37,8 @@ export interface RulerOptions {
   readonly overheadTokens?: number | undefined
   /** Messages whose estimates are known; those of the context that are the same objects at the same places are not estimated. */
   readonly known?: KnownUnits | undefined
+  /** Default: nothing was deleted, edited or shortened since a report. */
+  readonly changesOf?: ChangesOf | undefined
 }
 
 export interface KnownUnits {
@@ -143,14 +145,14 @@ export function measure(
   log: EntryLog,
   { entries, state, start = -1 }: Pick<Selection, "entries" | "state" | "start">,
   view: MeasuredView,
-  { count, overheadTokens = 0, known: estimated }: RulerOptions = {},
+  { count, overheadTokens = 0, known: estimated, changesOf }: RulerOptions = {},
 ): Ruler {
   const { messages } = view
   const isScaled = count === undefined
   const unitsOf = count ?? estimateMessage
   const units = unitsFor(messages, unitsOf, isScaled ? estimated : undefined)
   const prompt = promptUnits(state, count)
-  const changes = changesOf(log, entries, start, view, unitsOf)
+  const changes = changesOf?.(log, entries, start, view, unitsOf) ?? []
   const known = calibrationOf(log, start)
   // Without a prototype: a model may have the name of one of its fields.
   const limits: { [model: string]: Taught } = Object.create(null)

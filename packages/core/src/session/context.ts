@@ -2,6 +2,7 @@
 import { assembleContext, type ContextParts } from "../context/assemble.ts"
 import { counterOf, settingOf, type SettingsLayers } from "../compaction/settings/layers.ts"
 import { plainMessages } from "../context/plain.ts"
+import type { ChangesOf } from "../context/changes.ts"
 import { lastRequest, placeOfAnswer } from "../context/reused.ts"
 import { measure, type Ruler } from "../context/ruler.ts"
 import type { Selection } from "../context/select.ts"
@@ -37,15 +38,19 @@ export async function readContext(
   const same = placeOfAnswer(live.state.log, request, selection, read)
   let parts: ContextParts<ModelMessage> = { ...read, common: { ...request, same: same ?? -1 } }
   const isShown = prune !== false || selection.entries.some(({ entry }) => isViewStep(entry))
-  if (isShown || same === undefined) {
+  const isChanged = live.state.log.lastTombstone >= 0 || selection.lastEdit !== undefined
+  let changesOf: ChangesOf | undefined
+  if (isShown || isChanged || same === undefined) {
     // A page that is offline can go on with its sessions: only a context that is not sent whole needs the code.
     const feature = await (isShown ? compactionFeature() : loadedFeature())
+    changesOf = feature?.changesOf
     const given = { read, make: contextMessages, same, request, selection, prune, layers, count, o }
-    parts = (await feature?.compareContexts(live, given)) ?? parts
+    if (isShown || same === undefined) parts = (await feature?.compareContexts(live, given)) ?? parts
   }
   const from = { ...selection, state }
   const overheadTokens = settingOf(layers, "overheadTokens")
-  const measured = { window, ruler: measure(live.state.log, from, parts, { count, overheadTokens, known: read }) }
+  const ruler = measure(live.state.log, from, parts, { count, overheadTokens, known: read, changesOf })
+  const measured = { window, ruler }
   const context = assembleContext(from, parts, measured)
   const isLarge = window !== undefined && mayBeLarge(selection, parts, measured.ruler)
   const isOutdated = mayBeOutdated(live.state.log, selection)

@@ -25,7 +25,7 @@ export const FAILURES: readonly Failure[] = [
     when: /^QuotaExceededError/,
     code: "quota",
     passes: "after",
-    act: "this site's share of the disk is used up; delete sessions or free space on the disk, then repeat the call",
+    act: "this site's share is used up; delete sessions or free space on the disk, then repeat the call",
   },
   {
     // Chromium: a file of a large value is missing or cannot be decoded.
@@ -38,7 +38,7 @@ export const FAILURES: readonly Failure[] = [
     when: /^TimeoutError/,
     code: "unavailable",
     passes: "by itself",
-    act: "another tab or worker keeps it open or busy; close or reload this site's other tabs, then repeat the call",
+    act: "another tab keeps it busy; close this site's other tabs, then repeat the call",
   },
   {
     when: /^VersionError/,
@@ -53,12 +53,12 @@ export const FAILURES: readonly Failure[] = [
     opening: true,
     code: "unsupported",
     passes: "after",
-    act: "the browser stores nothing for this page; allow this site to store data (cookies and site data in the settings), open it outside of a sandboxed or third-party frame, or use {instead}",
+    act: "the browser stores nothing for this page; allow its site data (cookies), open it outside of a sandboxed or third-party frame, or use {instead}",
   },
   {
     when: /^/,
     code: "unavailable",
     passes: "by itself",
-    act: "the browser closed the connection, or gives no reason; repeat the call, or reload the page, then free space on the disk, restart the browser, at last clear this site's data",
+    act: "the browser gives no reason; repeat the call, then free space on the disk, restart the browser, at last clear this site's data",
   },
 ]

@@ -1,5 +1,6 @@
 /** The context of a session as its model gets it, and its size, for the decisions of compaction. */
-import type { StepChange } from "../../context/changed-units.ts"
+import { changesOf } from "../../context/changed-units.ts"
+import type { StepChange } from "../../context/changes.ts"
 import type { PruneSizes } from "../../context/prune/prune.ts"
 import { pruneSizes } from "../../context/prune/sent-sizes.ts"
 import { renderMessages } from "../../context/render.ts"
@@ -46,7 +47,7 @@ export async function sentContext(
   const view = viewOf<ModelMessage>(log, selection, { prune, sizes, window: knownWindow(selection, settings) })(whole)
   const estimate = estimatesOf(log, rendered)
   const known = { messages: view.messages, tokens: view.messages.map(({ message }) => estimate(message)) }
-  const ruler = measure(log, from, view, { count, overheadTokens, known })
+  const ruler = measure(log, from, view, { count, overheadTokens, known, changesOf })
   return {
     entries,
     messages: view.messages,
