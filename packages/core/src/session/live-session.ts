@@ -29,7 +29,14 @@ import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
 import { aborted, changedUnderneath, notMovable, otherWriter, vanished } from "../write/errors.ts"
 import { followEnd } from "../write/reconcile.ts"
 import { checkSizes, checkDeferred, checkMetadata, entriesBytes, headerBytes } from "../write/limits.ts"
-import type { CompactableSession, CompactionProgress, KeepableSession, WriteGuard } from "./live.ts"
+import type {
+  CompactableSession,
+  CompactionProgress,
+  KeepableSession,
+  LogReading,
+  ReloadableSession,
+  WriteGuard,
+} from "./live.ts"
 import { NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { Resolved } from "../write/resolve-outcome.ts"
 import type { SessionState } from "../write/session-state.ts"
@@ -59,12 +66,13 @@ interface BranchingOptions extends AppendOptions {
   readonly target?: BranchTarget
 }
 
-export class LiveSession implements QueueContext, CompactableSession, KeepableSession {
+export class LiveSession implements QueueContext, CompactableSession, KeepableSession, ReloadableSession {
   readonly id: string
   readonly storage: SessionStorage
   readonly state: SessionState
   readonly store: LogStore
   readonly options: LiveSessionOptions
+  readonly reading: LogReading
   readonly events: Emitter = new Emitter()
   readonly turns: TurnLock
   readonly diagnostics: Diagnostic[]
@@ -88,12 +96,14 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     state: SessionState
     store: LogStore
     options: LiveSessionOptions
+    reading: LogReading
   }) {
     this.id = o.store.id
     this.storage = o.store.storage
     this.state = o.state
     this.store = o.store
     this.options = o.options
+    this.reading = o.reading
     this.diagnostics = o.store.diagnostics
     this.turns = new TurnLock(this.id)
     this.#queue = new WriteQueue(this)

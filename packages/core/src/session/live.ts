@@ -4,7 +4,8 @@ import type { Diagnostic, DiagnosticCode } from "../format/diagnostics.ts"
 import type { SessionError } from "../format/errors.ts"
 import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import type { LogStore } from "../log/loaded-log.ts"
+import type { InfoProjection } from "../info/projection.ts"
+import type { LoadedLog, LogStore } from "../log/loaded-log.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import type { Head, SessionStorage } from "../storage/contract.ts"
 import type { SessionState } from "../write/session-state.ts"
@@ -54,6 +55,22 @@ export interface KeepableSession extends ReadableSession {
   refresh(seen?: Head): Promise<Head>
   /** Reports the open tips that were not reported yet. */
   reportTips(): void
+}
+
+/** A session whose log can be read again. */
+export interface ReloadableSession extends ReadableSession {
+  readonly options: ReadableSession["options"] & { readonly readWindow: ReadWindow }
+  readonly diagnostics: readonly Diagnostic[]
+  readonly reading: LogReading
+}
+
+/** Reads the log of a session. From `open.ts`, which imports the class of sessions. */
+export interface LogReading {
+  /** Opens it another time. */
+  open(): Promise<ReloadableSession>
+  load(): Promise<LoadedLog>
+  /** Makes the session information of a log that was loaded. */
+  infoOf(loaded: LoadedLog): Promise<() => InfoProjection | undefined>
 }
 
 export interface CompactionProgress {

@@ -28,6 +28,7 @@ import { signalOf } from "../storage/signals.ts"
 import { transferFeature } from "./features.ts"
 import { SessionState } from "../write/session-state.ts"
 import { LiveSession, type LiveSessionOptions } from "./live-session.ts"
+import type { LogReading } from "./live.ts"
 import type { CreateOptions } from "./repository-types.ts"
 import { encodeHeader } from "../format/line.ts"
 import { utf8Length } from "../storage/utf8.ts"
@@ -63,7 +64,7 @@ export function newSession(
     settled: settledLines(header),
   })
   const store = new LogStore({ id: header.id, storage, reading: undefined, diagnostics: [] })
-  return new LiveSession({ state, store, options })
+  return new LiveSession({ state, store, options, reading: readingOf(storage, header.id, options) })
 }
 
 /** Attempts to read a log that is replaced, or deleted and created again, each time while it is read. */
@@ -106,7 +107,7 @@ async function openOnce(
     bytes: headInfo.bytes,
     settled,
   })
-  const live = new LiveSession({ state, store, options })
+  const live = new LiveSession({ state, store, options, reading: readingOf(storage, id, options) })
   live.reportTips(openAt(log, tips, leaf, settled))
   if (!isOurs(loaded)) {
     const { writeGuardOf } = await transferFeature()
@@ -126,7 +127,7 @@ interface Loaded extends LoadedLog {
   readonly beside: InfoProjection | undefined
 }
 
-export async function load(
+async function load(
   storage: SessionStorage,
   id: string,
   { readWindow }: Pick<LiveSessionOptions, "readWindow">,
@@ -152,12 +153,7 @@ interface StoredInfo {
   readonly tips: Tips | undefined
 }
 
-export async function projectionOf(
-  storage: SessionStorage,
-  id: string,
-  loaded: Loaded,
-  o: CallOptions,
-): Promise<StoredInfo> {
+async function projectionOf(storage: SessionStorage, id: string, loaded: Loaded, o: CallOptions): Promise<StoredInfo> {
   const { log, headInfo, settled, beside } = loaded
   const { from, end, complete } = log
   const ours = isOurs(loaded)
@@ -190,6 +186,14 @@ function continuedTo(
 }
 
 /** Whether the log is of this version. */
-export function isOurs({ older, newer }: LoadedLog): boolean {
+function isOurs({ older, newer }: LoadedLog): boolean {
   return older === undefined && newer === undefined
+}
+
+function readingOf(storage: SessionStorage, id: string, options: LiveSessionOptions): LogReading {
+  return {
+    open: () => openSession(storage, id, options),
+    load: () => load(storage, id, options, {}),
+    infoOf: async (loaded) => (await projectionOf(storage, id, loaded as Loaded, {})).make,
+  }
 }

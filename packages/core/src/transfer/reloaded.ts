@@ -4,21 +4,20 @@ import { SessionError } from "../format/errors.ts"
 import { isSameCreation } from "../format/header.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import { loadOlder, readLines } from "../log/loaded-log.ts"
-import type { LiveSession } from "../session/live-session.ts"
-import { isOurs, load, openSession, projectionOf } from "../session/open.ts"
+import type { ReloadableSession } from "../session/live.ts"
 import type { Seq } from "../storage/contract.ts"
 import { headAt } from "../storage/head.ts"
 import { isHeldLine, type Resolved, toLines } from "../write/resolve-outcome.ts"
 import type { LogEnd } from "../write/writer.ts"
 
 /** What became of the log of a session, given an end that does not have the session's last line. */
-export function resolveOther(live: LiveSession, end: LogEnd): Promise<Resolved> {
+export function resolveOther(live: ReloadableSession, end: LogEnd): Promise<Resolved> {
   return end.head.log === live.state.head?.log ? resolveCut(live, end) : resolveReplaced(live)
 }
 
 /** Lines that may be of a write that then failed are dropped without a word. */
-async function resolveCut(live: LiveSession, end: LogEnd): Promise<Resolved> {
-  const { id, storage, state, store, options } = live
+async function resolveCut(live: ReloadableSession, end: LogEnd): Promise<Resolved> {
+  const { id, storage, state, store, reading } = live
   const { from } = state.log
   const { next, log } = end.head
   const lines = await readLines(storage, id, { from, to: next, log })
@@ -29,7 +28,7 @@ async function resolveCut(live: LiveSession, end: LogEnd): Promise<Resolved> {
   const cut = from + same
   if (cut >= state.sure)
     return { ...toLines(state, lines.slice(same), cut, end), head: headAt(next, log, lines.at(-1)) }
-  const opened = await openSession(storage, id, options)
+  const opened = await reading.open()
   if (opened.writeGuard.kind !== "open") return { kind: "gone" }
   // No `await` from here on: a concurrent reader must not see parts of both logs.
   const own = takeOwn(live, cut)
@@ -47,7 +46,7 @@ async function resolveCut(live: LiveSession, end: LogEnd): Promise<Resolved> {
 }
 
 /** The entries that the session has appended from a line on, which do not count as its own any more. */
-function takeOwn({ state: { own, log } }: LiveSession, seq: Seq): Entry[] {
+function takeOwn({ state: { own, log } }: ReloadableSession, seq: Seq): Entry[] {
   const entries: Entry[] = []
   const runs = own.splice(0)
   for (let run = 0; run < runs.length; run += 2) {
@@ -58,12 +57,12 @@ function takeOwn({ state: { own, log } }: LiveSession, seq: Seq): Entry[] {
   return entries
 }
 
-function linesLost({ id, storage }: LiveSession, lost: readonly Entry[]): SessionError {
+function linesLost({ id, storage }: ReloadableSession, lost: readonly Entry[]): SessionError {
   const message = `The log of ${id} has lost lines that this session had read or appended, as if an older copy was put back. Nothing was written, and the session goes on from the log as it is. ${lost.length} entries of its own are gone: \`lost\` has them.`
   return new SessionError("conflict", message, { session: id, storage: storage.description, lost })
 }
 
-async function resolveReplaced(live: LiveSession): Promise<Resolved> {
+async function resolveReplaced(live: ReloadableSession): Promise<Resolved> {
   const { state } = live
   const { log, acknowledged } = state
   // A log without entries cannot be told from one that was created again.
@@ -85,17 +84,17 @@ function slotsOf(log: EntryLog, from: Seq, to: Seq): EntrySlot[] {
  * Loads the log that has replaced the session's log. Returns false, and changes nothing, if that log is of another version, or belongs to
  * another session: it must have the last acknowledged entry or, if the session has none, be of the same creation.
  */
-export async function reload(live: LiveSession): Promise<boolean> {
-  const { state, id, storage, store, options } = live
-  const loaded = await load(storage, id, options, {})
-  if (!isOurs(loaded)) return false
+export async function reload(live: ReloadableSession): Promise<boolean> {
+  const { state, id, storage, store, reading } = live
+  const loaded = await reading.load()
+  if (loaded.older !== undefined || loaded.newer !== undefined) return false
   const known = state.acknowledgedLeafId ?? state.lastAcknowledgedId
   while (known !== null && loaded.log.find(known) === undefined && !loaded.log.complete) {
     await loadOlder(storage, id, loaded, undefined)
   }
   const isSame = known === null ? isSameCreation(loaded.header, state.header) : loaded.log.find(known) !== undefined
   if (!isSame) return false
-  const { make } = await projectionOf(storage, id, loaded, {})
+  const info = await reading.infoOf(loaded)
   // No `await` from here on: a concurrent reader must not see parts of both logs.
   const own = takeOwn(live, 0)
   state.header = loaded.header
@@ -106,7 +105,7 @@ export async function reload(live: LiveSession): Promise<boolean> {
   state.bytes = loaded.headInfo.bytes
   state.settled = loaded.settled
   state.hasDamage ||= loaded.diagnostics.length > 0
-  state.projection = make
+  state.projection = info
   for (const entry of own) {
     const seq = state.log.find(entry.id)
     if (seq !== undefined) state.appended(seq, seq + 1)
