@@ -16,8 +16,18 @@ test("what other programs keep in the folder stays, whatever is collected, swept
   await fill(storage, "a", 2)
   await fill(storage, "b", 2)
   const others = [
-    ...[".trash/note.md", ".trash/a~old/note.md", ".new/report.txt", ".new/a~1", ".docs/.tmp-mine", "a/.tmp-mine"],
-    ...["notes/.tmp-1", `.git/.tmp-${uuid(1)}`, `Project/.tmp-${uuid(2)}`, "README.md", ".blobs/2a/other", ".blobs/x"],
+    ".trash/note.md",
+    ".trash/a~old/note.md",
+    ".new/report.txt",
+    ".new/a~1",
+    ".docs/.tmp-mine",
+    "a/.tmp-mine",
+    "notes/.tmp-1",
+    `.git/.tmp-${uuid(1)}`,
+    `Project/.tmp-${uuid(2)}`,
+    "README.md",
+    ".blobs/2a/other",
+    ".blobs/x",
   ]
   for (const path of others) {
     fs.mkdirSync(join(root, path, ".."), { recursive: true })
