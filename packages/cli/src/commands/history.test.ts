@@ -66,6 +66,41 @@ test("prints prompts as JSON with id, time and folder", async () => {
   })
 })
 
+test("of a store with sessions, lists what was typed in them, newest first over all of them", async () => {
+  const { cli } = await filled()
+  await cli.use(async (sessions) => {
+    for (const [id, hours, source] of [
+      ["a", [1, 5], "interactive"],
+      ["b", [2, 3], "interactive"],
+      ["job", [0], "cron"],
+    ] as const) {
+      const session = await sessions.create({ id, cwd: `/${id}`, source })
+      for (const hour of hours.toSorted((x, y) => y - x)) {
+        const timestamp = new Date(NOW - hour * 3_600_000).toISOString()
+        await session.append([
+          { type: "message", timestamp, message: { role: "user", content: `prompt of Zoë ${hour}` } },
+          { type: "message", timestamp, message: { role: "assistant", content: `answer ${hour}` } },
+          { type: "message", timestamp, message: { role: "user", content: "injected", synthetic: true } },
+        ])
+      }
+      await session.close()
+    }
+  })
+  const found = async (...argv: string[]): Promise<string[]> => {
+    const { prompts } = (await cli.json("history", ...argv)) as { prompts: { session: string; prompt: string }[] }
+    return prompts.map(({ session, prompt }) => `${session} ${prompt.slice(-1)}`)
+  }
+  expect(await found()).toEqual(["a 1", "b 2", "b 3", "a 5"])
+  expect(await found("--limit", "2")).toEqual(["a 1", "b 2"])
+  expect(await found("zoe", "pro", "--cwd", "/b")).toEqual(["b 2", "b 3"])
+  expect(await found("answer")).toEqual([])
+  const { stdout } = await cli("history", "--limit", "1")
+  expect(stdout).toContain("1 h  /a      prompt of Zoë 1")
+  expect((await cli("history", "absent")).stdout).toMatch(/^No such prompt in the sessions of /)
+  // The file is there still.
+  expect((await cli("history", "--file", ".sessions/history.db", "--limit", "1")).stdout).toContain("run the tests")
+})
+
 test("clear deletes prompts that are older than an age, or all", async () => {
   const { cli, path } = await filled()
   expect((await cli("history", "clear", "--older-than", "30d", "--yes")).stdout).toBe(`deleted 1 prompt of ${path}\n`)

@@ -9,11 +9,12 @@ import { type Line, styled, type View } from "../output/lines.ts"
 import { preview } from "../output/messages.ts"
 import { sanitizeLine } from "../output/sanitize.ts"
 import { absoluteFolder } from "../store/resolve.ts"
+import { typedPrompts } from "../store/typed-prompts.ts"
 
 const OPTIONS = {
   cwd: { type: "string", value: "PATH", help: "only prompts of this folder (. is the current one)" },
   limit: { type: "string", value: "N", help: "how many, 1 to 1000 (default 50)" },
-  file: { type: "string", value: "PATH", help: "the history (default: history.db beside the sessions of the store)" },
+  file: { type: "string", value: "PATH", help: "a history file (default: the sessions, or history.db beside them)" },
   "older-than": { type: "string", value: "AGE", help: "clear: only prompts older than this, such as 12h, 30d or 8w" },
   yes: { type: "boolean", help: "clear: do not ask" },
 } as const
@@ -24,12 +25,13 @@ export const history: Command = defineCommand({
   args: ["WORDS...?"],
   options: OPTIONS,
   notes: [
-    "With WORDS, lists the prompts in which each word begins some word; case and accents do not count. The default file is in the folder",
-    "of a file store, or beside the file of a SQLite store; it may be a history.db of oh-my-pi.",
-    "`sessions history clear` deletes prompts for good. It asks first; without a terminal --yes is needed. To find the word clear,",
+    "With WORDS, lists the prompts in which each word begins some word; case and accents do not count. Prompts are those of the sessions; with",
+    "--file, and of a store without sessions, those of a history file, which programs write with @sessions/history. The default file is in the",
+    "folder of a file store, or beside the file of a SQLite store; it may be a history.db of oh-my-pi.",
+    "`sessions history clear` deletes prompts of the file for good. It asks first; without a terminal --yes is needed. To find the word clear,",
     'write "clear.".',
   ],
-  // The history is used without the store.
+  // A history file is used without the store.
   createsStore: () => true,
   examples: ["history", "history fix test --cwd . --limit 5", "history clear --older-than 30d", "history --json"],
   async run(invocation) {
@@ -39,10 +41,33 @@ export const history: Command = defineCommand({
       if (values[name] !== undefined)
         throw new UsageError(`--${name} is for "sessions history${clears ? "" : " clear"}" only.`)
     }
-    const file = historyFileOf(store, io, values.file)
-    return clears ? clear(file, invocation) : list(file, invocation)
+    if (clears) return clear(historyFileOf(store, io, values.file), invocation)
+    const found = values.file === undefined ? await listTyped(invocation) : undefined
+    return found ?? list(historyFileOf(store, io, values.file), invocation)
   },
 })
+
+/** Undefined if the store has no session. */
+async function listTyped({
+  sessions,
+  args,
+  values,
+  io,
+  callOptions,
+  progress,
+}: Invocation<typeof OPTIONS>): Promise<CommandResult | undefined> {
+  const limit = integerOption("limit", values.limit, 1, 1000) ?? 50
+  const prompts = await typedPrompts(sessions, {
+    ...callOptions,
+    words: args.join(" "),
+    limit,
+    ...(values.cwd === undefined ? {} : { cwd: absoluteFolder(values.cwd, io.cwd) }),
+    onProgress: (read) => progress.update(() => `reading session ${read}`),
+  })
+  if (prompts === undefined) return undefined
+  const none = `No such prompt in the sessions of ${sessions.storage.description}.`
+  return { json: { prompts }, text: (view) => (prompts.length === 0 ? [none] : promptLines(prompts, view)) }
+}
 
 async function list(file: string, { args, values, io }: Invocation<typeof OPTIONS>): Promise<CommandResult> {
   const limit = integerOption("limit", values.limit, 1, 1000) ?? 50
@@ -69,7 +94,7 @@ async function clear(file: string, { values, json, io }: Invocation<typeof OPTIO
 
 const PREVIEW_UNITS = 200
 
-function promptLines(prompts: readonly StoredPrompt[], view: View): Line[] {
+function promptLines(prompts: readonly Pick<StoredPrompt, "at" | "cwd" | "prompt">[], view: View): Line[] {
   const heading = ["AGE", "FOLDER", "PROMPT"].map((name) => styled("dim", name))
   const cells = prompts.map(({ at, cwd, prompt }) => [
     formatAge(at, view.now),
