@@ -6,6 +6,8 @@ export interface Io {
   readonly stdin: AsyncIterable<Uint8Array | string>
   /** Absolute path. */
   readonly cwd: string
+  /** How the program was started, for commands that texts name; default `sessions`. */
+  readonly program?: string
   readonly env: Readonly<Record<string, string | undefined>>
   /** Milliseconds since the epoch. */
   readonly now: () => number

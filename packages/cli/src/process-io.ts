@@ -2,6 +2,7 @@
 import { resolve } from "node:path"
 import type { Io, Sink } from "./io.ts"
 import { pageBy } from "./output/pager.ts"
+import { programOf } from "./program.ts"
 
 /** The streams of this process. The first interrupt aborts the command, the second ends the process. */
 export function processIo(): Io {
@@ -15,6 +16,7 @@ export function processIo(): Io {
       return process.stdin
     },
     cwd: currentFolder(),
+    program: programOf(process.argv[1] ?? "", process.env),
     env: process.env,
     now: Date.now,
     signal: stop.signal,

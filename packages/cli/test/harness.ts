@@ -13,6 +13,7 @@ export interface Result {
 export interface RunOptions {
   readonly stdin?: string
   readonly cwd?: string
+  readonly program?: string
   readonly env?: Readonly<Record<string, string>>
   /** Makes standard output and error a terminal of this width. */
   readonly terminal?: number
@@ -58,7 +59,7 @@ export function createCli(options: RunOptions = {}): Cli {
 
 /** An `Io` that reads from and writes to strings. */
 export function captured(options: RunOptions): { io: Io; stdout: () => string; stderr: () => string } {
-  const { stdin = "", cwd = "/project", env = {}, terminal, now = Date.now } = options
+  const { stdin = "", cwd = "/project", env = {}, terminal, now = Date.now, program } = options
   const sink = (): { sink: Sink; text: () => string } => {
     let text = ""
     const write = async (chunk: string): Promise<void> => {
@@ -69,7 +70,15 @@ export function captured(options: RunOptions): { io: Io; stdout: () => string; s
   }
   const out = sink()
   const err = sink()
-  const io: Io = { stdout: out.sink, stderr: err.sink, stdin: chunks(stdin), cwd, env, now }
+  const io: Io = {
+    stdout: out.sink,
+    stderr: err.sink,
+    stdin: chunks(stdin),
+    cwd,
+    env,
+    now,
+    ...(program !== undefined && { program }),
+  }
   return { io, stdout: out.text, stderr: err.text }
 }
 

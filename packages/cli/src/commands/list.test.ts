@@ -126,10 +126,32 @@ test("a narrow terminal shows the title, and only the other columns that fit bes
   const cli = createCli({ now })
   await cli.use(async (store) => makeSample(store, { id: "01JGN3V6Z4W3A5T1C8Y2K7M9QX", cwd: "/home/ann/projects/app" }))
   const headingAt = async (terminal: number): Promise<string | undefined> =>
-    (await cli.with({ terminal, env: { NO_COLOR: "1" } }, "list")).stdout.split("\n")[0]?.replace(/ +/g, " ")
+    (await cli.with({ terminal, env: { NO_COLOR: "1" } }, "list", "--full")).stdout.split("\n")[0]?.replace(/ +/g, " ")
   expect(await headingAt(60)).toBe("ID AGE TITLE")
   expect(await headingAt(90)).toBe("ID AGE FOLDER TITLE")
   expect(await headingAt(120)).toBe("ID AGE MESSAGES PARTS SIZE FOLDER TITLE")
+})
+
+test("on a terminal an id is its shortest unique prefix, which a command takes; a pipe and --full have all of it", async () => {
+  const cli = createCli({ now })
+  const ids = ["01JGN3V6Z4W3A5T1C8Y2K7M9QX", "01JGN3V6Z4W3B5T1C8Y2K7M9QX", `import.${"a".repeat(37)}`]
+  await cli.use(async (store) => {
+    for (const id of ids) await makeSample(store, { id })
+  })
+  const shown = async (terminal: number, ...argv: string[]): Promise<string[]> => {
+    const { stdout } = await cli.with({ terminal, env: { NO_COLOR: "1" } }, "list", ...argv)
+    return stdout
+      .split("\n")
+      .slice(1, -1)
+      .map((line) => line.split(" ")[0] ?? "")
+      .toSorted()
+  }
+  const short = ["01JGN3V6Z4W3A", "01JGN3V6Z4W3B", "import."]
+  expect(await shown(80)).toEqual(short)
+  expect(await shown(80, "--full")).toEqual(ids)
+  expect((await cli("list")).stdout).toContain(ids[0])
+  for (const [place, one] of short.entries())
+    expect(await cli.json("show", one)).toMatchObject({ info: { id: ids[place] } })
 })
 
 test("lines are cut at the width of the terminal, if it is known", async () => {

@@ -7,7 +7,8 @@ import { preview } from "../output/messages.ts"
 import { type Line, type Span, styled, type View } from "../output/lines.ts"
 import { sanitizeLine } from "../output/sanitize.ts"
 import { unreadableJson, unreadableLine } from "../output/unreadable.ts"
-import { absoluteFolder } from "../store/resolve.ts"
+import { absoluteFolder, allIds } from "../store/resolve.ts"
+import { shortIds } from "../store/short-ids.ts"
 
 export const list: Command = defineCommand({
   name: "list",
@@ -18,9 +19,11 @@ export const list: Command = defineCommand({
     kind: { type: "string", value: "NAME", help: "only sessions of this kind; none: only those without a kind" },
     all: { type: "boolean", help: "all sessions, not only the first page" },
     limit: { type: "string", value: "N", help: "sessions per page, 1 to 200 (default 50)" },
+    full: { type: "boolean", help: "whole ids also on a terminal" },
     cursor: { type: "string", value: "CURSOR", help: "continue after the previous page" },
   },
   notes: [
+    "On a terminal each id is its shortest prefix that no other session begins with; every command takes it.",
     "Without --cwd, lists the sessions of all folders; without --kind, those of all kinds.",
     "Programs that store sessions of their own give them a kind. Sessions that a person works in have none.",
   ],
@@ -41,14 +44,24 @@ export const list: Command = defineCommand({
       ...(values.kind === undefined ? {} : { kind: kindOf(values.kind) }),
     }
     const page = values.all === true ? await listAllPages(sessions, options) : await sessions.list(options)
+    // A pipe gets whole ids: what reads it may keep them.
+    const isShort = io.stdout.isTerminal && values.full !== true && page.sessions.length > 0
+    const shown = page.sessions.map(({ id }) => id)
+    const names = shortIds(shown, isShort ? await allIds(sessions) : [])
+    const named = (infos: readonly SessionInfo[]): readonly SessionInfo[] =>
+      isShort ? infos.map((info) => ({ ...info, id: names.get(info.id) ?? info.id })) : infos
     return {
       json: { ...page, unreadable: page.unreadable.map(unreadableJson) },
       text: (view) => [
         ...(page.sessions.length === 0
           ? [emptyText(sessions, options)]
-          : sessionLines(page.sessions, columnsFor(page.sessions, options.cwd, view, io.env["HOME"]), view)),
+          : sessionLines(
+              named(page.sessions),
+              columnsFor(named(page.sessions), options.cwd, view, io.env["HOME"]),
+              view,
+            )),
         ...page.unreadable.map(unreadableLine),
-        ...nextPageLine(page.next, values as Filters),
+        ...nextPageLine(page.next, values as Filters, io.program),
       ],
     }
   },
@@ -166,11 +179,15 @@ const TITLE_UNITS = 80
 /** As given on the command line. */
 type Filters = Readonly<Partial<Record<"store" | "cwd" | "kind" | "limit", string>>>
 
-function nextPageLine(next: string | undefined, { store, cwd, kind, limit }: Filters): Line[] {
+function nextPageLine(
+  next: string | undefined,
+  { store, cwd, kind, limit }: Filters,
+  program: string = "sessions",
+): Line[] {
   if (next === undefined) return []
   const given = Object.entries({ store, cwd, kind, limit, cursor: next }).filter(([, value]) => value !== undefined)
   const options = given.map(([name, value]) => `--${name} ${shellWord(value as string)}`)
-  return [styled("dim", `next page: sessions list ${options.join(" ")}`)]
+  return [styled("dim", `next page: ${program} list ${options.join(" ")}`)]
 }
 
 function shellWord(text: string): string {

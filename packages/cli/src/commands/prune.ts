@@ -79,6 +79,6 @@ function linesOf({ removed, skipped }: PrunedSessions, dryRun: boolean): Line[] 
       ],
     ),
     `${verb} ${formatCount(removed.length, "session")} (${formatBytes(sizeOf(removed))}), ${skipped.length} skipped`,
-    ...(removed.some(({ purged }) => !purged) ? ["Some bytes could not be removed; sessions gc tries again."] : []),
+    ...(removed.some(({ purged }) => !purged) ? ["Some bytes could not be removed; gc tries again."] : []),
   ]
 }

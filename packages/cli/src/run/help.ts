@@ -3,15 +3,17 @@ import { COMMON_OPTIONS } from "./args.ts"
 import type { Command, OptionSpecs } from "../command.ts"
 import type { GROUPS } from "../commands/table.ts"
 import { type Line, styled } from "../output/lines.ts"
+import { asStarted } from "../program.ts"
 
 /** Lines of the help are no longer, on any terminal, so that they read the same in a file. */
 const WIDTH = 80
 
-export function overview(groups: typeof GROUPS): Line[] {
+export function overview(groups: typeof GROUPS, program?: string): Line[] {
+  const text = (line: string): string[] => wrapped(asStarted(line, program))
   const names = groups.flatMap(({ commands }) => commands.map(({ name }) => name.length))
   const column = Math.max(...names)
   return [
-    "Usage: sessions COMMAND [--store URL] [--json]",
+    asStarted("Usage: sessions COMMAND [--store URL] [--json]", program),
     ...groups.flatMap(({ title, commands }) => [
       "",
       styled("bold", title),
@@ -26,30 +28,30 @@ export function overview(groups: typeof GROUPS): Line[] {
     ),
     ...wrapped("Exit status: 0 success, 1 failure, damage found or no match, 2 wrong usage, 130 interrupted."),
     "",
-    ...wrapped('Start with "sessions import FILE", "sessions list" or "sessions show @last".'),
-    ...wrapped('"sessions COMMAND --help" explains one command, "sessions completion --help" completion in a shell.'),
+    ...text('Start with "sessions import FILE", "sessions list" or "sessions show @last".'),
+    ...text('"sessions COMMAND --help" explains one command, "sessions completion --help" completion in a shell.'),
   ]
 }
 
-export function commandHelp(command: Command): Line[] {
+export function commandHelp(command: Command, program: string = "sessions"): Line[] {
   const { name, summary, args, options, notes = [], examples } = command
   const usage = [
-    `Usage: sessions ${name}`,
+    `Usage: ${program} ${name}`,
     ...args.map(argumentUsage),
     ...Object.entries(options).map(([key, option]) => `[${optionUsage(key, option)}]`),
   ]
   const rows = optionRows({ ...options, ...COMMON_OPTIONS })
   const column = Math.max(...rows.map(([option]) => option.length))
   return [
-    ...filled(usage, `${" ".repeat("Usage: sessions ".length + name.length)} `),
+    ...filled(usage, " ".repeat((usage[0] ?? "").length + 1)),
     "",
     ...wrapped(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`),
-    ...(notes.length === 0 ? [] : ["", ...wrapped(notes.join(" "))]),
+    ...(notes.length === 0 ? [] : ["", ...wrapped(asStarted(notes.join(" "), program))]),
     "",
     ...rows.flatMap(([option, help]) => row(option, help, column)),
     "",
     styled("bold", "Examples"),
-    ...examples.map((example) => `  sessions ${example}`),
+    ...examples.map((example) => `  ${program} ${example}`),
   ]
 }
 

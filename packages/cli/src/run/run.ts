@@ -11,6 +11,7 @@ import type { Io } from "../io.ts"
 import { type Line, viewOf, writeJson, writeLines } from "../output/lines.ts"
 import { pagerOf } from "../output/pager.ts"
 import { createProgress, NO_PROGRESS } from "../output/progress.ts"
+import { asStarted } from "../program.ts"
 import { resolveSession } from "../store/resolve.ts"
 import { DEFAULT_STORE, openStore, type StoreFactory, STORES } from "../store/open.ts"
 import { suggest } from "./suggest.ts"
@@ -117,12 +118,14 @@ async function runWithoutCommand(argv: readonly string[], io: Io): Promise<numbe
     return 0
   }
   const isRequested = argv.includes("--help") || argv.includes("-h")
-  await writeLines(isRequested ? io.stdout : io.stderr, overview(GROUPS), io.env)
+  await writeLines(isRequested ? io.stdout : io.stderr, overview(GROUPS, io.program), io.env)
   return isRequested ? 0 : EXIT_USAGE
 }
 
 async function printHelp(name: string | undefined, io: Io): Promise<number> {
-  await writeLines(io.stdout, name === undefined ? overview(GROUPS) : commandHelp(findCommand(name)), io.env)
+  const { program } = io
+  const lines = name === undefined ? overview(GROUPS, program) : commandHelp(findCommand(name), program)
+  await writeLines(io.stdout, lines, io.env)
   return 0
 }
 
@@ -145,7 +148,7 @@ function findCommand(name: string): Command {
 
 async function printFailure(thrown: unknown, io: Io): Promise<number> {
   const { exit, message } = toFailure(thrown)
-  const lines = message === undefined ? [] : `sessions: ${message}`.split("\n")
+  const lines = message === undefined ? [] : `sessions: ${asStarted(message, io.program)}`.split("\n")
   if (io.env["SESSIONS_DEBUG"] === "1" && message !== undefined) lines.push(...trace(thrown).split("\n"))
   // If standard error is closed, only the exit status is left.
   await writeLines(io.stderr, lines, io.env).catch(() => undefined)
