@@ -17,6 +17,12 @@ export const crashes = [
   ),
   killing("recall", { test: 6, deep: 200 }, 5, /^killed [1-9]\d* of \d+ processes, lost 0, damaged 0$/m),
   killing(
+    "tool-calls",
+    { test: 1, deep: 400 },
+    8,
+    /^killed [1-9]\d* of \d+ processes, charged twice 0, told wrongly 0, unfinished 0$/m,
+  ),
+  killing(
     "claude-agent",
     { test: 2, deep: 50 },
     5,

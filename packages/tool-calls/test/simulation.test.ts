@@ -9,7 +9,7 @@ vi.mock("../../core/src/storage/clock.ts", async (original) => ({
 }))
 
 /** More of them: `FC_RUNS=2500`. */
-const RUNS = Number(process.env["FC_RUNS"] ?? 25)
+const RUNS = Number(process.env["FC_RUNS"] ?? 8)
 
 test(`killed processes charge each call once, and a charged call is never told as waiting, in ${RUNS} histories`, async () => {
   console.info(`SEED=${seed}`)
@@ -17,6 +17,6 @@ test(`killed processes charge each call once, and a charged call is never told a
 }, 0)
 
 test("whoever says wrongly that a call was not made leaves it to a receiver that knows the key", async () => {
-  for (let run = 0; run < RUNS / 5; run++)
+  for (let run = 0; run < RUNS / 4; run++)
     expect(await simulate(seed + run, { lies: true }), `SEED=${seed + run} FC_RUNS=1`).toEqual([])
 }, 0)
