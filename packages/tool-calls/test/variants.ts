@@ -48,7 +48,7 @@ function withOneNonce(session: Session): Session {
       if (!isStart(entries)) return session.append(entries, o)
       for (const { id, run } of entries as readonly { id: string; run: string }[]) runs.set(id, run)
       return session.append(
-        entries.map((entry) => ({ ...entry, run: "r" }) as NewEntry),
+        entries.map((entry) => ({ ...entry, run: "r" })),
         o,
       )
     },
