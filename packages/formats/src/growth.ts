@@ -120,7 +120,7 @@ export class Growth {
       const known = this.#stored.get(entry.id)
       if (known !== undefined) {
         if (this.#leaf === undefined) this.#continues = true
-        if (this.#isOther(entry, known)) found.add(this.#renamed.get(entry.id) ?? "")
+        if (this.#isOther(entry, known)) found.add(otherId(entry))
         else {
           found.add(entry.id)
           this.#refresh(entry)
@@ -168,10 +168,7 @@ export class Growth {
       waiting = undefined
       const known = this.#stored.get(entry.id)
       if (known === undefined || this.#isOther(entry, known)) {
-        const id =
-          known === undefined
-            ? entry.id
-            : (this.#renamed.get(entry.id) ?? `${entry.id}#${readSource(entry)?.at.join("-") ?? ""}`)
+        const id = known === undefined ? entry.id : otherId(entry)
         if (known !== undefined) renamed.set(entry.id, id)
         if (this.#stored.has(id)) continue
         const parentId = entry.parentId === null ? null : after(entry.parentId)
@@ -349,6 +346,12 @@ function editOf(entry: Entry, parentId: string, sources: ReadonlyMap<string, Sou
     replacement: { content },
     source: completion,
   } as unknown as Entry
+}
+
+/** The id of what an entry has become whose id is taken by what it was. */
+function otherId(entry: Entry): string {
+  const content = entry.type === "custom" ? jsonOf(entry.data).length : entry.type
+  return `${entry.id}#${readSource(entry)?.at.join("-") ?? ""}-${content}`
 }
 
 function replacedId(id: string): string {

@@ -24,7 +24,11 @@ const parent = jsonl(
 )
 const fork: Golden = {
   text: jsonl(
-    line(3, "session_meta", meta("f1", { forked_from_id: "p1", history_base: { thread_id: "p1", end_ordinal_exclusive: 3 } })),
+    line(
+      3,
+      "session_meta",
+      meta("f1", { forked_from_id: "p1", history_base: { thread_id: "p1", end_ordinal_exclusive: 3 } }),
+    ),
     line(4, "response_item", said("in the fork")),
   ),
   beside: { "codex-rollout:p1": parent },
@@ -33,7 +37,9 @@ const fork: Golden = {
 async function textsOf(golden: Golden, format = codex) {
   const imported = await importText(format, golden)
   const { messages, diagnostics } = await imported.session.context()
-  const texts = messages.flatMap(({ message }) => (message.content as readonly { readonly text?: string }[]).map((b) => b.text))
+  const texts = messages.flatMap(({ message }) =>
+    (message.content as readonly { readonly text?: string }[]).map((b) => b.text),
+  )
   return { ...imported, texts, codes: diagnostics.map(({ code }) => code) }
 }
 
@@ -90,15 +96,30 @@ test("a rollout for Codex to resume has no line that Codex refuses, and the expo
   const text = jsonl(
     { timestamp: TIME, ordinal: 0, type: "event_msg", payload: { type: "task_started" } },
     line(1, "session_meta", meta("r1")),
-    { timestamp: 1_788_256_800, ordinal: 2, type: "response_item", payload: { type: "message", role: "user", content: "plain" } },
+    {
+      timestamp: 1_788_256_800,
+      ordinal: 2,
+      type: "response_item",
+      payload: { type: "message", role: "user", content: "plain" },
+    },
     { timestamp: TIME, type: "response_item", payload: answered("no number") },
   )
   const { session } = await textsOf({ text })
   const losses: Loss[] = []
-  const file = await written(codex, session, { id: "01a22103-3904-7da3-9dd9-000000000000", note: (loss) => losses.push(loss) })
-  const records = recordsOf(file) as readonly { type: string; ordinal: number; timestamp: unknown; payload: { content?: unknown } }[]
+  const file = await written(codex, session, {
+    id: "01a22103-3904-7da3-9dd9-000000000000",
+    note: (loss) => losses.push(loss),
+  })
+  const records = recordsOf(file) as readonly {
+    type: string
+    ordinal: number
+    timestamp: unknown
+    payload: { content?: unknown }
+  }[]
   expect(records[0]?.type).toBe("session_meta")
-  expect(records.every(({ ordinal, timestamp }) => Number.isInteger(ordinal) && typeof timestamp === "string")).toBe(true)
+  expect(records.every(({ ordinal, timestamp }) => Number.isInteger(ordinal) && typeof timestamp === "string")).toBe(
+    true,
+  )
   expect(records.map(({ ordinal }) => ordinal)).toEqual(records.map(({ ordinal }) => ordinal).toSorted((a, b) => a - b))
   expect(records[2]?.payload.content).toEqual([{ type: "input_text", text: "plain" }])
   expect(losses.map(({ what }) => what)).toContain("rebuilt")
@@ -114,13 +135,44 @@ test("times in seconds are times of today", async () => {
 })
 
 const strangers: readonly (readonly [name: string, text: string])[] = [
-  ["Qwen Code", jsonl({ uuid: "u", parentUuid: null, sessionId: "s", type: "user", cwd: "/w", message: { role: "user", parts: [{ text: "Q" }] } }, { uuid: "v", sessionId: "s", type: "system", subtype: "ui_telemetry" })],
-  ["stream-json", jsonl({ type: "system", subtype: "init", session_id: "s", uuid: "u", tools: [] }, { type: "assistant", message: { role: "assistant", content: [] }, session_id: "s", uuid: "v" })],
-  ["checkpoint", JSON.stringify([{ role: "user", parts: [{ text: "Q" }] }, { role: "model", parts: [{ text: "A" }] }])],
+  [
+    "Qwen Code",
+    jsonl(
+      {
+        uuid: "u",
+        parentUuid: null,
+        sessionId: "s",
+        type: "user",
+        cwd: "/w",
+        message: { role: "user", parts: [{ text: "Q" }] },
+      },
+      { uuid: "v", sessionId: "s", type: "system", subtype: "ui_telemetry" },
+    ),
+  ],
+  [
+    "stream-json",
+    jsonl(
+      { type: "system", subtype: "init", session_id: "s", uuid: "u", tools: [] },
+      { type: "assistant", message: { role: "assistant", content: [] }, session_id: "s", uuid: "v" },
+    ),
+  ],
+  [
+    "checkpoint",
+    JSON.stringify([
+      { role: "user", parts: [{ text: "Q" }] },
+      { role: "model", parts: [{ text: "A" }] },
+    ]),
+  ],
   ["Kimi", jsonl({ role: "_checkpoint", id: 0 }, { role: "user", content: "Q" })],
-  ["goose", jsonl({ working_dir: "/w", description: "d", message_count: 1 }, { role: "user", created: 1, content: [] })],
+  [
+    "goose",
+    jsonl({ working_dir: "/w", description: "d", message_count: 1 }, { role: "user", created: 1, content: [] }),
+  ],
   ["Cline", JSON.stringify([{ ts: 1_790_000_000_000, type: "say", say: "text", text: "Q" }])],
-  ["UTF-16", new TextDecoder().decode(new Uint8Array(Buffer.from(jsonl({ type: "user", sessionId: "s" }).repeat(3), "utf16le")))],
+  [
+    "UTF-16",
+    new TextDecoder().decode(new Uint8Array(Buffer.from(jsonl({ type: "user", sessionId: "s" }).repeat(3), "utf16le"))),
+  ],
 ]
 
 test.each(strangers)("a file of %s is refused by its name", async (name, text) => {
@@ -129,16 +181,37 @@ test.each(strangers)("a file of %s is refused by its name", async (name, text) =
     yield text
   }
   const refused = importFile(sessions, source, { from: formats })
-  await expect(refused).rejects.toMatchObject({ code: "not_a_session", message: expect.stringContaining(name) as string })
+  await expect(refused).rejects.toMatchObject({
+    code: "not_a_session",
+    message: expect.stringContaining(name) as string,
+  })
 })
 
 test("a file whose messages all come out empty is refused, and says what was looked for", async () => {
-  const text = jsonl({ type: "user", uuid: "u1", parentUuid: null, sessionId: "s1", cwd: "/w", timestamp: TIME, message: { role: "user", content: "" } })
-  await expect(importText(claudeCode, { text })).rejects.toMatchObject({ code: "not_a_session", message: expect.stringContaining("empty") as string })
+  const text = jsonl({
+    type: "user",
+    uuid: "u1",
+    parentUuid: null,
+    sessionId: "s1",
+    cwd: "/w",
+    timestamp: TIME,
+    message: { role: "user", content: "" },
+  })
+  await expect(importText(claudeCode, { text })).rejects.toMatchObject({
+    code: "not_a_session",
+    message: expect.stringContaining("empty") as string,
+  })
 })
 
 test("the folder of a session that was moved is the last one, and a folder of Windows is one folder", async () => {
-  const user = { type: "user", uuid: "u1", parentUuid: null, sessionId: "s1", timestamp: TIME, message: { role: "user", content: "Q" } }
+  const user = {
+    type: "user",
+    uuid: "u1",
+    parentUuid: null,
+    sessionId: "s1",
+    timestamp: TIME,
+    message: { role: "user", content: "Q" },
+  }
   const moved = jsonl({ ...user, cwd: "/work" }, { type: "relocated", relocatedCwd: "/moved", sessionId: "s1" })
   const { session } = await importText(claudeCode, { text: moved })
   expect((await session.info()).cwd).toBe("/moved")
@@ -151,7 +224,10 @@ test("the folder of a session that was moved is the last one, and a folder of Wi
 
 test("text that opencode prints before its document is passed over", async () => {
   const info = { id: "ses_1", projectID: "global", directory: "/work", time: { created: 1_790_000_000_000 } }
-  const message = { info: { id: "msg_1", role: "user", time: { created: 1_790_000_000_000 } }, parts: [{ type: "text", text: "Q", id: "prt_1" }] }
+  const message = {
+    info: { id: "msg_1", role: "user", time: { created: 1_790_000_000_000 } },
+    parts: [{ type: "text", text: "Q", id: "prt_1" }],
+  }
   const text = `Exporting session: ses_1${JSON.stringify({ info, messages: [message] }, null, 2)}`
   expect(opencode.identify(text)).toBe(true)
   expect((await textsOf({ text }, opencode)).texts).toEqual(["Q"])
@@ -159,8 +235,25 @@ test("text that opencode prints before its document is passed over", async () =>
 
 test("a copy of a message that was there is not paid again", async () => {
   const place = { sessionId: "s1", cwd: "/w", timestamp: TIME }
-  const user = (uuid: string, parentUuid: string | null) => ({ ...place, type: "user", uuid, parentUuid, message: { role: "user", content: "Q" } })
-  const answer = (uuid: string, parentUuid: string) => ({ ...place, type: "assistant", uuid, parentUuid, message: { id: "m1", role: "assistant", content: [{ type: "text", text: "A" }], usage: { input_tokens: 10, output_tokens: 5 } } })
+  const user = (uuid: string, parentUuid: string | null) => ({
+    ...place,
+    type: "user",
+    uuid,
+    parentUuid,
+    message: { role: "user", content: "Q" },
+  })
+  const answer = (uuid: string, parentUuid: string) => ({
+    ...place,
+    type: "assistant",
+    uuid,
+    parentUuid,
+    message: {
+      id: "m1",
+      role: "assistant",
+      content: [{ type: "text", text: "A" }],
+      usage: { input_tokens: 10, output_tokens: 5 },
+    },
+  })
   const text = jsonl(user("u1", null), answer("a1", "u1"), user("u2", "a1"), answer("a2", "u1"), user("u3", "a2"))
   const { session } = await importText(claudeCode, { text })
   expect((await session.info()).metrics).toMatchObject({ input: 10, output: 5 })

@@ -47,15 +47,13 @@ export function numberOf(value: unknown): number | undefined {
 
 /**
  * ISO 8601 of a time in milliseconds, or of one in seconds, or the text of one; undefined if it is no time. Texts are returned as they are.
- * A number of less than {@link SECONDS} is in seconds: in milliseconds it would be a time before 1973.
+ * A number from 1e8 to 1e11 is in seconds: in milliseconds it would be of the years 1970 to 1973.
  */
 export function timestampOf(value: unknown): string | undefined {
   if (typeof value === "string") return ISO.test(value) || !Number.isNaN(Date.parse(value)) ? value : undefined
   if (typeof value !== "number" || !(Math.abs(value) <= LAST_DATE)) return undefined
-  return new Date(value > 0 && value < SECONDS ? value * 1000 : value).toISOString()
+  return new Date(value >= 1e8 && value < 1e11 ? value * 1000 : value).toISOString()
 }
-
-const SECONDS = 1e11
 
 /** What agents write; other forms are parsed, which takes ten times as long. */
 const ISO = /^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d(?:\.\d+)?Z$/

@@ -76,6 +76,11 @@ function writableEntry(entry: Entry, edits: ReadonlyMap<string, readonly Content
     return record
   }
   // A model gets what the user wrote in its place. The record has the text that was replaced.
-  const { [sourceField("message")]: _, message, ...place } = entry as Entry & { readonly type: "message" }
-  return { ...place, message: { role: message.role, content } } as Entry
+  const { message } = entry as Entry & { readonly type: "message" }
+  const at = readSource(entry)?.at
+  return {
+    ...entry,
+    message: { role: message.role, content },
+    ...(at === undefined ? {} : { source: { at } }),
+  } as Entry
 }

@@ -214,21 +214,22 @@ class Rollout {
   }
 
   /** Says that a part of the history is not here. */
-  lost(text: string): Entry {
-    return this.#log.add(lostHistory(FORMAT, text), { source: { at: [] } })
+  lost(text: string, at = 0): Entry {
+    return this.#log.add(lostHistory(FORMAT, text), { source: { at: [at] } })
   }
 
   /** An item that stands for the history before it, and that only the provider can read. */
-  *#encrypted({ timestamp }: Fields, items: readonly unknown[]): Generator<Entry, void, undefined> {
+  *#encrypted({ at, value }: JsonLine, items: readonly unknown[]): Generator<Entry, void, undefined> {
     const isEncrypted = items.some((item) => {
       const { type, encrypted_content: content } = fieldsOf(item)
       return COMPACTION_ITEMS.has(type) && typeof content === "string"
     })
     if (!isEncrypted) return
-    const time = timestampOf(timestamp)
+    const time = timestampOf(value["timestamp"])
     const before = time === undefined ? "before this point" : `before ${time}`
     yield this.lost(
       `The history ${before}, ${this.#count} records, is encrypted in what Codex goes on with, and cannot be read by other agents.`,
+      at,
     )
   }
 
@@ -242,7 +243,7 @@ class Rollout {
     if (message?.["role"] !== "assistant") yield* this.#flush()
     if (message === undefined) {
       yield this.#otherItem(line, item)
-      if (line.value["type"] !== "compacted") yield* this.#encrypted(line.value, [item])
+      if (line.value["type"] !== "compacted") yield* this.#encrypted(line, [item])
     } else {
       this.#remember(message)
       yield message["role"] === "assistant" ? this.#assistant(line, message) : this.#message([line], message)
@@ -295,7 +296,7 @@ class Rollout {
     yield this.#add([line], { type: "reset_boundary" })
     for (const item of (items as readonly unknown[]).filter(isObject)) yield* this.#replacement(line, item, summary)
     yield* this.#flush()
-    yield* this.#encrypted(line.value, items)
+    yield* this.#encrypted(line, items)
   }
 
   *#replacement(line: JsonLine, item: Fields, summary: string): Generator<Entry, void, undefined> {

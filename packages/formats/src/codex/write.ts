@@ -208,6 +208,7 @@ class RolloutWriter {
   #restored(entry: Entry, source: Source): readonly Written[] {
     // A file of the current path alone does not have the turns that a rollback takes back.
     if (entry.type === "leaf" && !this.#all) return []
+    if (lostHistoryOf(entry) !== undefined) return []
     const at = source.at[0] ?? APPENDED
     const lines =
       entry.type === "custom" ? [{ at, record: recordOf(entry) }] : recordsOf(source, encode(originalOf(entry)))
