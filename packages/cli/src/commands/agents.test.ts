@@ -273,6 +273,36 @@ test("a session is handed over to Codex below the day on which it began, and fou
   expect(copy.stdout).toContain("imported 1 session; 0 were there already, 0 failed")
 })
 
+test("files of one session are one session, one without a message is left out and named, and a second run is quiet", async () => {
+  const files = createCli({ cwd: home, env: { HOME: home } })
+  const place = { sessionId: uuid(7), isSidechain: false, timestamp: "2026-01-01T00:00:00.000Z" }
+  const said = (id: string, parentUuid: string | null, content: string, cwd: string) => {
+    return { ...place, type: "user", uuid: id, parentUuid, cwd, message: { role: "user", content } }
+  }
+  const write = (folder: string, name: string, text: string) => {
+    const path = join(home, ".claude", "projects", folder)
+    mkdirSync(path, { recursive: true })
+    writeFileSync(join(path, `${name}.jsonl`), text)
+  }
+  write("-one", uuid(7), textOf(said("u1", null, "first", "/one")))
+  write("-two", uuid(7), textOf(said("u1", null, "first", "/one"), said("u2", "u1", "second", "/two")))
+  write("-one", uuid(8), textOf({ type: "queue-operation", operation: "enqueue", sessionId: uuid(8), content: "later" }))
+  const { sessions: found } = (await files.json("discover")) as { sessions: { id?: string }[] }
+  expect(found.filter(({ id }) => id === uuid(7))).toHaveLength(1)
+  const first = await files("import", "--from", "claude-code", "--all")
+  expect(first).toMatchObject({
+    exit: 0,
+    stdout: expect.stringContaining("imported 1 session; 0 were there already, 0 failed, 1 without a message yet\n"),
+  })
+  const again = await files("import", "--from", "claude-code", "--all")
+  expect(again).toMatchObject({
+    exit: 0,
+    stdout: "imported 0 sessions; 1 were there already, 0 failed, 1 without a message yet\n",
+  })
+  const { hits } = (await files.json("grep", "second")) as { hits: object[] }
+  expect(hits).toHaveLength(1)
+})
+
 if (decompress === null)
   console.log("Compressed sessions are left out: this runtime has no zstd that reports a cut file.")
 
