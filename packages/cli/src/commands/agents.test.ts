@@ -286,7 +286,11 @@ test("files of one session are one session, one without a message is left out an
   }
   write("-one", uuid(7), textOf(said("u1", null, "first", "/one")))
   write("-two", uuid(7), textOf(said("u1", null, "first", "/one"), said("u2", "u1", "second", "/two")))
-  write("-one", uuid(8), textOf({ type: "queue-operation", operation: "enqueue", sessionId: uuid(8), content: "later" }))
+  write(
+    "-one",
+    uuid(8),
+    textOf({ type: "queue-operation", operation: "enqueue", sessionId: uuid(8), content: "later" }),
+  )
   const { sessions: found } = (await files.json("discover")) as { sessions: { id?: string }[] }
   expect(found.filter(({ id }) => id === uuid(7))).toHaveLength(1)
   const first = await files("import", "--from", "claude-code", "--all")
@@ -301,6 +305,28 @@ test("files of one session are one session, one without a message is left out an
   })
   const { hits } = (await files.json("grep", "second")) as { hits: object[] }
   expect(hits).toHaveLength(1)
+})
+
+test("a message that was imported while the agent wrote it is found by the words that came later", async () => {
+  const files = createCli({ cwd: home, env: { HOME: home } })
+  const place = { sessionId: uuid(9), isSidechain: false, cwd: "/one", timestamp: "2026-01-01T00:00:00.000Z" }
+  const part = (id: string, parentUuid: string, text: string) => {
+    const message = { id: "m1", role: "assistant", content: [{ type: "text", text }] }
+    return { ...place, type: "assistant", uuid: id, parentUuid, message }
+  }
+  const path = join(home, ".claude", "projects", "-one")
+  const file = join(path, `${uuid(9)}.jsonl`)
+  mkdirSync(path, { recursive: true })
+  const asked = { ...place, type: "user", uuid: "u1", parentUuid: null, message: { role: "user", content: "go" } }
+  writeFileSync(file, textOf(asked, part("a1", "u1", "walrus")))
+  await files("import", file)
+  await files("grep", "walrus")
+  writeFileSync(file, textOf(asked, part("a1", "u1", "walrus"), part("a2", "a1", "narwhal")))
+  await files("import", file)
+  for (const word of ["walrus", "narwhal"]) {
+    const { hits } = (await files.json("grep", word)) as { hits: object[] }
+    expect(hits, word).toMatchObject([{ entryId: "a1", role: "assistant" }])
+  }
 })
 
 if (decompress === null)
