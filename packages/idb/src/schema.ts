@@ -1,7 +1,7 @@
 /** The object stores of the database, their rows, and the upgrades that create them. */
 import type { Seq } from "@sessions/core/storage"
 import type { DBSchema } from "idb"
-import type { Connection, DatabaseOptions, Upgrade } from "./database/connection.ts"
+import type { DatabaseOptions, Upgrade } from "./database/connection.ts"
 import type { DatabaseContext as Context, Reading, Writing } from "./database/transaction.ts"
 
 /** The head of one session: everything that `head` and `list` return. Each append reads, compares and replaces it. */
@@ -50,7 +50,6 @@ export const STORES: readonly StoreName[] = ["heads", "log", "staged", "docs", "
 export type ReadTransaction = Reading<Schema>
 export type WriteTransaction = Writing<Schema>
 export type DatabaseContext = Context<Schema>
-export type DatabaseConnection = Connection<Schema>
 
 /** The database version is the number of upgrades. Append to this list, never change it: existing databases ran these steps. */
 export const UPGRADES: readonly Upgrade<Schema>[] = [

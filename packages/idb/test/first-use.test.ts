@@ -43,6 +43,6 @@ test("if `navigator.storage` refuses, as in a sandboxed frame, nothing is persis
   const before = Object.getOwnPropertyDescriptor(globalThis, "navigator")
   Object.defineProperty(globalThis, "navigator", { value: { storage }, configurable: true, writable: true })
   onTestFinished(() => void Object.defineProperty(globalThis, "navigator", before ?? { value: undefined }))
-  const { persist, persisted, estimate } = createIndexedDbStorage({ database: newDatabase() })
-  expect([await persist(), await persisted(), await estimate()]).toEqual([false, false, undefined])
+  const idb = createIndexedDbStorage({ database: newDatabase() })
+  expect([await idb.persist(), await idb.persisted(), await idb.estimate()]).toEqual([false, false, undefined])
 })

@@ -70,7 +70,7 @@ describe("deleting works on a full site", () => {
     test(`it is ${name}`, async () => {
       const site = await filled()
       loseAnswers(site.database, ["full", "refused"])
-      await remove(site)
+      await expect(remove(site)).resolves.not.toThrow()
     })
 })
 
@@ -89,13 +89,13 @@ test("a write of unknown outcome is `indeterminate` if the site is too full to l
 
 /** How often a database is opened from now on. */
 function countOpenings(): () => number {
-  const { open } = indexedDB
+  const original: unknown = Reflect.get(indexedDB, "open")
   let count = 0
   Object.defineProperty(indexedDB, "open", {
     configurable: true,
-    value: (...args: Parameters<typeof open>) => {
+    value: (...args: unknown[]): unknown => {
       count++
-      return open.apply(indexedDB, args)
+      return Reflect.apply(original as () => unknown, indexedDB, args)
     },
   })
   onTestFinished(() => void Reflect.deleteProperty(indexedDB, "open"))

@@ -34,7 +34,7 @@ test("without Web Crypto an image and a long text stay in their lines, and are r
   const stored = JSON.stringify(messages)
   expect([stored.includes(data), stored.includes(long)]).toEqual([true, true])
   const lines: string[] = []
-  for await (const line of sessions.export("s")) lines.push(String(line))
+  for await (const line of sessions.export("s")) lines.push(line)
   expect(lines.join("").includes("blob:sha256:")).toBe(false)
   expect(await createSessions({ storage: createMemoryStorage() }).import(lines.join(""))).toMatchObject({ lines: 3 })
 })
