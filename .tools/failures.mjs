@@ -10,14 +10,23 @@ const PASSES = ["by itself", "after", "never"]
 const AGAIN = new Set(["unavailable", "indeterminate"])
 const WORDS = /\b(repeat|again|retry|later)\b/i
 
+/** Of a table that a page loads, whose rows leave out what their code says. */
+const PASSES_BY_CODE = { unavailable: "by itself", corrupt: "never", quota: "after", unsupported: "after" }
+
 /** `[package, rows]` for each package that has a table. */
 export async function tables() {
   const found = []
   for (const name of readdirSync(join(root, "packages")).sort()) {
-    const path = join(root, "packages", name, "src", "failures.ts")
-    if (existsSync(path)) found.push([name, (await import(pathToFileURL(path).href)).FAILURES])
+    for (const place of ["failures.ts", "database/failures.ts"]) {
+      const path = join(root, "packages", name, "src", place)
+      if (existsSync(path)) found.push([name, (await import(pathToFileURL(path).href)).FAILURES.map(complete)])
+    }
   }
   return found
+}
+
+function complete({ when, passes, ...row }) {
+  return { ...row, when: when.source ?? when, passes: passes ?? PASSES_BY_CODE[row.code] }
 }
 
 /** What is wrong with a row; undefined if nothing is. */
@@ -34,7 +43,7 @@ export function tableOf(rows) {
   for (const passes of PASSES) {
     for (const row of rows.filter((one) => one.passes === passes)) {
       const said = `${passes === "after" ? "after this" : passes} | \`${row.code}\` | ${row.act.replaceAll("|", "\\|")}`
-      lines.set(said, [...(lines.get(said) ?? []), `\`${row.when}\``])
+      lines.set(said, [...(lines.get(said) ?? []), `\`${row.when.replaceAll("|", "\\|")}\``])
     }
   }
   return [

@@ -87,11 +87,6 @@ test("without IndexedDB, as on a server, opening is `unsupported` and names what
     })
 })
 
-test("`unavailable`, which asks for a repeat, is exactly what passes by itself", () => {
-  for (const { when, code, passes } of FAILURES)
-    expect({ when, isRepeated: code === "unavailable" }).toEqual({ when, isRepeated: passes === "by itself" })
-})
-
 test("the last row takes every error, whatever is thrown", () => {
   for (const thrown of [undefined, "text", new Error("no name of a browser"), new DOMException("", "NewError")])
     expect(toStorageError(thrown, NAME, "read")).toMatchObject({ code: "unavailable" })

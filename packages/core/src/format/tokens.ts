@@ -145,17 +145,17 @@ const COUNTED = 8
 /** Does not allocate: a context is estimated each time it is made. */
 function partsOfText(text: string): number {
   const { length } = text
-  if (length <= COUNTED_WHOLE) return partsBetween(text, 0, length)
+  const last = length - STRETCH - COUNTED
+  if (last < COUNTED_WHOLE) return partsBetween(text, 0, length)
   let parts = 0
   let counted = 0
   let random = 0
-  for (let at = COUNTED_WHOLE; at < length; at += STRETCH) {
-    const from = Math.min(at + Math.floor(random / 256), length)
-    const to = Math.min(from + COUNTED, length)
-    parts += partsBetween(text, from, to)
-    counted += to - from
+  for (let at = COUNTED_WHOLE; at <= last; at += STRETCH) {
+    const from = at + (random >> 8)
+    parts += partsBetween(text, from, from + COUNTED)
+    counted += COUNTED
     // A linear congruential generator of full period, or rows of equal width would be counted at some of their columns only.
-    random = (random * 137 + 4_001) % 8_192
+    random = (random * 137 + 4_001) & 8_191
   }
   return partsBetween(text, 0, COUNTED_WHOLE) + (parts * (length - COUNTED_WHOLE)) / counted
 }

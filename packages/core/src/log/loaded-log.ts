@@ -239,7 +239,7 @@ export function notFound(storage: SessionStorage, id: string): SessionError {
 
 export function tornTail({ torn = 0 }: HeadInfo): Diagnostic[] {
   if (torn === 0) return []
-  const message = `The log ends in ${torn} bytes of a line that was never finished. They are ignored; the next append removes them and keeps a copy.`
+  const message = `The log ends in ${torn} bytes of an unfinished line. They are ignored; the next append moves them aside.`
   return [{ code: "torn_tail", bytes: torn, message }]
 }
 
@@ -247,6 +247,6 @@ export function tornTail({ torn = 0 }: HeadInfo): Diagnostic[] {
 export function incompleteLog({ next }: HeadInfo, { origin }: Header): Diagnostic[] {
   const lines: unknown = origin?.lines
   if (typeof lines !== "number" || next >= lines) return []
-  const message = `The log has ${next} of ${lines} lines: the import, fork or copy that created it was interrupted. Repeat it to complete the log.`
+  const message = `The log has ${next} of ${lines} lines: the import, fork or copy that made it was interrupted. Repeat it.`
   return [{ code: "incomplete", message }]
 }

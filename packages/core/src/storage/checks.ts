@@ -55,7 +55,7 @@ export function checkLines(
       throw invalid(`Line ${index} of the batch is not a string, or is empty.`)
     }
     if (line.includes("\n")) {
-      throw invalid(`Line ${index} of the batch contains a line feed, which separates lines; append two lines instead.`)
+      throw invalid(`Line ${index} of the batch contains a line feed; append two lines instead.`)
     }
     if (!isWellFormed(line)) {
       throw invalid(`Line ${index} of the batch has a lone surrogate, which UTF-8 cannot hold; escape it.`)

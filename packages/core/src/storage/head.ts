@@ -100,7 +100,7 @@ export function rangeIn(range: CheckedRange, stored: Head | undefined): { readon
   return { from: range.from, to: Math.min(range.to, stored?.next ?? 0) }
 }
 
-const OTHER_LINE = "the log ends in another line, as after an older copy was put back; read it again"
+const OTHER_LINE = "the log ends in another line, as an older copy does; read it again"
 
 function differenceOf(stored: Head | undefined, expect: 0 | Head): string | undefined {
   if (stored === undefined) return expect === 0 ? undefined : "there is no such session; expect 0 creates it"

@@ -54,7 +54,7 @@ export function fromUtf8(bytes: Uint8Array, at: string): string {
   try {
     return decoder.decode(bytes)
   } catch (cause) {
-    const message = `The data at ${at} is not UTF-8. It is left unchanged: restore it from a backup, or delete the session.`
+    const message = `The data at ${at} is not UTF-8: restore it from a backup, or delete the session.`
     throw new StorageError("corrupt", message, { at, cause })
   }
 }

@@ -187,7 +187,7 @@ function withSettles(payload: EntryPayload, target: BranchTarget | undefined, st
 
 /** For a target that existed when `branch` was called, and was removed because its append failed. */
 function targetGone(session: string, target: string): SessionError {
-  const message = `There is no entry ${JSON.stringify(target)} in session ${session} any more: its append has failed.`
+  const message = `There is no entry ${JSON.stringify(target)} in session ${session}: its append has failed.`
   return new SessionError("not_found", message, { session })
 }
 

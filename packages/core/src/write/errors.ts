@@ -4,7 +4,7 @@ import type { SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 
 export function idTaken(session: string, entry: string): SessionError {
-  const message = `The id ${JSON.stringify(entry)} is taken: session ${session} has an entry with this id and other content. Use a new id; to repeat an entry, send the same content.`
+  const message = `The id ${JSON.stringify(entry)} is taken: session ${session} has other content under it. Use a new id, or send the same content.`
   return new SessionError("exists", message, { session })
 }
 
@@ -38,12 +38,12 @@ export function changedUnderneath(about: About): SessionError {
 }
 
 export function otherWriter(about: About): SessionError {
-  const message = `Another writer has continued ${about.id}; nothing was written. Read the context again and decide.`
+  const message = `Another writer has continued ${about.id}; nothing was written. Read the context again.`
   return refusal("conflict", about, message)
 }
 
 export function notMovable(session: string, type: string): SessionError {
-  const message = `An entry of type ${type} depends on the entry that it follows, so it cannot be appended with onConflict "rebase".`
+  const message = `An entry of type ${type} depends on its place: it cannot be appended with onConflict "rebase".`
   return new SessionError("invalid", message, { session })
 }
 

@@ -125,7 +125,7 @@ function checkStores<S extends DBSchema>(db: IDBDatabase, { description, stores 
   db.close()
   throw new StorageError(
     "corrupt",
-    `The database of ${description} belongs to another program or is damaged: it has no ${missing.join(", ")}. Give \`database\` another name, or delete the database.`,
+    `The database of ${description} is of another program, or damaged: it has no ${missing.join(", ")}. Give \`database\` another name, or delete it.`,
     { storage: description },
   )
 }

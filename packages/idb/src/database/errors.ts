@@ -53,7 +53,7 @@ export function timeout(message: string): DOMException {
 export function corrupt(what: string, location: { readonly session?: string; readonly at: string }): StorageError {
   return new StorageError(
     "corrupt",
-    `${what}: something else wrote to this database. Nothing was changed: export what can still be read, then delete it.`,
+    `${what}: another program wrote to this database. Export what can still be read, then delete it.`,
     location,
   )
 }

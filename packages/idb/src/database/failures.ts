@@ -6,9 +6,8 @@ export interface Failure {
   readonly when: RegExp
   /** Only an error of opening the database. */
   readonly opening?: true
+  /** `unavailable` passes by itself, `corrupt` never, and the others after the act. */
   readonly code: StorageErrorCode
-  /** Whether the same call succeeds later: without an act, after the act, or never. */
-  readonly passes: "by itself" | "after" | "never"
   /** What has happened, and what helps. `{instead}` is what works without IndexedDB. */
   readonly act: string
 }
@@ -18,33 +17,28 @@ export const FAILURES: readonly Failure[] = [
     // Chromium, on a full disk: the browser closes its database, and some versions do not open it again before they are restarted.
     when: /NO_SPACE|full disk|disk full/,
     code: "quota",
-    passes: "after",
     act: "the disk is full; free space on the disk, then restart the browser, at last clear this site's data",
   },
   {
     when: /^QuotaExceededError/,
     code: "quota",
-    passes: "after",
-    act: "this site's share is used up; delete sessions or free space on the disk, then repeat the call",
+    act: "this site's share is used up; delete sessions or free space, then repeat the call",
   },
   {
     // Chromium: a file of a large value is missing or cannot be decoded.
     when: /^(NotReadable|Data)Error/,
     code: "corrupt",
-    passes: "never",
     act: "the browser has lost a part of this database; export what can still be read, then delete it",
   },
   {
     when: /^TimeoutError/,
     code: "unavailable",
-    passes: "by itself",
-    act: "another tab keeps it busy; close this site's other tabs, then repeat the call",
+    act: "close this site's other tabs, then repeat the call",
   },
   {
     when: /^VersionError/,
     opening: true,
     code: "unsupported",
-    passes: "after",
     act: "a newer version of this program created the database; reload the page to get that version",
   },
   {
@@ -52,13 +46,11 @@ export const FAILURES: readonly Failure[] = [
     when: /^(Security|NotAllowed|InvalidState|Reference|Type)Error|denied permission/,
     opening: true,
     code: "unsupported",
-    passes: "after",
-    act: "the browser stores nothing for this page; allow its site data (cookies), open it outside of a sandboxed or third-party frame, or use {instead}",
+    act: "the browser stores nothing for this page; allow its site data (cookies), open it outside of a frame, or use {instead}",
   },
   {
     when: /^/,
     code: "unavailable",
-    passes: "by itself",
     act: "the browser gives no reason; repeat the call, then free space on the disk, restart the browser, at last clear this site's data",
   },
 ]

@@ -77,7 +77,7 @@ export function checkSettings(layer: CompactionSettings = {}): void {
   for (const exclusive of EXCLUSIVE) {
     const both = exclusive.filter((key) => layer[key] !== undefined)
     if (both.length < 2) continue
-    const message = `${both.join(" and ")} exclude each other: set only one of ${exclusive.join(", ")} in the same options.`
+    const message = `${both.join(" and ")} exclude each other: set only one of ${exclusive.join(", ")}.`
     throw new SessionError("invalid", message)
   }
 }
