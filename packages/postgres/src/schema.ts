@@ -110,7 +110,7 @@ async function versionOf(connection: Connection, { schema, prefix, meta }: Table
   const sql = `SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = $1 AND c.relname = $2`
   if ((await connection.query(sql, [schema, `${prefix}meta`])).length === 0) return 0
-  const [stored] = await connection.query<{ version: number }>(`SELECT version FROM ${meta}`)
+  const [stored] = await connection.query<{ version: number | bigint }>(`SELECT version FROM ${meta}`)
   return Number(stored?.version ?? 0)
 }
 

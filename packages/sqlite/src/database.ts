@@ -173,7 +173,7 @@ function syncLog(path: string): void {
   ] as const) {
     let fd: number
     try {
-      fd = openSync(name as string, flags as string)
+      fd = openSync(name, flags)
     } catch (error) {
       if ((error as { code?: unknown }).code === "ENOENT") return
       throw error

@@ -276,7 +276,7 @@ withSession("parsers of the application for the types of its pool change nothing
   const parsers: Record<number, (text: string) => unknown> = { 17: (text) => text.slice(2), 20: BigInt, 23: BigInt }
   const getTypeParser = (oid: number): ((text: string) => unknown) => parsers[oid] ?? ((text) => text)
   for (const options of [undefined, "-c bytea_output=escape"]) {
-    const storage = o.open({ types: { getTypeParser } as never, ...(options !== undefined && { options }) })
+    const storage = o.open({ types: { getTypeParser }, ...(options !== undefined && { options }) })
     const head = await storage.head("a")
     await storage.append("a", ["more"], { expect: { next: head?.next ?? 0, log: head?.log ?? "" }, info: "told" })
     assert.equal((await storage.head("a"))?.info?.text, "told")
