@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util"
 import type { Command, OptionSpecs } from "../command.ts"
 import { UsageError } from "../errors.ts"
-import { suggest } from "./suggest.ts"
+import { suggest } from "../suggest.ts"
 
 /** The options of every command. */
 export const COMMON_OPTIONS: OptionSpecs = {

@@ -14,7 +14,7 @@ import { createProgress, NO_PROGRESS } from "../output/progress.ts"
 import { asStarted } from "../program.ts"
 import { resolveSession } from "../store/resolve.ts"
 import { DEFAULT_STORE, openStore, type StoreFactory, STORES } from "../store/open.ts"
-import { suggest } from "./suggest.ts"
+import { suggest } from "../suggest.ts"
 import { CLI_VERSION } from "../version.ts"
 
 /** Runs `argv`, given without the program's name, and resolves to the exit status. Never rejects. */

@@ -3,7 +3,7 @@ import { isAbsolute, posix, resolve, win32 } from "node:path"
 import { hasCode, type Sessions } from "@sessions/core"
 import { checkSessionId, isSessionId } from "@sessions/core/storage"
 import { CommandError, UsageError } from "../errors.ts"
-import { suggest } from "../run/suggest.ts"
+import { suggest } from "../suggest.ts"
 
 const LAST = "@last"
 
