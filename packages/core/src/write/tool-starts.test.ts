@@ -60,8 +60,10 @@ test("a start is looked for back to its target, however far that is, and no furt
   // A clock that is far ahead does not hide it.
   const session = await createSessions({ storage, now: () => Date.now() + 40 * 86_400_000 }).open("s")
   lines = 0
-  expect(await codeOf(session.append(start("2")))).toBe("exists")
-  expect((await session.append(start("1"))).ids).toEqual(["a.0.1"])
+  // One that the log does not have: the search ends at its target.
+  await session.append({ ...start("1"), id: "a.0.2", attempt: 2 } as NewEntry)
   expect(lines).toBeGreaterThan(400)
   expect(lines).toBeLessThan(800)
+  expect(await codeOf(session.append(start("2")))).toBe("exists")
+  expect((await session.append(start("1"))).ids).toEqual(["a.0.1"])
 })
