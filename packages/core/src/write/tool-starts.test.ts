@@ -61,7 +61,7 @@ test("a start is looked for back to its target, however far that is, and no furt
   const session = await createSessions({ storage, now: () => Date.now() + 40 * 86_400_000 }).open("s")
   lines = 0
   // One that the log does not have: the search ends at its target.
-  await session.append({ ...start("1"), id: "a.0.2", attempt: 2 } as NewEntry)
+  await session.append({ ...start("1"), id: "a.0.2", attempt: 2 })
   expect(lines).toBeGreaterThan(400)
   expect(lines).toBeLessThan(800)
   expect(await codeOf(session.append(start("2")))).toBe("exists")
