@@ -1,7 +1,6 @@
 /** The table of what the errors of browsers mean. */
 import { describe, expect, test } from "vitest"
 import { toStorageError } from "../src/database/errors.ts"
-import { FAILURES } from "../src/database/failures.ts"
 
 const NAME = { description: "indexeddb:name", instead: "the fallback" }
 
