@@ -86,7 +86,9 @@ const attempts = (): readonly Attempt[] => [
   { path: "/storage/sessions/%252e%252e%252fbob%252fsecret/lines", answer: [400] },
   { path: "/storage/sessions/..%c0%afbob/lines", answer: [400] },
   { path: "/storage/sessions/secret%00/lines", answer: [400] },
-  { path: "/storage/sessions/bob:secret/lines", answer: [400] },
+  // An id, of no session of this principal.
+  { path: "/storage/sessions/bob:secret/lines", answer: [200, NO_LINES] },
+  { path: "/storage/sessions/:bob/lines", answer: [400] },
   { path: "//bob/storage/sessions/secret/lines", answer: [404] },
   { path: "http://bob/storage/sessions/secret/lines", answer: [200, NO_LINES] },
   {
