@@ -1,0 +1,32 @@
+/** Files for other agents do not hold what is known of tool calls, and say so. */
+import { expect, test } from "vitest"
+import type { Loss } from "../src/base/format.ts"
+import { writers } from "../src/index.ts"
+import { written } from "./laws.ts"
+import { sessionOf } from "./random-session.ts"
+
+test.each(writers.map((writer) => [writer.format, writer] as const))(
+  "%s: the records of tool calls are named as a loss, and not in the file",
+  async (_, writer) => {
+    const session = await sessionOf([{ op: "call", text: "x", isError: false }])
+    const start = { targetId: "a", callId: "c", call: 0, toolName: "t", attempt: 1, key: "the key", run: "r" }
+    await session.append([
+      { type: "message", message: { role: "user", content: "q" } },
+      { type: "tool_policy", never: ["t"], safe: [] },
+      {
+        type: "message",
+        id: "a",
+        message: { role: "assistant", content: [{ type: "toolCall", id: "c", name: "t", arguments: {} }] },
+      },
+      { type: "tool_start", id: "a.0.1", ...start },
+      { type: "message", message: { role: "toolResult", toolCallId: "c", toolName: "t", content: "ok" } },
+      { type: "message", message: { role: "assistant", content: "Done." } },
+    ])
+    const losses: Loss[] = []
+    const text = await written(writer, session, { note: (loss) => losses.push(loss) })
+    expect(text).not.toContain("the key")
+    expect(
+      losses.some(({ what, count }) => what === (writer.format === "pi" ? "annotations" : "tool_calls") && count === 2),
+    ).toBe(true)
+  },
+)
