@@ -1,7 +1,7 @@
 /** Rows of an older state are put back in one transaction. */
 import { createIndexedDbStorage } from "@sessions/idb"
 import { openDB } from "idb"
-import { test } from "vitest"
+import { expect, test } from "vitest"
 import { checkRestores, type Restorable } from "../../core/test/restores.ts"
 import { useIndexedDbInMemory } from "./in-memory.ts"
 
@@ -41,5 +41,5 @@ function makeStore(): Restorable {
 }
 
 test("after a restore no line is behind one that its writer has not seen, and every lost entry is named", async () => {
-  await checkRestores(makeStore, 1_000)
+  expect(await checkRestores(makeStore, 1_000)).toBe(1_000)
 })

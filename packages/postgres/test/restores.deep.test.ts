@@ -1,7 +1,7 @@
 /** Rows of an older state are put back, as after a failover to a standby that had lost appends. PGlite is PostgreSQL in this process. */
 import { PGlite } from "@electric-sql/pglite"
 import { createPostgresStorage } from "@sessions/postgres"
-import { afterAll, test } from "vitest"
+import { afterAll, expect, test } from "vitest"
 import { checkRestores, type Restorable } from "../../core/test/restores.ts"
 
 let database: PGlite | undefined
@@ -36,5 +36,6 @@ async function makeStore(): Promise<Restorable> {
 
 test("after a restore no line is behind one that its writer has not seen, and every lost entry is named", async () => {
   // A round takes seconds here.
-  await checkRestores(makeStore, Number(process.env["ROUNDS"] ?? 20))
+  const rounds = Number(process.env["ROUNDS"] ?? 20)
+  expect(await checkRestores(makeStore, rounds)).toBe(rounds)
 })

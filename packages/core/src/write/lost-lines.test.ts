@@ -118,7 +118,11 @@ test("what the log has in another place is not lost, and what is lost can be app
   await other.append(user("b", "b"))
   const error = await failed(one.append(user("d", "d")))
   expect(lostIds(error)).toEqual(["c"])
-  const again = (error.lost ?? []).map(({ parentId: _, seq: __, ...entry }) => entry) as unknown as NewEntry[]
+  const again = (error.lost ?? []).map((entry) => ({
+    ...entry,
+    parentId: undefined,
+    seq: undefined,
+  })) as unknown as NewEntry[]
   await one.append([...again, user("d", "d")])
   expect(await storedIds(location)).toEqual(["a", "x0", "b", "c", "d"])
 })
