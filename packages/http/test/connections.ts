@@ -15,7 +15,7 @@ type Open = Map<SessionStorage, Connection>
 export function fetchOn(connection: Connection, open: Open): (url: string, init: RequestInit) => Promise<Response> {
   return (url, init) => {
     const { fault } = connection
-    if (fault === undefined || init.method !== "POST" || !url.endsWith("/lines")) return fetch(url, init)
+    if (fault === undefined || init.method !== "POST" || !/\/lines(\?|$)/.test(url)) return fetch(url, init)
     for (const other of open.values()) other.fault = undefined
     return fault(() => fetch(url, init))
   }

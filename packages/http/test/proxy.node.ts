@@ -39,7 +39,7 @@ void test(`two clients write for ${SECONDS} s through a proxy that cuts, delays,
     ),
   )
   const targetOf = (path: string): string =>
-    (path.endsWith("/lines") && dice.next() < 0.5 ? urls[1] : urls[0]) as string
+    (/\/lines(\?|$)/.test(path) && dice.next() < 0.5 ? urls[1] : urls[0]) as string
   const proxy = await startFaultProxy(
     targetOf,
     () => dice.next(),

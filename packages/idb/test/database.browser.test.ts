@@ -98,7 +98,7 @@ test("a tab that keeps an older version open makes an upgrade `unavailable`, and
   })
   const error = await rejection(connection.get())
   expect(error).toMatchObject({ code: "unavailable" })
-  expect(error.message).toContain("close or reload")
+  expect(error.message).toContain("close this site's other tabs")
   blocking.close()
   await expect.poll(() => connection.get().then(({ version }) => version, codeOf)).toBe(UPGRADES.length + 1)
   await connection.close()
@@ -112,7 +112,7 @@ test("an opening behind a deletion that waits for another tab is `unavailable` i
   for (let n = 0; n < 2; n++) {
     const error = await rejection(connection.get())
     expect(error).toMatchObject({ code: "unavailable", storage: `indexeddb:${database}` })
-    expect(error.message).toContain("close or reload this site's other tabs")
+    expect(error.message).toContain("close this site's other tabs")
   }
   await connection.close()
   const closed = connection.get()

@@ -49,7 +49,7 @@ test("sessions on a server are copied there, listed, verified, exported, merged 
   expect((await cli("list", "--store", url)).stdout).toMatch(/^ID .*\na /)
   expect((await cli("verify", "--all", "--store", url)).stdout).toMatch(/1 session, 0 damaged\n$/)
   expect((await cli("export", "a", "--store", url)).stdout).toBe(original)
-  expect((await cli("grep", "no-such-word", "--no-index", "--store", url)).exit).toBe(0)
+  expect((await cli("grep", "no-such-word", "--no-index", "--store", url)).exit).toBe(1)
 
   await cli("rename", "a", "on the server", "--store", url)
   const merged = await cli("merge", "--all", "--with", url)
