@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { changesOf } from "./changed-units.ts"
 import type { Entry } from "../format/entry.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { buildSessionContext } from "./build.ts"
@@ -211,5 +212,5 @@ function logOf(records: readonly object[]): { readonly log: EntryLog; readonly s
 function rulerOf(records: readonly object[], o: Parameters<typeof measure>[3] = {}): Ruler {
   const { log } = logOf(records)
   const selection = selectContext(log, records.length) as Selection
-  return measure(log, selection, { messages: renderMessages(selection.entries).messages }, o)
+  return measure(log, selection, { messages: renderMessages(selection.entries).messages }, { changesOf, ...o })
 }
