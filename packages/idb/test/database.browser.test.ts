@@ -40,7 +40,7 @@ test("if the browser stores nothing for the page, `unsupported` says what to all
   try {
     const error = await rejection(open(database).append("a", ["{}"], { expect: 0 }))
     expect(error).toMatchObject({ code: "unsupported" })
-    expect(error.message).toContain("allow this site to store data")
+    expect(error.message).toContain("allow its site data")
   } finally {
     restore()
   }

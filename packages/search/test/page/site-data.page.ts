@@ -10,10 +10,10 @@ const engine = (process.env["ENGINE"] ?? "chromium") as Engine
 
 /** What the sentences name that works all the same. */
 const INSTEAD: Readonly<Record<string, RegExp>> = {
-  storage: /allow this site to store data.*@sessions\/memory/,
-  session: /allow this site to store data.*@sessions\/memory/,
-  search: /allow this site to store data.*createMemoryIndex/,
-  history: /allow this site to store data.*createMemoryHistory/,
+  storage: /allow its site data.*@sessions\/memory/,
+  session: /allow its site data.*@sessions\/memory/,
+  search: /allow its site data.*createMemoryIndex/,
+  history: /allow its site data.*createMemoryHistory/,
 }
 
 function assertUnsupported(outcomes: Outcomes): void {
