@@ -32,7 +32,7 @@ export const openingMutants: readonly Mutant[] = [
   mutant(
     "cannot be disposed of twice",
     ids(
-      "OPEN 04 05 07, CREATE 04, APPEND 05 13, CAS 06 07 08, READ 10 11 12 24, LIST 08, DELETE 01 02 04 05 09 10 11 17, DOCS 03 06, BLOBS 04 08, WATCH 01 05, REPLACE 01 04 05 07 09 10",
+      "OPEN 04 05 07, CREATE 04, APPEND 05 13, CAS 06 07 08 10, READ 10 11 12 24, LIST 08, DELETE 01 02 04 05 09 10 11 17, DOCS 03 06, BLOBS 04 08, WATCH 01 05, REPLACE 01 04 05 07 09 10",
     ),
     (real, location) => ({
       async [Symbol.asyncDispose]() {

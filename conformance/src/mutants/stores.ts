@@ -4,7 +4,7 @@ import { collect, perLocation, purging } from "./sound-subjects.ts"
 import { ids, type Mutant, mutant } from "./mutant.ts"
 
 export const storesMutants: readonly Mutant[] = [
-  mutant("keeps the documents of a deleted session", ["DELETE-02", "DELETE-06", "DELETE-07"], (real) => ({
+  mutant("keeps the documents of a deleted session", ["DELETE-02", "DELETE-06", "DELETE-07", "CREATE-08"], (real) => ({
     async delete(session, o) {
       const kept: [string, Doc | undefined][] = []
       for (const key of isSessionId(session) ? await collect(real.docs.list(`sessions/${session}/`)) : []) {

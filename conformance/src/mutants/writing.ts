@@ -8,7 +8,7 @@ const deletedOf = perLocation(() => new Map<string, string[]>())
 export const writingMutants: readonly Mutant[] = [
   mutant(
     "ignores expect",
-    ids("OPEN 08, CREATE 02 04, APPEND 09 10, CAS 01 02 03 04 05 06 07 08, DELETE 04 05 09 17, REPLACE 04"),
+    ids("OPEN 08, CREATE 02 04, APPEND 09 10, CAS 01 02 03 04 05 06 07 08 09 10, DELETE 04 05 09 17, REPLACE 04"),
     (real) => ({
       async append(session, lines, o) {
         for (;;) {
@@ -22,19 +22,23 @@ export const writingMutants: readonly Mutant[] = [
       },
     }),
   ),
-  mutant("checks, then writes", ["CREATE-04", "APPEND-09", "CAS-06", "CAS-08", "REPLACE-10", "DELETE-17"], (real) => ({
-    async append(session, lines, o) {
-      const head = await current(real, session)
-      const same =
-        head === 0 || o.expect === 0 ? head === o.expect : head.next === o.expect.next && head.log === o.expect.log
-      await new Promise((resolve) => setTimeout(resolve, 1))
-      return real.append(session, lines, same ? { ...o, expect: await current(real, session) } : o)
-    },
-  })),
+  mutant(
+    "checks, then writes",
+    ["CREATE-04", "APPEND-09", "CAS-06", "CAS-08", "REPLACE-10", "DELETE-17", "CAS-09", "CAS-10"],
+    (real) => ({
+      async append(session, lines, o) {
+        const head = await current(real, session)
+        const same =
+          head === 0 || o.expect === 0 ? head === o.expect : head.next === o.expect.next && head.log === o.expect.log
+        await new Promise((resolve) => setTimeout(resolve, 1))
+        return real.append(session, lines, same ? { ...o, expect: await current(real, session) } : o)
+      },
+    }),
+  ),
   mutant(
     "acknowledges before it commits",
     ids(
-      "OPEN 04 06 08, CREATE 05, APPEND 01 02 04 06 07 09 10 11 12 13 14 15, CAS 01 02 03 04 05 06 07 08, HEAD 02 05 06, READ 02 03 08 16 19 21, DELETE 04 05 17, SYNC 01, WATCH 01 02 03, REPLACE 01 03 04 10",
+      "OPEN 04 06 08, CREATE 05, APPEND 01 02 04 06 07 09 10 11 12 13 14 15, CAS 01 02 03 04 05 06 07 08 09 10, HEAD 02 05 06, READ 02 03 08 16 19 21, DELETE 04 05 17, SYNC 01, WATCH 01 02 03, REPLACE 01 03 04 10",
     ),
     (real) => {
       let commit = async (): Promise<unknown> => undefined
@@ -57,7 +61,7 @@ export const writingMutants: readonly Mutant[] = [
   mutant(
     "drops the last line of a batch",
     ids(
-      "OPEN 04 05, CREATE 01 02 03 04 06, APPEND 01 02 03 05 06 07 08 09 10 14 15, CAS 01 02 03 05 06 07, HEAD 02 03 05 06, READ 01 02 03 07 08 09 10 13 16 17 18 19 21 22 24, LIST 08, DELETE 01 05 10 11 12 16 17, SYNC 01, WATCH 02 03, REPLACE 03 06 07 10 11",
+      "OPEN 04 05, CREATE 01 02 03 04 06, APPEND 01 02 03 05 06 07 08 09 10 14 15, CAS 01 02 03 05 06 07 09 10, HEAD 02 03 05 06, READ 01 02 03 07 08 09 10 13 16 17 18 19 21 22 24, LIST 08, DELETE 01 05 10 11 12 16 17, SYNC 01, WATCH 02 03, REPLACE 03 06 07 10 11",
     ),
     (real) => ({
       append: (session, lines, o) => real.append(session, lines.length > 1 ? lines.slice(0, -1) : lines, o),
@@ -65,7 +69,7 @@ export const writingMutants: readonly Mutant[] = [
   ),
   mutant(
     "accepts a head of a deleted and recreated log",
-    ["OPEN-08", "APPEND-09", "CAS-02", "CAS-05", "DELETE-05", "REPLACE-04"],
+    ["OPEN-08", "APPEND-09", "CAS-02", "CAS-05", "DELETE-05", "REPLACE-04", "CAS-09", "CAS-10"],
     (real) => ({
       async append(session, lines, o) {
         const head = await current(real, session)
@@ -99,7 +103,7 @@ export const writingMutants: readonly Mutant[] = [
         real.append(session, o.expect === 0 ? [...(deleted.get(session) ?? []), ...lines] : lines, o),
     }
   }),
-  mutant("compares no mark", ["CAS-09", "CAS-10"], (real) => ({
+  mutant("compares no mark", ["CAS-09", "CAS-10", "APPEND-09"], (real) => ({
     append: (session, lines, o) =>
       real.append(session, lines, o.expect === 0 ? o : { ...o, expect: { next: o.expect.next, log: o.expect.log } }),
   })),
@@ -114,7 +118,7 @@ export const writingMutants: readonly Mutant[] = [
       },
     }
   }),
-  mutant("takes the mark of a batch from its first line", ["CAS-09"], (real) => {
+  mutant("takes the mark of a batch from its first line", ["CAS-09", "APPEND-09"], (real) => {
     const marks = new Map<string, readonly [right: number, wrong: number]>()
     return {
       async append(session, lines, o) {
@@ -149,23 +153,19 @@ export const writingMutants: readonly Mutant[] = [
     append: (session, lines, o) =>
       real.append(typeof session === "string" ? session.replaceAll(/\W/g, "0") || "0" : "0", lines, o),
   })),
-  mutant(
-    "merges ids that differ in case only",
-    ["CREATE-06", "CREATE-07", "CREATE-08", "DELETE-08", "DOCS-09"],
-    (real) => ({
-      append: (session, lines, o) => real.append(lower(session), lines, o),
-      head: (session, o) => real.head(lower(session), o),
-      read: (session, range, o) => real.read(lower(session), range, o),
-      delete: (session, o) => real.delete(lower(session), o),
-    }),
-  ),
-  mutant("writes `_` for what its names cannot hold", ["CREATE-06", "CREATE-08"], (real) => ({
+  mutant("merges ids that differ in case only", ["CREATE-06", "CREATE-07", "DELETE-08", "DOCS-09"], (real) => ({
+    append: (session, lines, o) => real.append(lower(session), lines, o),
+    head: (session, o) => real.head(lower(session), o),
+    read: (session, range, o) => real.read(lower(session), range, o),
+    delete: (session, o) => real.delete(lower(session), o),
+  })),
+  mutant("writes `_` for what its names cannot hold", ["CREATE-06", "CREATE-08", "CREATE-05"], (real) => ({
     append: (session, lines, o) => real.append(named(session), lines, o),
     head: (session, o) => real.head(named(session), o),
     read: (session, range, o) => real.read(named(session), range, o),
     delete: (session, o) => real.delete(named(session), o),
   })),
-  mutant("takes an `@` in a key of a document for the end of the id", ["CREATE-08"], (real) => ({
+  mutant("takes an `@` in a key of a document for the end of the id", ["CREATE-08", "CREATE-05"], (real) => ({
     docs: {
       ...real.docs,
       get: (key, o) => real.docs.get(cut(key), o),
@@ -174,7 +174,19 @@ export const writingMutants: readonly Mutant[] = [
   })),
   mutant(
     "refuses everything after a conflict",
-    ["APPEND-10", "APPEND-15", "CAS-01", "CAS-06", "CAS-07", "CAS-08", "DELETE-05", "DELETE-09", "DELETE-17"],
+    [
+      "APPEND-10",
+      "APPEND-15",
+      "CAS-01",
+      "CAS-06",
+      "CAS-07",
+      "CAS-08",
+      "DELETE-05",
+      "DELETE-09",
+      "DELETE-17",
+      "CAS-09",
+      "CAS-10",
+    ],
     (real) => {
       let latched: unknown
       return {
