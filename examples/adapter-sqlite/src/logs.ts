@@ -23,7 +23,9 @@ const READ = "SELECT seq, line FROM lines WHERE log = ? AND seq >= ? AND seq < ?
 /** Removes from the WAL what was deleted. Busy: a reader needs the old pages. */
 const CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)"
 
-export function createLogs(db: Database): Pick<StorageAdapter, "append" | "head" | "read" | "list" | "delete"> {
+export function createLogs(
+  db: Database,
+): Pick<StorageAdapter, "append" | "head" | "read" | "list" | "delete" | "sweep"> {
   const head = (session: string) => db.read((driver) => headOf(driver, session))
   return {
     head,
@@ -58,10 +60,17 @@ export function createLogs(db: Database): Pick<StorageAdapter, "append" | "head"
         deleteDocsOf(driver, session)
         return { bytes: head?.bytes ?? 0, parts: head ? 1 : 0 }
       })
-      const [row] = await db.read((driver) => driver.prepare<{ busy: number }>(CHECKPOINT).all())
-      return { ...deleted, purged: row?.busy === 0 }
+      return { ...deleted, purged: await emptyWal(db) }
     },
+
+    sweep: async ({ dryRun }) => ({ removed: 0, bytes: 0, left: dryRun === true || (await emptyWal(db)) ? 0 : 1 }),
   }
+}
+
+/** Whether nothing that was deleted, also no blob, is left in the WAL. */
+async function emptyWal(db: Database): Promise<boolean> {
+  const [row] = await db.read((driver) => driver.prepare<{ busy: number }>(CHECKPOINT).all())
+  return row?.busy === 0
 }
 
 function headOf(driver: Driver, session: string): HeadInfo | undefined {
