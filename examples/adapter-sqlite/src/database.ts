@@ -25,12 +25,8 @@ export interface Database {
 }
 
 export function createDatabase(open: () => Promise<Driver>): Database {
-  const connection = connectOnce({ open, setUp: (driver) => driver.exec(SETUP), close: (driver) => driver.close() })
-  return {
-    read: async (work) => work(await connection.get()),
-    write: async (work) => inTransaction(await connection.get(), work),
-    close: connection.close,
-  }
+  const { get, close } = connectOnce({ open, setUp: (driver) => driver.exec(SETUP), close: (driver) => driver.close() })
+  return { close, read: async (work) => work(await get()), write: async (work) => inTransaction(await get(), work) }
 }
 
 export function toError(cause: unknown, { doing }: Call): StorageError {

@@ -24,16 +24,12 @@ export function createDocs(db: Database): DocumentAdapter {
   }
 }
 
-export function deleteDocsOf(driver: Driver, session: string): void {
-  driver.prepare("DELETE FROM docs WHERE key BETWEEN ? AND ?").run(...keyRange(`sessions/${session}/`))
-}
-
 function textOf(driver: Driver, key: string): string | undefined {
   const rows = driver.prepare<{ text: Uint8Array }>("SELECT text FROM docs WHERE key = ?").all(key)
   return rows[0] && fromUtf8(rows[0].text, key)
 }
 
 /** The bounds of all keys with a prefix; keys are ASCII. */
-function keyRange(prefix: string): [string, string] {
+export function keyRange(prefix: string): [string, string] {
   return [prefix, `${prefix}\u{10ffff}`]
 }

@@ -12,7 +12,7 @@ import {
   windowStart,
 } from "@sessions/core/storage"
 import type { Database } from "./database.ts"
-import { deleteDocsOf } from "./docs.ts"
+import { keyRange } from "./docs.ts"
 import type { Driver } from "./driver.ts"
 
 type Row = { readonly id: string; readonly head: string }
@@ -20,12 +20,11 @@ const toHead = (json: string): HeadInfo => JSON.parse(json) as HeadInfo
 
 const LIST = "SELECT id, head FROM sessions WHERE id > ? ORDER BY id LIMIT ?"
 const READ = "SELECT seq, line FROM lines WHERE log = ? AND seq >= ? AND seq < ? ORDER BY seq"
-/** Removes from the WAL what was deleted. Busy: a reader needs the old pages. */
 const CHECKPOINT = "PRAGMA wal_checkpoint(TRUNCATE)"
 
-export function createLogs(
-  db: Database,
-): Pick<StorageAdapter, "append" | "head" | "read" | "list" | "delete" | "sweep"> {
+type Logs = Pick<StorageAdapter, "append" | "head" | "read" | "list" | "delete" | "sweep">
+
+export function createLogs(db: Database): Logs {
   const head = (session: string) => db.read((driver) => headOf(driver, session))
   return {
     head,
@@ -33,11 +32,10 @@ export function createLogs(
     append: (session, lines, o) =>
       db.write((driver) => {
         const after = headAfter(headOf(driver, session), lines, o)
-        const { next, log } = after
         driver.prepare("INSERT OR REPLACE INTO sessions VALUES (?, ?)").run(session, JSON.stringify(after))
         const insert = driver.prepare("INSERT INTO lines VALUES (?, ?, ?)")
-        for (const [i, line] of lines.entries()) insert.run(log, next - lines.length + i, toUtf8(line))
-        return { next, log }
+        for (const [i, line] of lines.entries()) insert.run(after.log, after.next - lines.length + i, toUtf8(line))
+        return after
       }),
 
     // A log is deleted with all its lines at once, and its name is never used again.
@@ -57,7 +55,7 @@ export function createLogs(
         const head = headOf(driver, session)
         driver.prepare("DELETE FROM lines WHERE log = ?").run(head?.log ?? null)
         driver.prepare("DELETE FROM sessions WHERE id = ?").run(session)
-        deleteDocsOf(driver, session)
+        driver.prepare("DELETE FROM docs WHERE key BETWEEN ? AND ?").run(...keyRange(`sessions/${session}/`))
         return { bytes: head?.bytes ?? 0, parts: head ? 1 : 0 }
       })
       return { ...deleted, purged: await emptyWal(db) }
@@ -67,7 +65,7 @@ export function createLogs(
   }
 }
 
-/** Whether nothing that was deleted, also no blob, is left in the WAL. */
+/** Removes from the WAL what was deleted, also blobs. False: it is busy, because a reader needs the old pages. */
 async function emptyWal(db: Database): Promise<boolean> {
   const [row] = await db.read((driver) => driver.prepare<{ busy: number }>(CHECKPOINT).all())
   return row?.busy === 0

@@ -142,6 +142,27 @@ test("an unknown record whose text was edited is in no written file with its old
   for (const writer of writers) expect(await written(writer, session), writer.format).not.toContain("secret")
 })
 
+test("an edit of an unknown record on another branch, or a deleted one, is in no written file", async () => {
+  const text = jsonl(
+    user("u1", null, "go"),
+    attachment("x1", "u1", { type: "new", words: "a word" }),
+    assistant("a1", "x1", "done"),
+  )
+  const imported = await importText(claudeCode, { text })
+  await imported.session.edit("x1", { content: [{ type: "text", text: "elsewhere" }] })
+  await imported.session.branch("x1")
+  const other = await importText(claudeCode, { text })
+  const { ids } = await other.session.edit("x1", { content: [{ type: "text", text: "elsewhere" }] })
+  await other.session.tombstone(ids[0] as string)
+  for (const { session } of [imported, other])
+    for (const writer of writers) {
+      const file = await written(writer, session, { branches: "path" })
+      expect(file, writer.format).not.toContain("elsewhere")
+      const { messages } = await session.context()
+      expect(JSON.stringify(messages)).not.toContain("elsewhere")
+    }
+})
+
 test("a web search of Codex is content that no model of ours gets: it is shown", async () => {
   const line = (type: string, payload: object) => ({ timestamp: place.timestamp, type, payload })
   const text = jsonl(

@@ -6,7 +6,7 @@ import type { ContentBlock, Entry } from "@sessions/core"
 import { completedBy, isReplacement, readSource, REFERENCES, type Source, sourceField, sourcesBy } from "./codec.ts"
 import type { SessionToWrite } from "./format.ts"
 import { unknownRecordOf } from "./record-types.ts"
-import { isObject } from "./values.ts"
+import { indexLog } from "./written-path.ts"
 
 const unknown = new WeakSet<Entry>()
 
@@ -15,10 +15,10 @@ export function isUnknownRecord(entry: Entry): boolean {
   return unknown.has(entry)
 }
 
-/** Reads an imported session once, for the edits of its entries. */
+/** Reads an imported session once, and a second time if it has edits. */
 export async function writable(session: SessionToWrite): Promise<SessionToWrite> {
   if (session.header.origin === undefined) return session
-  const edits = new Map<string, readonly ContentBlock[]>()
+  let isEdited = false
   const whole = new Map<string, Entry>()
   const replaced = new Set<string>()
   const ids = new Map<string, string>()
@@ -30,10 +30,9 @@ export async function writable(session: SessionToWrite): Promise<SessionToWrite>
     const original = readSource(entry)?.id
     if (original !== undefined) ids.set(entry.id, original)
     if (isReplacement(entry)) replaced.add((entry as Entry & { readonly type: "tombstone" }).targetId)
-    if (entry.type !== "context_edit" || readSource(entry) !== undefined) continue
-    const { targetId, replacement } = entry
-    if (isObject(replacement) && Array.isArray(replacement.content)) edits.set(targetId, replacement.content)
+    isEdited ||= entry.type === "context_edit" && readSource(entry) === undefined
   }
+  const index = isEdited ? await indexLog(session) : undefined
   return {
     header: session.header,
     async *entries() {
@@ -47,7 +46,9 @@ export async function writable(session: SessionToWrite): Promise<SessionToWrite>
         else if (completedBy(entry) !== undefined) yield withoutEffect(entry)
         else {
           const source = sources.get(id)
-          yield writableEntry(source === undefined ? entry : { ...entry, [sourceField(entry.type)]: source }, edits)
+          const edit = index?.editOf(entry.seq)
+          const edited = edit?.isImported === true ? undefined : edit?.content
+          yield writableEntry(source === undefined ? entry : { ...entry, [sourceField(entry.type)]: source }, edited)
         }
       }
     },
@@ -67,11 +68,11 @@ function withoutEffect(entry: Entry): Entry {
   return { ...entry, targetId: "", replacement: undefined, source: { at: [] } } as unknown as Entry
 }
 
-function writableEntry(entry: Entry, edits: ReadonlyMap<string, readonly ContentBlock[]>): Entry {
+/** `content`: of the edit of the entry that is in force on the current path. */
+function writableEntry(entry: Entry, content: readonly ContentBlock[] | null | undefined): Entry {
   const record = unknownRecordOf(entry)
   if (record === undefined) return entry
-  const content = edits.get(entry.id)
-  if (content === undefined) {
+  if (content === undefined || content === null) {
     unknown.add(record)
     return record
   }

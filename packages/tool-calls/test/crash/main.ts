@@ -26,6 +26,8 @@ if (!Number.isSafeInteger(rounds) || rounds < 1 || !Number.isSafeInteger(seed)) 
 
 /** About as many as the calls of a turn have; in some rounds a process ends by itself. */
 const STEPS = 22
+/** As many as a process that runs all the calls has at least. The first one of all dies within them, so that no run is without a crash. */
+const SURE_STEPS = 8
 
 if (values.child !== undefined) await runChild(JSON.parse(values.child) as Plan)
 else await runRounds()
@@ -41,9 +43,9 @@ async function runRounds(): Promise<void> {
     fs.mkdirSync(place)
     const common = { place, kind: round % 2 === 0 ? "files" : "sqlite", isAlone: false } as const
     await begin(common)
-    const dies = (): number => random.below(STEPS)
+    const dies = (most = STEPS): number => random.below(most)
     const phases: readonly (readonly Plan[])[] = [
-      [{ ...common, runs: true, killAt: dies() }],
+      [{ ...common, runs: true, killAt: dies(round === 0 ? SURE_STEPS : STEPS) }],
       [false, random.chance(0.5)].map((runs) => ({ ...common, runs, killAt: dies() })),
       [{ ...common, runs: false, isAlone: true, killAt: dies() }],
       [{ ...common, runs: false, isAlone: true, killAt: -1 }],
