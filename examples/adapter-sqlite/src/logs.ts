@@ -35,7 +35,7 @@ export function createLogs(db: Database): Logs {
         driver.prepare("INSERT OR REPLACE INTO sessions VALUES (?, ?)").run(session, JSON.stringify(after))
         const insert = driver.prepare("INSERT INTO lines VALUES (?, ?, ?)")
         for (const [i, line] of lines.entries()) insert.run(after.log, after.next - lines.length + i, toUtf8(line))
-        return after
+        return { next: after.next, log: after.log }
       }),
 
     // A log is deleted with all its lines at once, and its name is never used again.
