@@ -4,5 +4,5 @@ import { registerSchedules } from "@sessions/conformance/network"
 import { test } from "vitest"
 import { FEW, onNetwork } from "./network.ts"
 
-register(test, onNetwork(FEW), { only: ["network"], sizes: { race: 4 } })
-registerSchedules(test, onNetwork(FEW), { runs: 3 })
+register(test.concurrent, onNetwork(FEW), { only: ["network"], sizes: { race: 4 } })
+registerSchedules(test.concurrent, onNetwork(FEW), { runs: 3 })
