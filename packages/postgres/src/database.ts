@@ -14,7 +14,7 @@ import {
   type PostgresConnection,
   type PostgresPool,
 } from "./client.ts"
-import { isMisplaced, NotSent, outcomeOf, TimedOut, Unconfirmed, UnknownOutcome } from "./errors.ts"
+import { Ended, isMisplaced, isUnused, NotSent, outcomeOf, TimedOut, Unconfirmed, UnknownOutcome } from "./errors.ts"
 import { PGLITE_OPTIONS, TYPES } from "./types.ts"
 
 export interface Connection {
@@ -224,8 +224,8 @@ function usePool(pool: PostgresPool, awaitsStandby: boolean, timeout: number): U
         throw new Unconfirmed("the standby has not confirmed the commit")
       return result
     } catch (error) {
-      broken &&= outcomeOf(error) === "unknown" || error instanceof NotSent
-      throw error
+      broken &&= outcomeOf(error) === "unknown" || error instanceof NotSent || isUnused(error)
+      throw isUnused(error) ? new Ended(error) : error
     } finally {
       connection.release(broken)
     }

@@ -26,18 +26,26 @@ export class NotSent extends Error {
   }
 }
 
+/** The connection that the pool gave had ended. Nothing was sent, and the pool makes another one. */
+export class Ended extends NotSent {
+  constructor(cause: unknown) {
+    super(cause)
+    this.message = `a connection of the pool has ended (${this.message})`
+  }
+}
+
 /**
  * What is known of a statement that failed. `refused`: it had no effect and never will. `again`: the same, and it may succeed at once
- * (serialization failure, deadlock). `unknown`: the connection is not usable any more, and nobody knows whether it was committed.
+ * (serialization failure, deadlock, another connection). `unknown`: the connection is not usable any more, and nobody knows whether it was committed.
  */
 export type Outcome = "refused" | "again" | "unknown"
 
 export function outcomeOf(error: unknown): Outcome {
+  if (error instanceof Ended) return "again"
   if (error instanceof NotSent || error instanceof StorageError) return "refused"
   if (error instanceof UnknownOutcome || error instanceof Unconfirmed) return "unknown"
-  const { code, severity, file, message } = error as ServerError
-  // The driver refuses to use such a client and sends nothing.
-  if (typeof message === "string" && message.endsWith("is not queryable")) return "refused"
+  if (isUnused(error)) return "refused"
+  const { code, severity, file } = error as ServerError
   // Only an error of the server has an SQLSTATE; those of sockets have codes such as ECONNRESET.
   if (typeof code !== "string" || !/^[0-9A-Z]{5}$/.test(code) || severity === undefined) return "unknown"
   // A session that ends may have been at its commit. Errors that write-ahead logging reports end the whole server.
@@ -45,6 +53,12 @@ export function outcomeOf(error: unknown): Outcome {
   // Connection and transaction resolution, operator intervention except a cancelled query, and errors inside the server.
   if (/^(08|40003|57P|58|XX0)/.test(code)) return "unknown"
   return code === "40001" || code === "40P01" ? "again" : "refused"
+}
+
+/** Whether the driver has refused to use a client that has ended: it sends nothing. */
+export function isUnused(error: unknown): boolean {
+  const { message } = error as ServerError
+  return typeof message === "string" && message.endsWith("is not queryable")
 }
 
 interface ServerError {

@@ -7,6 +7,7 @@ import {
 } from "@sessions/postgres"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { createDatabase } from "../src/database.ts"
+import { toError } from "../src/errors.ts"
 import { FAILURES, failureOf } from "../src/failures.ts"
 import { TYPES } from "../src/types.ts"
 
@@ -44,6 +45,30 @@ test("a pool or a client that has ended is `closed`", async () => {
   await expect(createPostgresStorage({ client: pool }).head("a")).rejects.toMatchObject({ code: "closed" })
   const client = { query: () => Promise.reject(new Error("Client was closed and is not queryable")) }
   await expect(createPostgresStorage({ client }).head("a")).rejects.toMatchObject({ code: "closed" })
+})
+
+test("a connection of a pool that has ended is not used again, and the statement goes to another one", async () => {
+  const released: unknown[] = []
+  const connections = [
+    () => Promise.reject(new Error("Client has encountered a connection error and is not queryable")),
+    () => Promise.resolve({ rows: [{ n: 1 }] }),
+  ].map((query): PooledConnection => ({ query, release: (...of) => void released.push(...of), on: () => undefined }))
+  const db = createDatabase(
+    poolOf(() => Promise.resolve(connections.shift() as PooledConnection)),
+    false,
+  )
+  expect(await db.query("SELECT 1")).toEqual([{ n: 1 }])
+  expect(released).toEqual([true, false])
+})
+
+test("a pool whose connections end each time is `unavailable`, not `closed`", async () => {
+  const query = () => Promise.reject(new Error("Client has encountered a connection error and is not queryable"))
+  const db = createDatabase(
+    poolOf(() => Promise.resolve({ query, release: () => undefined, on: () => undefined })),
+    false,
+  )
+  const failure: unknown = await db.transaction((tx) => tx.query("SELECT 1")).catch((error: unknown) => error)
+  expect(toError(failure, { doing: "read" })).toMatchObject({ code: "unavailable" })
 })
 
 test("the wait for a connection has a limit, and a connection that comes later goes back", async () => {

@@ -33,13 +33,17 @@ export function estimateMessages(messages: readonly Message[], count: TokenCount
  * as JSON. A file counts as its path, because that is what is sent of it.
  */
 export function estimateMessage(message: Message): number {
+  const { content = NO_BLOCKS } = message
   // `toModelMessages` makes the text of executions and summaries from these fields.
-  const { command, code, output, summaryText } = message as Readonly<Record<string, unknown>>
   let parts = 0
-  for (const text of [command, code, output, summaryText]) if (typeof text === "string") parts += partsOfText(text)
-  for (const block of message.content ?? []) parts += partsOfBlock(block)
+  for (let at = 0; at < TEXT_FIELDS.length; at++) parts += partsOfText(textOf(message[TEXT_FIELDS[at] as string]))
+  for (let at = 0; at < content.length; at++) parts += partsOfBlock(content[at] as ContentBlock)
   return Math.ceil(parts / PARTS)
 }
+
+/** Loops over these by index: a first context in a process runs interpreted, where each step of an iterator is an allocation. */
+const TEXT_FIELDS = ["command", "code", "output", "summaryText"]
+const NO_BLOCKS: readonly ContentBlock[] = []
 
 /** Texts are counted in these parts of a token. */
 const PARTS = 16

@@ -7,7 +7,7 @@ import type { NewEntry } from "../format/new-entry.ts"
 import type { InfoProjection } from "../info/projection.ts"
 import type { LoadedLog, LogStore } from "../log/loaded-log.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
-import type { Head, SessionStorage } from "../storage/contract.ts"
+import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import type { SessionState } from "../write/session-state.ts"
 import type { AppendOptions, AppendResult } from "../write/types.ts"
 import type { Emitter } from "./events.ts"
@@ -78,6 +78,8 @@ export interface CompactionProgress {
   running: boolean
   /** In a row. */
   failures: number
+  /** Where the log ended when an automatic one failed, which may have been paid. The log says nothing of those. */
+  failedAt?: Seq | undefined
   /** The model whose window is not known, once it was reported. */
   unknownModel?: string | undefined
   /** The rule that kept everything, once it was reported. */

@@ -115,6 +115,20 @@ test("what was done is read from the log: another process asks for no summary th
   expect(paid).toBe(3)
 })
 
+test("an automatic compaction that has failed since the last answer is one of the three", async () => {
+  let paid = 0
+  const summarize = async (): Promise<string> => {
+    paid++
+    throw new Error("the summarizer is down")
+  }
+  const { session } = await startCompacting({ compaction: { summarize, contextWindow: 20_000, thresholdTokens: 3_000, keepRecentTokens: 100 } })
+  await session.append([...TALK, ...TALK, user("and now?")])
+  expect(await session.autoCompact()).toBeUndefined()
+  expect(paid).toBe(1)
+  expect((await session.makeRoom({ error: TOO_LONG })).step).toBe("cut")
+  expect(paid).toBe(3)
+})
+
 test("without a summarizer messages are only cut and left out, and the end comes behind the last of these steps", async () => {
   const { session } = await startCompacting()
   await session.append([...TALK, user("and now?")])

@@ -55,7 +55,7 @@ export async function makeRoom(
   let isLeast = false
   const isEnough = (): boolean => isWithin(now.room.load, now.room.limits) && (refusal === undefined || step !== "none")
   while (!isEnough()) {
-    const past = sinceAnswer(live, now.selection)
+    const past = sinceAnswer(live, now.selection, live.compaction.failedAt)
     const free = planResults(now.room) ?? planImages(now.room, false)
     const isAllowed =
       (past.summaries < SUMMARIES || past.isNew) && !isHopeless(past, now.sent.messages, resolved.countTokens)

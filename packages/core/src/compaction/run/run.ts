@@ -105,6 +105,7 @@ async function attempt<T extends CompactionResult | undefined>(
   } catch (error) {
     const kind = kindOf(error)
     if (kind === "failed") compaction.failures++
+    if (kind === "failed" && reason === "threshold") compaction.failedAt = live.state.log.end
     const { failures } = compaction
     const breakerOpen = failures >= settings.maxFailures
     if (reason !== "threshold" || isNews(live, error))

@@ -7,6 +7,7 @@ import { isObject } from "../../format/shape.ts"
 import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 import { parentOf } from "../../log/path.ts"
 import type { ReadableSession } from "../../session/live.ts"
+import type { Seq } from "../../storage/contract.ts"
 import { protectedOf, SHORTEST_CUT } from "./room-steps.ts"
 
 export interface SinceAnswer {
@@ -20,7 +21,8 @@ export interface SinceAnswer {
   readonly cut: number | undefined
 }
 
-export function sinceAnswer({ state }: ReadableSession, selection: Selection): SinceAnswer {
+/** `failedAt`: the end of the log when an automatic compaction failed in this process. */
+export function sinceAnswer({ state }: ReadableSession, selection: Selection, failedAt: Seq = -1): SinceAnswer {
   const { log, leafId } = state
   const first = selection.entries.reduce((least, { seq }) => Math.min(least, seq), log.end)
   const model = selection.state.models["default"]?.model
@@ -31,9 +33,15 @@ export function sinceAnswer({ state }: ReadableSession, selection: Selection): S
   let cuts: readonly { readonly units: number; readonly upTo: unknown }[] = []
   const compactions = new Set<unknown>()
   let hasMessage = false
+  /** Whether the entry may be behind the failed one. */
+  let isBehind = true
   for (let seq = log.find(leafId ?? "") ?? -1; seq >= first; seq = parentOf(log, seq)) {
     const entry = log.at(seq)
     const type = entry?.type
+    if (isBehind && seq < failedAt) {
+      isBehind = false
+      if (isSame) summaries++
+    }
     if (type === "message") {
       if (isAnswer(entry?.["message"])) break
       isNew ||= summaries === 0
