@@ -5,8 +5,8 @@ import { connectHttpStorage } from "@sessions/http/client"
 import { inject, test } from "vitest"
 
 const url = inject("httpStorage")
-/** Milliseconds. Requests without an answer are many; the others take some, on a busy machine some hundred. */
-const TIMEOUT = 500
+/** Milliseconds. Requests without an answer are many; the others take some, in Firefox on a busy machine more than 500. */
+const TIMEOUT = 3_000
 
 const inPage: Subject<string> = {
   name: "http in a page",
