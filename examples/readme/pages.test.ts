@@ -33,13 +33,17 @@ const PAGES = [
 ]
 /** Blocks that need a server: the tests of `@sessions/s3` run them. */
 const ELSEWHERE = /from "@aws-sdk\/client-s3"/
+/** Bun has `test` of this module in `bun test` alone. */
+const OF_NODE = /from "node:test"/
 
-const blocks = PAGES.flatMap((path) => {
+const found = PAGES.flatMap((path) => {
   const text = readFileSync(new URL(`../../${path}`, import.meta.url), "utf8")
   return [...text.matchAll(/^```ts\n([^]*?)^```$/gm)]
     .map(({ 1: code = "", index }) => ({ place: `${path}:${text.slice(0, index).split("\n").length}`, code }))
     .filter(({ code }) => !ELSEWHERE.test(code))
 })
+const left = "Bun" in globalThis ? found.filter(({ code }) => OF_NODE.test(code)) : []
+const blocks = found.filter((block) => !left.includes(block))
 const RUN_BLOCKS = fileURLToPath(new URL("run-blocks.ts", import.meta.url))
 const { folder, remove } = newFolder()
 afterAll(remove)
@@ -63,6 +67,8 @@ function runAll(): readonly { readonly printed: readonly string[]; readonly erro
   if (status !== 0) throw new Error(`${stdout}\n${stderr}`)
   return JSON.parse(stdout)
 }
+
+for (const { place } of left) test.skip(`${place} needs a test runner of Node, which Bun has in \`bun test\` alone`)
 
 test.each(blocks.map((block, index) => ({ ...block, index })))(
   "$place runs and prints its comments",

@@ -102,8 +102,18 @@ export async function readJson<T>(request: Request, schema: z.ZodType<T>, limit:
   return checked("the body", value, schema)
 }
 
-/** The query of the URL, as the schema reads it; 400 if it does not. A name twice, and one that the schema does not have, is 400. */
+/**
+ * As much as a server of Node takes of a request's head. Node 26 reads a query in time that grows with the square of its length if its names
+ * have other characters than ASCII: 1.5 s for 400 KB.
+ */
+const MAX_QUERY = 16_384
+
+/**
+ * The query of the URL, as the schema reads it; 400 if it does not. A name twice, one that the schema does not have, and a query longer than
+ * 16,384 characters is 400.
+ */
 export function readQuery<T>(url: URL, schema: z.ZodType<T>): T {
+  if (url.search.length > MAX_QUERY) throw invalid(`The query has more than ${MAX_QUERY} characters.`)
   const query = new Map<string, string>()
   for (const [name, value] of url.searchParams) {
     if (query.has(name)) throw invalid(`The query has "${name}" twice.`)

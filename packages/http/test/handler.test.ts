@@ -157,6 +157,12 @@ test("a query with an unknown name, a name twice or a wrong value is 400", async
     expect([wrong, (await call(open(), `/sessions?${wrong}`)).status]).toEqual([wrong, 400])
 })
 
+test("a query of more than 16,384 characters is 400 before it is read, since reading it may take longer than in proportion", async () => {
+  const { status, body } = await call(open(), `/sessions?${"&é".repeat(8_000)}`)
+  expect(status).toBe(400)
+  expect(body).toMatchObject({ error: { message: "The query has more than 16384 characters." } })
+})
+
 test("pages of the named origins may call, others may not, and every answer varies by origin", async () => {
   const handler = open({ cors: { origins: ["https://app.test"], credentials: true, headers: ["X-Tenant"] } })
   const ask = async (origin: string, method = "GET"): Promise<Response> =>

@@ -38,6 +38,7 @@ const SESSION_API: Readonly<Record<string, Shape>> = {
   "a filter of many keys": (n) => list(`metadata=${encodeURIComponent(`{${times(n / 10, (at) => `"k${at}":1`)}}`)}`),
   "a query of many names": (n) => list(times(n / 8, (at) => `k${at}=1`, "&")),
   "a query with one name again": (n) => list(times(n / 4, () => "a=1", "&")),
+  "names that are not ASCII": (n) => list("&é".repeat(n / 2)),
   "a long prefix": (n) => list(`idPrefix=${"a".repeat(n)}`),
   "a cursor of slashes": (n) => list(`cursor=${"/".repeat(n)}`),
   "a path of slashes": (n) => ({ method: "GET", path: `/sessions${"/".repeat(n)}` }),
