@@ -1,4 +1,5 @@
 /** Cases of `delete`. */
+import { type Head, lineMark } from "@sessions/core/storage"
 import { check, equal, equalLines, rejects } from "../helpers/assert.ts"
 import { type Case, casesOf } from "../case/case.ts"
 import { bigLines, create, expectGone, expectLog, line, linesTo } from "../helpers/lines.ts"
@@ -303,6 +304,25 @@ export const deletes: readonly Case[] = casesOf("delete", [
         if (appended?.status === "fulfilled") await expectLog(b, session, linesTo(3), "after the refused delete")
         else await expectGone(a, session, "after the delete")
       }
+    },
+  },
+  {
+    n: 19,
+    clause: "delete.expect",
+    title:
+      "a delete with the mark of another line is `conflict` and deletes nothing; with that of the last line it deletes",
+    needs: needs.deleteIf,
+    async run({ storage }) {
+      const { next, log } = await storage.append("a", [line(1)], { expect: await create(storage, "a", [line(0)]) })
+      const expect = (last: string): Head => ({ next, log, mark: lineMark(last) })
+      await rejects("conflict", "a delete with the mark of another line", () =>
+        storage.delete("a", { expect: expect(line(0)) }),
+      )
+      equal(
+        (await storage.delete("a", { expect: expect(line(1)) })).parts > 0,
+        true,
+        "whether the delete removed the log",
+      )
     },
   },
   {

@@ -132,10 +132,14 @@ export const writingMutants: readonly Mutant[] = [
       },
     }
   }),
-  mutant("deletes whatever the head is", ["DELETE-16", "DELETE-17"], (real) => ({
+  mutant("deletes whatever the head is", ["DELETE-16", "DELETE-17", "DELETE-19"], (real) => ({
     delete: (session, { signal } = {}) => real.delete(session, signal === undefined ? {} : { signal }),
   })),
-  mutant("compares the head, then deletes", ["DELETE-17"], (real) => ({
+  mutant("deletes whatever the mark is", ["DELETE-19"], (real) => ({
+    delete: (session, { expect, ...o } = {}) =>
+      real.delete(session, expect === undefined ? o : { ...o, expect: { next: expect.next, log: expect.log } }),
+  })),
+  mutant("compares the head, then deletes", ["DELETE-17", "DELETE-19"], (real) => ({
     async delete(session, { expect, ...o } = {}) {
       const head = expect && (await current(real, session))
       const same = head === undefined || (head !== 0 && head.next === expect?.next && head.log === expect.log)

@@ -2,20 +2,15 @@
 import { checkExpect, type Deleted, type Head, type StorageAdapter } from "@sessions/core/storage"
 import type { Connection, Database } from "./database.ts"
 import { settle, UnknownOutcome } from "./errors.ts"
+import { COLUMNS, headOf, type SessionRow } from "./heads.ts"
 import type { Tables } from "./schema.ts"
-
-export interface Deletion {
-  readonly log: string
-  readonly bytes: string | number | bigint
-  readonly next: string | number | bigint
-}
 
 /**
  * One transaction: a single statement would not see, and so leave behind, the lines of an append that was committed while it waited
  * for the row of the session.
  */
 export function createDelete(db: Database, { session, batch, doc }: Tables): StorageAdapter["delete"] {
-  const lock = `SELECT log, bytes, next FROM ${session} WHERE id = $1 FOR UPDATE`
+  const lock = `SELECT ${COLUMNS} FROM ${session} WHERE id = $1 FOR UPDATE`
   const removeSession = `DELETE FROM ${session} WHERE id = $1`
   const removeLines = `DELETE FROM ${batch} WHERE log = $1`
   const removeDocs = `DELETE FROM ${doc} WHERE session = $1`
@@ -25,11 +20,11 @@ export function createDelete(db: Database, { session, batch, doc }: Tables): Sto
     id: string,
     log: string | undefined,
     expect?: Head,
-  ): Promise<Deletion | undefined> {
-    const [found] = await tx.query<Deletion>(lock, [id])
+  ): Promise<SessionRow | undefined> {
+    const [found] = await tx.query<SessionRow>(lock, [id])
     // A repeat must not remove a session that was created since.
     if (log !== undefined && found?.log !== log) return undefined
-    if (expect !== undefined) checkExpect(found && { next: Number(found.next), log: found.log }, expect)
+    if (expect !== undefined) checkExpect(found && headOf(found), expect)
     if (found !== undefined) {
       await tx.query(removeLines, [found.log])
       await tx.query(removeSession, [id])
@@ -39,8 +34,8 @@ export function createDelete(db: Database, { session, batch, doc }: Tables): Sto
   }
 
   return async (id, { expect }): Promise<Deleted> => {
-    let seen: Deletion | undefined
-    const attempt = (log?: string): Promise<Deletion | undefined> =>
+    let seen: SessionRow | undefined
+    const attempt = (log?: string): Promise<SessionRow | undefined> =>
       db.transaction(async (tx) => {
         const found = await remove(tx, id, log, expect)
         seen ??= found

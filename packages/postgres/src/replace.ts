@@ -26,7 +26,6 @@ export function createReplace(db: Database, tables: Tables, head: ReadHead): Non
   const { session, batch } = tables
   const one = insertSql(tables, "(SELECT $4::text, $5::bigint) AS head (log, seq)", false)
   const several = insertSql(tables, "(SELECT $6::text, $7::bigint) AS head (log, seq)", true)
-  const compare = `SELECT 1 FROM ${session} WHERE id = $1 AND log = $2 AND next = $3::bigint FOR UPDATE`
   const swap = `UPDATE ${session} SET log = $2, next = $3::bigint, bytes = $4::bigint,
       updated_at = greatest(updated_at, ${NOW}), info = NULL, info_next = NULL, mark = NULL WHERE id = $1`
   const removeLines = `DELETE FROM ${batch} WHERE log = $1`
@@ -41,11 +40,8 @@ export function createReplace(db: Database, tables: Tables, head: ReadHead): Non
     const bytes = steps.reduce((sum, step) => sum + step.body.length, 0)
     let sent = false
     const write = db.transaction(async (tx) => {
-      const [found] = await tx.query(compare, [id, expect.log, expect.next])
-      if (found === undefined) {
-        checkExpect(await head(id, tx), expect)
-        throw new StorageError("conflict", "Nothing was written: the session was changed meanwhile; read it again.")
-      }
+      await tx.query(locked, [id])
+      checkExpect(await head(id, tx), expect)
       // While the session still has this log: row level security may tell by it whose lines they are.
       await tx.query(removeLines, [expect.log])
       await tx.query(swap, [id, log, next, bytes])

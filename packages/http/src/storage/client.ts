@@ -186,7 +186,11 @@ function create(
 
     delete: (session, { expect }) =>
       send(
-        { method: "DELETE", path: `/sessions/${session}`, query: { next: expect?.next, log: expect?.log } },
+        {
+          method: "DELETE",
+          path: `/sessions/${session}`,
+          query: { next: expect?.next, log: expect?.log, mark: expect?.mark },
+        },
         json<Deleted>(({ bytes, parts, purged }) => isCount(bytes) && isCount(parts) && typeof purged === "boolean"),
       ),
 

@@ -201,9 +201,10 @@ function list<P>({ storage, url, onError }: StorageCall<P>): Promise<Response> {
 async function deleteSession<P>(
   { storage, id, quota }: StorageCall<P>,
   session: string,
-  { next, log }: { readonly [Field in keyof Head]?: Head[Field] | undefined },
+  { next, log, mark }: { readonly [Field in keyof Head]?: Head[Field] | undefined },
 ): Promise<Response> {
-  const expect = next === undefined || log === undefined ? {} : { expect: { next, log } }
+  const isAny = next === undefined || log === undefined
+  const expect = isAny ? {} : { expect: { next, log, ...(mark !== undefined && { mark }) } }
   const { bytes, parts, purged } = await repeatsOf(storage).once(id && `delete ${session} ${id}`, () =>
     storage.delete(session, expect),
   )

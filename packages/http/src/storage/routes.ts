@@ -41,7 +41,7 @@ export const capabilities = z.object({
 
 export const listQuery = z.strictObject({ after: text.optional(), limit: whole.optional() })
 export const deleteQuery = z
-  .strictObject({ next: positive.optional(), log: text.optional() })
+  .strictObject({ next: positive.optional(), log: text.optional(), mark: whole.optional() })
   .refine((query) => (query.next === undefined) === (query.log === undefined), "`next` and `log` come together")
 export const sweepQuery = z.strictObject({ dryRun: z.literal("true").optional() })
 export const headQuery = z.strictObject({ first: z.literal("true").optional() })
