@@ -313,13 +313,13 @@ export const deletes: readonly Case[] = casesOf("delete", [
       "a delete with the mark of another line is `conflict` and deletes nothing; with that of the last line it deletes",
     needs: needs.deleteIf,
     async run({ storage }) {
-      const { next, log } = await storage.append("a", [line(1)], { expect: await create(storage, "a", [line(0)]) })
+      const { next, log } = await create(storage, "a", [line(0)])
       const expect = (last: string): Head => ({ next, log, mark: lineMark(last) })
       await rejects("conflict", "a delete with the mark of another line", () =>
-        storage.delete("a", { expect: expect(line(0)) }),
+        storage.delete("a", { expect: expect(line(1)) }),
       )
       equal(
-        (await storage.delete("a", { expect: expect(line(1)) })).parts > 0,
+        (await storage.delete("a", { expect: expect(line(0)) })).parts > 0,
         true,
         "whether the delete removed the log",
       )
