@@ -204,7 +204,7 @@ test("data that is no base64 is named", async () => {
 test("the oldest images of a request that is too large are left out, in steps: after one the next requests begin as the one before", async () => {
   const data = "A".repeat(3_000_000)
   const sent: number[][] = []
-  for (let count = 1; count <= 12; count++) {
+  for (const count of [1, 9, 10, 12]) {
     const { context } = await contextOf(
       ...Array.from({ length: count }, (_, i) => image("image/png", String.fromCharCode(65 + i).repeat(4) + data)),
     )
@@ -216,7 +216,7 @@ test("the oldest images of a request that is too large are left out, in steps: a
     expect(letters.length + (diagnostics[0]?.count ?? 0)).toBe(count)
     expect(letters.length * (data.length + 4)).toBeLessThanOrEqual(28_000_000)
   }
-  expect(sent.map(([first]) => first)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 6, 6, 6])
+  expect(sent.map(([first]) => first)).toEqual([0, 0, 6, 6])
   expect(sent.at(-1)).toEqual([6, 7, 8, 9, 10, 11])
 })
 

@@ -120,6 +120,7 @@ describe("for any conversation that grows, window and options", () => {
   })
 })
 
+// Slow: pruning is for long sessions, and each request of one is priced.
 test("a long session of tool calls costs less than without pruning", () => {
   for (const [log, window] of [
     [turns(80, 9_300), 200_000],
