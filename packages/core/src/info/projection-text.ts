@@ -10,7 +10,10 @@ import { type InfoProjection, isParent, isText, type Stamps } from "./projection
 const VERSION = 5
 
 export function encodeProjection(projection: InfoProjection): string {
-  return `{"v":${VERSION},${JSON.stringify(projection).slice(1)}`
+  const { metadata, stamps } = projection
+  // Plain objects: those without a prototype take twice as long as all the rest, for each append.
+  const plain = { ...projection, metadata: { ...metadata }, stamps: { ...stamps, keys: { ...stamps.keys } } }
+  return `{"v":${VERSION},${JSON.stringify(plain).slice(1)}`
 }
 
 /** Undefined for a text that is not a projection. */

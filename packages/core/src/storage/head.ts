@@ -41,7 +41,10 @@ class EndOfLog implements Head {
 
   static isSame(one: Head, other: Head): boolean {
     if (#line in one && #line in other && one.#line === other.#line) return true
-    return one.mark === undefined || other.mark === undefined || one.mark === other.mark
+    // A mark is not computed to be compared with none.
+    if (!(#line in one) && one.mark === undefined) return true
+    if (!(#line in other) && other.mark === undefined) return true
+    return one.mark === other.mark
   }
 }
 
