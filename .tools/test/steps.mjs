@@ -43,6 +43,7 @@ export const steps = [
   scriptCheck("layers", "check:layers"),
   scriptCheck("doc-examples", "check:doc-examples"),
   scriptCheck("limits", "check:limits"),
+  scriptCheck("formats", "check:formats"),
   scriptCheck("failures", "check:failures"),
   scriptCheck("llms", "check:llms"),
   scriptCheck("track-record", "check:track-record"),

@@ -9,6 +9,7 @@ import { recordsOf } from "./write.ts"
 export const aiSdkUi: Format = defineListFormat({
   format: "ai-sdk-ui",
   title: "AI SDK UI messages",
+  versions: "7",
   field: "messages",
   contents: "history",
   rejects: (records) =>

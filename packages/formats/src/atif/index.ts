@@ -9,6 +9,7 @@ import { recordsOf } from "./write.ts"
 export const atif: Format = defineListFormat({
   format: "atif",
   title: "ATIF trajectories",
+  versions: "1.0 to 1.7",
   field: "steps",
   contents: "history",
   rejects: (_, document) =>

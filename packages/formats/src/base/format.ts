@@ -9,6 +9,8 @@ import { type FileStart, startOf } from "./start.ts"
 export interface Format extends Importer {
   /** The agent's name for people, such as `Claude Code`. `format` is the name of the format in options and in `origin.format`. */
   readonly title: string
+  /** The versions of the program whose files were compared, such as `0.1 to 0.171`; missing if its files have no version. */
+  readonly versions?: string
   /** Why a file is not of this format, as the end of a sentence that begins with "it"; undefined if it is. */
   rejects(start: FileStart): string | undefined
   /** Writes a session as the text of a file of this format, in pieces. Undefined if the format is only read. */
@@ -16,7 +18,7 @@ export interface Format extends Importer {
 }
 
 /** A format that sessions are written in. A {@link Format} with `write` is one. */
-export interface Writer extends Pick<Format, "format" | "title"> {
+export interface Writer extends Pick<Format, "format" | "title" | "versions"> {
   readonly write: WriteSession
 }
 

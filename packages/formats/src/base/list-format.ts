@@ -12,6 +12,8 @@ import type { Fields } from "./values.ts"
 export interface ListFormat {
   readonly format: string
   readonly title: string
+  /** As that of a `Format`. */
+  readonly versions?: string
   /** As `Format.rejects`, given the records at the beginning of the list, and the fields of a document that is an object. */
   rejects(records: readonly Fields[], document: Fields | undefined, start: FileStart): string | undefined
   /** The field of the list in a document that is an object. */

@@ -7,10 +7,11 @@ import { isObject } from "./values.ts"
 import { wellFormedWriter } from "./well-formed.ts"
 
 export function defineListFormat(list: ListFormat): Format {
-  const { format, title, field } = list
+  const { format, title, versions, field } = list
   return defineFormat({
     format,
     title,
+    ...(versions === undefined ? {} : { versions }),
     rejects(start) {
       const value = start.document?.value
       const document = isObject(value) ? value : undefined

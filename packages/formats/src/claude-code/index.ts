@@ -7,6 +7,6 @@ import { rejects } from "./rejects.ts"
 import { write } from "./write.ts"
 
 export const claudeCode: Format & { readonly write: WriteSession } = {
-  ...defineFormat({ format: FORMAT_NAME, title: "Claude Code", rejects, read }),
+  ...defineFormat({ format: FORMAT_NAME, title: "Claude Code", versions: "2.0 to 2.1", rejects, read }),
   write: wellFormedWriter(FORMAT_NAME, write),
 }

@@ -13,6 +13,7 @@ export const codex: Format & Writer = {
   ...defineFormat({
     format: FORMAT,
     title: "Codex",
+    versions: "0.1 to 0.171",
     rejects: ({ records, document }) => {
       const isRollout = records.some(({ type, payload }) => type === "session_meta" && isObject(payload))
       const isOlder = records[0] !== undefined && isOlderHeader(records[0]) && records.length > 1

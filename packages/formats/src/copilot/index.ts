@@ -12,6 +12,7 @@ export const copilot: Format & Writer = {
   ...defineFormat({
     format: FORMAT,
     title: "GitHub Copilot CLI",
+    versions: "1.0",
     rejects: ({ records }) =>
       records.some(({ type, data }) => type === "session.start" && isObject(data))
         ? undefined

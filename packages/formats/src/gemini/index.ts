@@ -11,6 +11,7 @@ export const gemini: Format & Writer = {
   ...defineFormat({
     format: FORMAT,
     title: "Gemini CLI",
+    versions: "0.1 to 0.61",
     rejects: ({ records, document }) => {
       const isHeader = records.some(
         ({ sessionId, projectHash }) => typeof sessionId === "string" && typeof projectHash === "string",

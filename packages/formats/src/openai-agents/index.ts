@@ -10,6 +10,7 @@ import { agentsItems, responsesItem } from "./items.ts"
 export const openaiAgents: Format = defineListFormat({
   format: "openai-agents",
   title: "OpenAI Agents SDK items",
+  versions: "0.20",
   field: "items",
   contents: "context",
   calls: RESPONSES_CALLS,

@@ -12,6 +12,7 @@ export const opencode: Format & Writer = {
   ...defineFormat({
     format: FORMAT,
     title: "opencode",
+    versions: "1.18",
     rejects: (start) => {
       const begin = beginOf(start.text)
       const { document } = begin === 0 ? start : startOf(start.text.slice(begin))

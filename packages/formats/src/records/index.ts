@@ -6,6 +6,7 @@ import { read } from "./read.ts"
 export const records: Format = defineFormat({
   format: FORMAT,
   title: "recordType logs",
+  versions: "1",
   rejects: ({ records: lines }) =>
     lines.some(({ recordType, schemaVersion }) => typeof recordType === "string" && typeof schemaVersion === "number")
       ? undefined
