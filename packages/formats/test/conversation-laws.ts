@@ -9,6 +9,8 @@ import { continued, type Op, ops, sessionOf, shownBlock } from "./random-session
 export interface ConversationLaws {
   /** A file has the whole path instead of the context: compared for sessions that were neither compacted nor edited. */
   readonly isHistory?: boolean
+  /** Such a file says where the context begins: sessions that were compacted or edited are compared, too. */
+  readonly hasContext?: boolean
   /** The messages of a session as a file can hold them. */
   readonly shown?: (messages: readonly ModelMessage[]) => readonly ModelMessage[]
   /** Checks a written document, as the reader of the format does. */
@@ -18,9 +20,10 @@ export interface ConversationLaws {
 export function testConversations(
   format: Format,
   goldens: readonly Golden[],
-  { isHistory = false, shown = (all) => all, judge }: ConversationLaws,
+  { isHistory = false, hasContext = false, shown = (all) => all, judge }: ConversationLaws,
 ): void {
-  const isPlain = ({ op }: Op): boolean => !isHistory || !["compact", "reset", "edit", "hide", "delete"].includes(op)
+  const isPlain = ({ op }: Op): boolean =>
+    !isHistory || hasContext || !["compact", "reset", "edit", "hide", "delete"].includes(op)
   const compared = ops.map((list) => list.filter(isPlain))
   const repair = isHistory ? "none" : "synthesize"
   /** The context of the session, and that of its imported export. */

@@ -1,21 +1,21 @@
-/** Agent Trajectory Interchange Format, which Harbor and tools for evaluation read: one JSON document with the steps of an agent. Written as 1.7. */
+/** Agent Trajectory Interchange Format, which Harbor and tools for evaluation read: one JSON document with the steps of an agent. Written as 1.8. */
 import type { Format } from "../base/format.ts"
 import type { RecordMessages } from "../base/list-format.ts"
 import { defineListFormat } from "../base/list.ts"
 import { type Fields, isObject, numberOf, stringOf, timestampOf } from "../base/values.ts"
-import { messagesOf } from "./read.ts"
+import { messagesOf, replacesContext } from "./read.ts"
 import { recordsOf } from "./write.ts"
 
 export const atif: Format = defineListFormat({
   format: "atif",
   title: "ATIF trajectories",
-  versions: "1.0 to 1.7",
+  versions: "1.0 to 1.8",
   field: "steps",
-  contents: "history",
+  contents: "history-and-context",
   rejects: (_, document) =>
-    stringOf(document?.["schema_version"])?.startsWith("ATIF-") === true
+    VERSION.test(stringOf(document?.["schema_version"]) ?? "")
       ? undefined
-      : "has no `schema_version` that begins with `ATIF-`",
+      : "has no `schema_version` that begins with `ATIF-v1.`",
   factsOf({ session_id: session, trajectory_id: trajectory, steps }) {
     const times = Array.isArray(steps) ? (steps as readonly unknown[]).filter(isObject) : []
     const timestamp = times.map((step) => timestampOf(step["timestamp"])).find((time) => time !== undefined)
@@ -27,21 +27,39 @@ export const atif: Format = defineListFormat({
     const toolNames = new Map<string, string>()
     for (const record of records) {
       const messages = isObject(record) ? messagesOf(record, toolNames) : undefined
-      if (messages !== undefined)
-        yield { records: [record], messages, timestamp: timestampOf((record as Fields)["timestamp"]) }
+      if (messages !== undefined) yield stepOf(record as Fields, messages)
       else yield { records: [record], messages: [], problem: "is no step with a known `source`" }
     }
   },
   write: recordsOf,
   writeDocument(records, { id, old, restored, model }) {
     const steps = numbered(records, restored)
-    if (old !== undefined) return { ...old, steps }
+    if (old !== undefined) return { ...old, ...versionOf(old, records, restored), steps }
     const agent = { name: "sessions", version: "4", ...(model === undefined ? {} : { model_name: model }) }
-    return { schema_version: "ATIF-v1.7", session_id: id, agent, steps }
+    return { schema_version: NEWEST, session_id: id, agent, steps }
   },
   // The results of an agent's calls are in the observation of its step.
   joins: (before, { role }) => role === "toolResult" && before[0]?.role === "assistant",
 })
+
+const VERSION = /^ATIF-v1\.(\d+)$/
+
+/** Every version is a part of the next one. */
+const NEWEST = "ATIF-v1.8"
+
+/** A document with new steps is of the version that they are of. */
+function versionOf(old: Fields, records: readonly unknown[], restored: ReadonlySet<unknown>): Fields {
+  const minor = (version: unknown): number => Number(VERSION.exec(stringOf(version) ?? "")?.[1] ?? 0)
+  const isOlder = minor(old["schema_version"]) < minor(NEWEST)
+  return isOlder && records.some((record) => !restored.has(record)) ? { schema_version: NEWEST } : {}
+}
+
+/** A model gets the observation of a step that replaces the context, and nothing before it. */
+function stepOf(record: Fields, messages: readonly Fields[]): RecordMessages {
+  const part = { records: [record], messages, timestamp: timestampOf(record["timestamp"]) }
+  if (!replacesContext(record)) return part
+  return { ...part, resetAt: 1 }
+}
 
 /** New steps get the number after that of the step before. */
 function numbered(records: readonly unknown[], restored: ReadonlySet<unknown>): readonly unknown[] {

@@ -7,16 +7,29 @@ export const PART = "atif:part"
 
 /** Undefined for a record that is no step. */
 export function messagesOf(step: Fields, toolNames: Map<string, string>): readonly Fields[] | undefined {
-  const { source, message, observation } = step
-  if (source === "agent") return [agentMessage(step, toolNames), ...resultsOf(observation, toolNames)]
+  const { source } = step
+  if (source === "agent") return [agentMessage(step, toolNames), ...resultsOf(step, toolNames)]
   if (source !== "system" && source !== "user") return undefined
-  return [{ role: source, content: blocksOf(message) }, ...resultsOf(observation, toolNames)]
+  const message = { role: source, content: blocksOf(step["message"]), ...(source === "user" ? copied(step) : {}) }
+  const results = resultsOf(step, toolNames)
+  return [message, ...(replacesContext(step) ? results.map((result) => ({ ...result, summary: true })) : results)]
+}
+
+/** From version 1.7 on a system step may say that its observation takes the place of all before it. */
+export function replacesContext({ source, extra }: Fields): boolean {
+  return source === "system" && fieldsOf(fieldsOf(extra)["context_management"])["boundary"] === "replace"
+}
+
+/** A copy of what was said before: nobody said it again. */
+function copied({ is_copied_context: isCopy }: Fields): Fields {
+  return isCopy === true ? { synthetic: true } : {}
 }
 
 function agentMessage(step: Fields, toolNames: Map<string, string>): Fields {
   const thinking = stringOf(step["reasoning_content"]) ?? ""
   const model = stringOf(step["model_name"])
-  const usage = usageOf(fieldsOf(step["metrics"]))
+  // What a copy took was counted before.
+  const usage = step["is_copied_context"] === true ? undefined : usageOf(fieldsOf(step["metrics"]))
   const calls = callsOf(step["tool_calls"])
   for (const { id, name } of calls) toolNames.set(id as string, name as string)
   const content = [...(thinking === "" ? [] : [{ type: "thinking", thinking }]), ...blocksOf(step["message"]), ...calls]
@@ -50,16 +63,16 @@ function callsOf(calls: unknown): readonly ContentBlock[] {
 }
 
 /** A result that names no call is what the agent was told next: a message for the model that no person wrote. */
-function resultsOf(observation: unknown, toolNames: ReadonlyMap<string, string>): readonly Fields[] {
+function resultsOf({ observation }: Fields, toolNames: ReadonlyMap<string, string>): readonly Fields[] {
   const { results } = fieldsOf(observation)
   const list: readonly unknown[] = Array.isArray(results) ? results : []
   return list.map((result) => {
-    const { source_call_id: toolCallId, content: parts } = fieldsOf(result)
+    const { source_call_id: toolCallId, content: parts, extra } = fieldsOf(result)
     const content = blocksOf(parts)
     if (typeof toolCallId !== "string") return { role: "user", content, synthetic: true }
     const toolName = toolNames.get(toolCallId)
     const name = toolName === undefined ? {} : { toolName }
-    return { role: "toolResult", toolCallId, ...name, isError: false, content }
+    return { role: "toolResult", toolCallId, ...name, isError: fieldsOf(extra)["is_error"] === true, content }
   })
 }
 

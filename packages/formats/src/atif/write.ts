@@ -1,8 +1,19 @@
-/** Steps of a trajectory from messages. The results of an assistant's calls are the observation of its step; a summary is a system step. */
-import type { AssistantMessage, ContentBlock, ThinkingBlock, ToolCallBlock, Usage } from "@sessions/core"
+/**
+ * Steps of a trajectory from messages. The results of an assistant's calls are the observation of its step; a summary is a system step, and
+ * the last one says that the context begins there.
+ */
+import type {
+  AssistantMessage,
+  ContentBlock,
+  ModelMessage,
+  ThinkingBlock,
+  ToolCallBlock,
+  ToolResultMessage,
+  Usage,
+} from "@sessions/core"
 import type { WrittenMessage } from "../base/list-format.ts"
-import { lostAttachments, lostBlock, lostError, lostFile, lostResult, lostSignature } from "../base/lost.ts"
-import type { Losses } from "../base/losses.ts"
+import { lostAttachments, lostBlock, lostFile, lostResult, lostSignature } from "../base/lost.ts"
+import { Losses } from "../base/losses.ts"
 import { dataUrlOf, type Fields, fieldsOf, numberOf } from "../base/values.ts"
 import { PART } from "./read.ts"
 
@@ -12,31 +23,70 @@ export function recordsOf(messages: readonly WrittenMessage[], losses: Losses, b
   const steps: Step[] = []
   /** The results of the step that has a call without one. */
   const open = new Map<string, Step>()
-  for (const { type, timestamp, message } of messages) {
-    lostAttachments(message, losses)
+  for (const written of messages) {
+    const { message } = written
+    // What a copy loses is counted with the message itself.
+    const counted = written.isCopy === true ? new Losses() : losses
+    lostAttachments(message, counted)
     if (message.role === "toolResult") {
       const step = open.get(message.toolCallId)
       open.delete(message.toolCallId)
-      if (step === undefined) {
-        lostResult(losses)
-        continue
-      }
-      lostError(message, losses)
-      const result = { source_call_id: message.toolCallId, content: contentOf(message.content, losses) }
-      const { results = [] } = (step["observation"] ?? {}) as { readonly results?: readonly Fields[] }
-      step["observation"] = { results: [...results, result] }
+      if (step === undefined) lostResult(counted)
+      else addResult(step, resultOf(message, counted))
       continue
     }
-    const isSummary = type === "compaction" && message.role === "user"
-    const step: Step =
-      message.role === "assistant"
-        ? { timestamp, source: "agent", ...agentFields(message, losses) }
-        : { timestamp, source: isSummary ? "system" : message.role, message: contentOf(message.content, losses) }
+    const begins = written.begins === true
+    const isSummary = message.role === "user" && (written.type === "compaction" || (begins && message.summary === true))
+    if (begins) steps.push(boundaryOf(written, isSummary ? message.content : [], counted))
+    if (begins && isSummary) continue
+    const step = stepOf(written, message, isSummary, counted)
     steps.push(step)
     for (const block of message.content) if (block.type === "toolCall") open.set(block.id, step)
   }
   const [first, ...rest] = steps
   return first === undefined || base === undefined ? steps : [{ ...base, ...first }, ...rest]
+}
+
+function stepOf(
+  { timestamp, isCopy }: WrittenMessage,
+  message: Exclude<ModelMessage, ToolResultMessage>,
+  isSummary: boolean,
+  losses: Losses,
+): Step {
+  const copy = isCopy === true ? { is_copied_context: true } : {}
+  if (message.role !== "assistant")
+    return {
+      timestamp,
+      source: isSummary ? "system" : message.role,
+      message: contentOf(message.content, losses),
+      ...copy,
+    }
+  const { usage: _, ...free } = message
+  return { timestamp, source: "agent", ...agentFields(isCopy === true ? free : message, losses), ...copy }
+}
+
+/** The agent goes on with this summary, and without what is before it. */
+function boundaryOf({ timestamp }: WrittenMessage, summary: readonly ContentBlock[], losses: Losses): Step {
+  const management = { type: "compaction", boundary: "replace" }
+  const results = summary.length === 0 ? [] : [{ content: contentOf(summary, losses) }]
+  return {
+    timestamp,
+    source: "system",
+    message: "",
+    ...(results.length === 0 ? {} : { observation: { results } }),
+    extra: { context_management: management },
+  }
+}
+
+function addResult(step: Step, result: Fields): void {
+  const { results = [] } = (step["observation"] ?? {}) as { readonly results?: readonly Fields[] }
+  step["observation"] = { results: [...results, result] }
+}
+
+/** The format has no field that says whether a tool has failed. */
+function resultOf({ toolCallId, content, isError }: ToolResultMessage, losses: Losses): Fields {
+  const result = { source_call_id: toolCallId, content: contentOf(content, losses) }
+  return isError ? { ...result, extra: { is_error: true } } : result
 }
 
 function agentFields({ content, model, usage }: AssistantMessage, losses: Losses): Step {
@@ -81,6 +131,10 @@ function partOf(block: ContentBlock, losses: Losses): readonly Fields[] {
     case "text":
       return [{ type: "text", text: block.text }]
     case "image":
+      if (!IMAGE_TYPES.has(block.mimeType)) {
+        lostBlock(losses)
+        return []
+      }
       return [{ type: "image", source: { media_type: block.mimeType, path: dataUrlOf(block) } }]
     case "file":
       lostFile(losses)
@@ -92,3 +146,6 @@ function partOf(block: ContentBlock, losses: Losses): readonly Fields[] {
       return []
   }
 }
+
+/** The types of images that readers take. */
+const IMAGE_TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"])

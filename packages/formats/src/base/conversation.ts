@@ -2,6 +2,7 @@
 import type { Entry, ModelMessage } from "@sessions/core"
 import { buildSessionContext, repairMessages, toModelMessages } from "@sessions/core/context"
 import type { SessionToWrite } from "./format.ts"
+import type { Contents } from "./list-format.ts"
 import type { Losses } from "./losses.ts"
 import { modelMessagesOf } from "./model-messages.ts"
 import { indexLog, type LogIndex } from "./written-path.ts"
@@ -12,6 +13,10 @@ export interface ConversationItem {
   readonly entryId: string
   readonly kind: ReturnType<typeof toModelMessages>["messages"][number]["kind"]
   readonly message: ModelMessage
+  /** The seq of the compaction or the reset because of which the context begins here. */
+  readonly begins?: number
+  /** The message is among the items before. */
+  readonly isCopy?: true
 }
 
 export interface Conversation {
@@ -25,12 +30,12 @@ export interface Conversation {
 }
 
 /**
- * `"context"`: the messages that a model would get. `"history"`: all of the path. Messages of other branches, edited ones and those before a
- * compaction are reported as losses.
+ * The messages of the path that `contents` says. Those of other branches, edited ones and those before a compaction that are not among them
+ * are reported as losses.
  */
 export async function conversationOf(
   session: SessionToWrite,
-  contents: "context" | "history",
+  contents: Contents,
   losses: Losses,
 ): Promise<Conversation> {
   const index = await indexLog(session)
@@ -43,13 +48,34 @@ export async function conversationOf(
   losses.add("branches", index.messagesOffPath, (n) => `${n} messages on other branches are not in the file.`)
   const edited = path.filter(({ seq, type }) => type === "message" && index.editOf(seq) !== undefined)
   losses.add("edits", edited.length, (n) => `${n} messages are in the file with their edited contents only, or not.`)
-  if (contents === "history") return { items: historyOf(path, index), entries, log: stored, boundary: 0 }
+  const boundary = path.findLast(({ type }) => type === "compaction" || type === "reset_boundary")?.seq ?? 0
+  if (contents !== "context") {
+    const isAll = contents === "history" || boundary === 0
+    const before = historyOf(isAll ? path : path.filter(({ seq }) => seq < boundary), index)
+    const items = isAll ? before : [...before, ...begun(contextOf(all, path), boundary, losses)]
+    return { items, entries, log: stored, boundary: 0 }
+  }
   const items = contextOf(all, path)
   const shown = new Set(items.map(({ entryId }) => entryId))
   const gone = path.filter(({ id, type, seq }) => type === "message" && !shown.has(id) && !index.editOf(seq))
   losses.add("compacted", gone.length, (n) => `${n} messages before a compaction or a reset are not in the file.`)
-  const boundary = path.findLast(({ type }) => type === "compaction" || type === "reset_boundary")?.seq ?? 0
   return { items, entries, log: stored, boundary }
+}
+
+/** The items of a context that begins behind messages: its summary first, with which it begins. */
+function begun(items: readonly ConversationItem[], boundary: number, losses: Losses): readonly ConversationItem[] {
+  const sorted = [...items.filter(isSummary), ...items.filter((item) => !isSummary(item))]
+  if (sorted.length === 0)
+    losses.add("resets", 1, () => "The reset at the end of the session is not in the file: nothing follows it there.")
+  return sorted.map((item, i) => ({
+    ...item,
+    ...(i === 0 ? { begins: boundary } : {}),
+    ...(isSummary(item) || (item.entry !== undefined && item.entry.seq > boundary) ? {} : { isCopy: true }),
+  }))
+}
+
+function isSummary({ kind }: ConversationItem): boolean {
+  return kind === "compaction"
 }
 
 function historyOf(path: readonly Entry[], index: LogIndex): readonly ConversationItem[] {

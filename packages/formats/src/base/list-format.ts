@@ -36,10 +36,13 @@ export interface ListFormat {
   readonly joins?: (before: readonly Message[], message: Message) => boolean
   /**
    * `"context"`: a file has the messages that a model would get, repaired so that its API takes them. `"history"`: all messages of the
-   * current path, with summaries in their places.
+   * current path, with summaries in their places. `"history-and-context"`: all messages before the last compaction or reset, then what a
+   * model gets from there on, with copies of what was kept.
    */
-  readonly contents: "context" | "history"
+  readonly contents: Contents
 }
+
+export type Contents = "context" | "history" | "history-and-context"
 
 export interface DocumentFacts {
   readonly id?: string | undefined
@@ -69,6 +72,8 @@ export interface RecordMessages {
   readonly records: readonly unknown[]
   readonly messages: readonly Fields[]
   readonly timestamp?: string | undefined
+  /** The place behind a message where the context begins anew: what is before it goes to no model. */
+  readonly resetAt?: number
   /** Why the records are no messages, as the end of a sentence that begins with "it"; undefined for records that need not be. */
   readonly problem?: string
 }
@@ -79,4 +84,8 @@ export interface WrittenMessage {
   readonly type?: string
   readonly timestamp: string
   readonly message: ModelMessage
+  /** Of a history with its context: the context begins here, because of a compaction or a reset. */
+  readonly begins?: true
+  /** Of a history with its context: the message is in the file before, too. */
+  readonly isCopy?: true
 }

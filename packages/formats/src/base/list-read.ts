@@ -79,7 +79,7 @@ function* documentEntries(
 /** The first entry of a part holds its records; the others follow from it. */
 function* entriesOf(
   list: ListFormat,
-  { records, messages, timestamp }: RecordMessages,
+  { records, messages, timestamp, resetAt }: RecordMessages,
   first: number,
   log: LogBuilder,
 ): Generator<Entry, void, undefined> {
@@ -89,10 +89,14 @@ function* entriesOf(
     for (const [i, data] of records.entries())
       yield log.add({ type: "custom", customType, data }, { timestamp, source: { at: [first + i] } })
   }
+  const reset = (i: number) =>
+    i === resetAt ? [log.add({ type: "reset_boundary" }, { timestamp, source: { at: [] } })] : []
   for (const [i, message] of messages.entries()) {
+    yield* reset(i)
     const source = (entry: Entry) => sourceOf(at, records as readonly Fields[], encodedRecords(list, entry))
     yield log.add({ type: "message", message }, { timestamp, source: i === 0 ? source : { at: [] } })
   }
+  yield* reset(messages.length)
 }
 
 /** The records that the records of an imported message are stored as a difference from. */

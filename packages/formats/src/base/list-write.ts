@@ -69,6 +69,8 @@ interface Imported {
   readonly parts: ReadonlyMap<number, ImportedPart>
   readonly asides: readonly { readonly seq: number; readonly record: unknown }[]
   readonly document?: Fields
+  /** Seqs of resets, each behind the first message of its record. */
+  readonly resets: ReadonlySet<number>
   /** Seqs of the messages that the document has beside its list. */
   readonly system: readonly number[]
 }
@@ -84,6 +86,7 @@ function importedOf({ format }: ListFormat, conversation: Conversation | undefin
   const parts = new Map<number, ImportedPart>()
   const asides: { readonly seq: number; readonly record: unknown }[] = []
   const system: number[] = []
+  const resets = new Set<number>()
   let document: Fields | undefined
   let part: ImportedPart | undefined
   for (const entry of conversation?.log ?? []) {
@@ -93,14 +96,15 @@ function importedOf({ format }: ListFormat, conversation: Conversation | undefin
     if (entry.type === "custom" && written.has(entry)) {
       if (entry.customType === documentType(format)) document = fieldsOf(entry.data)
       else if (entry.customType === recordType(format)) asides.push({ seq, record: entry.data })
-    } else if (entry.type === "message") {
+    } else if (entry.type === "reset_boundary") resets.add(seq)
+    else if (entry.type === "message") {
       if (source.at.length > 0) part = { entry, seqs: [] }
       part?.seqs.push(seq)
       if (part === undefined) system.push(seq)
       else parts.set(seq, part)
     }
   }
-  return { parts, asides, system, ...(document === undefined ? {} : { document }) }
+  return { parts, asides, system, resets, ...(document === undefined ? {} : { document }) }
 }
 
 function isSystemOf({ system }: Imported, items: readonly ConversationItem[]): boolean {
@@ -112,25 +116,33 @@ interface Segment {
   readonly items: ConversationItem[]
   /** What they were read from, if nothing of it was changed. */
   readonly records?: readonly unknown[]
+  readonly part?: ImportedPart
 }
 
 function segmentsOf(list: ListFormat, items: readonly ConversationItem[], imported: Imported): readonly Segment[] {
   const segments: Segment[] = []
+  /** The record that says that the context begins here. */
+  const beginOf = ({ begins = 0 }: ConversationItem) =>
+    imported.resets.has(begins) ? imported.parts.get(begins - 1) : undefined
   for (let i = 0; i < items.length; ) {
     const item = items[i] as ConversationItem
-    const part = imported.parts.get(item.entry?.seq ?? -1)
+    const part = item.isCopy === true ? undefined : imported.parts.get(item.entry?.seq ?? -1)
     const size = part?.seqs.length ?? 0
     const found = items.slice(i, i + size)
     const isWhole = found.length === size && found.every((one, n) => isStored(one) && one.entry?.seq === part?.seqs[n])
-    if (part !== undefined && isWhole) {
+    const before = segments.at(-1)
+    const first = found.find(({ begins }) => begins !== undefined)
+    const begin = first === undefined ? undefined : beginOf(first)
+    // No other record says it.
+    const isSaid = first === undefined || (begin !== undefined && (begin === part || begin === before?.part))
+    if (part !== undefined && isWhole && isSaid) {
       const records = recordsOf(readSource(part.entry) ?? { at: [] }, encodedRecords(list, originalOf(part.entry)))
-      segments.push({ items: found, records: records.map(({ record }) => record) })
+      segments.push({ items: found, records: records.map(({ record }) => record), part })
       i += size
       continue
     }
     i++
-    const last = segments.at(-1)
-    if (last !== undefined && last.records === undefined) last.items.push(item)
+    if (before !== undefined && before.records === undefined) before.items.push(item)
     else segments.push({ items: [item] })
   }
   return segments
@@ -173,7 +185,7 @@ function* writtenRecords(
 /** Whether the messages that follow a record belong into it. */
 function isContinued({ joins }: ListFormat, items: readonly ConversationItem[], next: Segment | undefined): boolean {
   const first = next?.records === undefined ? next?.items[0] : undefined
-  if (first === undefined || joins === undefined) return false
+  if (first === undefined || joins === undefined || first.begins === true) return false
   const before = items.map(({ message }) => message)
   return joins(before, first.message)
 }
@@ -183,7 +195,14 @@ function callsOf(items: readonly ConversationItem[]): readonly string[] {
   return blocks.flatMap((block) => (block.type === "toolCall" ? [block.id] : []))
 }
 
-function writtenMessage({ entry, entryId, message }: ConversationItem): WrittenMessage {
+function writtenMessage({ entry, entryId, message, begins, isCopy }: ConversationItem): WrittenMessage {
   const { type = "message", timestamp = new Date(0).toISOString() } = entry ?? {}
-  return { id: entryId, type, timestamp, message }
+  return {
+    id: entryId,
+    type,
+    timestamp,
+    message,
+    ...(begins === undefined ? {} : { begins: true }),
+    ...(isCopy && { isCopy }),
+  }
 }
