@@ -20,6 +20,7 @@ const VALIDATORS = {
     ["Gemini CLI", "gemini-agent"],
     ["its loader", "gemini"],
   ],
+  "qwen-code": [["Qwen Code", "qwen-code-agent"]],
   opencode: [["opencode", "opencode-agent"]],
   pi: [["pi", "pi-agent"]],
   "ai-sdk-ui": [["the AI SDK", "ai-sdk-ui"]],

@@ -27,11 +27,6 @@ const hasAll = (record: Fields, ...names: readonly string[]): boolean =>
 /** One such line tells the program. */
 const LINES: readonly Foreign[] = [
   {
-    name: "a session of Qwen Code, which is not read",
-    is: ({ uuid, sessionId, message }) =>
-      typeof uuid === "string" && typeof sessionId === "string" && Array.isArray(fieldsOf(message)["parts"]),
-  },
-  {
     name: "the output of `claude --output-format stream-json`, which is no session file: that is below `projects` in the folder of Claude Code",
     is: ({ type, subtype, session_id: id, parent_tool_use_id: call }) =>
       typeof id === "string" &&
@@ -44,11 +39,7 @@ const LINES: readonly Foreign[] = [
     is: ({ type, thread_id: id }) => type === "thread.started" && typeof id === "string",
   },
   {
-    name: "a context of Kimi CLI, which is not read",
-    is: ({ role }) => role === "_checkpoint" || role === "_usage" || role === "_system_prompt",
-  },
-  {
-    name: "a wire log of Kimi CLI, which is not read",
+    name: "a wire log of Kimi CLI, which is not read: its session is `context.jsonl` beside it",
     is: ({ message, timestamp }) =>
       typeof timestamp === "number" &&
       hasAll(fieldsOf(message), "type", "payload") &&

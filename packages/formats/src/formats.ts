@@ -1,12 +1,14 @@
 /** All formats, in the order in which `identify` tries them: a format whose files another one could take for its own comes first. */
 import type { Format, Writer } from "./base/format.ts"
 import { claudeCode } from "./claude-code/index.ts"
+import { qwenCode } from "./qwen-code/index.ts"
 import { codex } from "./codex/index.ts"
 import { copilot } from "./copilot/index.ts"
 import { gemini } from "./gemini/index.ts"
 import { opencode } from "./opencode/index.ts"
 import { pi } from "./pi/index.ts"
 import { records } from "./records/index.ts"
+import { kimiCli } from "./kimi-cli/index.ts"
 import { molf } from "./molf/index.ts"
 import { cersei } from "./cersei/index.ts"
 import { aiSdkUi } from "./ai-sdk-ui/index.ts"
@@ -19,10 +21,12 @@ import { noumen } from "./noumen/index.ts"
 
 export const formats: readonly Format[] = [
   claudeCode,
+  qwenCode,
   codex,
   copilot,
   gemini,
   opencode,
+  kimiCli,
   records,
   molf,
   noumen,

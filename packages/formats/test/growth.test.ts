@@ -25,7 +25,7 @@ const call = { type: "tool_use", id: "t1", name: "Bash", input: {} }
 const result = [{ type: "tool_result", tool_use_id: "t1", content: "done" }]
 
 const LINES = formats.filter(({ format }) =>
-  ["claude-code", "codex", "copilot", "gemini", "noumen", "cersei"].includes(format),
+  ["claude-code", "codex", "copilot", "gemini", "noumen", "cersei", "qwen-code"].includes(format),
 )
 const files = LINES.flatMap((format) =>
   fixturesOf([format.format])

@@ -136,20 +136,6 @@ test("times in seconds are times of today", async () => {
 
 const strangers: readonly (readonly [name: string, text: string])[] = [
   [
-    "Qwen Code",
-    jsonl(
-      {
-        uuid: "u",
-        parentUuid: null,
-        sessionId: "s",
-        type: "user",
-        cwd: "/w",
-        message: { role: "user", parts: [{ text: "Q" }] },
-      },
-      { uuid: "v", sessionId: "s", type: "system", subtype: "ui_telemetry" },
-    ),
-  ],
-  [
     "stream-json",
     jsonl(
       { type: "system", subtype: "init", session_id: "s", uuid: "u", tools: [] },
@@ -163,7 +149,7 @@ const strangers: readonly (readonly [name: string, text: string])[] = [
       { role: "model", parts: [{ text: "A" }] },
     ]),
   ],
-  ["Kimi", jsonl({ role: "_checkpoint", id: 0 }, { role: "user", content: "Q" })],
+  ["Kimi", jsonl({ timestamp: 1_790_000_000, message: { type: "TurnBegin", payload: { user_input: "Q" } } })],
   [
     "goose",
     jsonl({ working_dir: "/w", description: "d", message_count: 1 }, { role: "user", created: 1, content: [] }),

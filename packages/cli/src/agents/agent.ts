@@ -8,6 +8,8 @@ export interface Agent {
   readonly sessions: (system: AgentSystem) => Promise<readonly FoundSession[]>
   /** The folder with the sessions of the subagents of a session file; missing if the agent has no such files. */
   readonly subagents?: (file: string) => string
+  /** Which files in that folder are sessions, by their paths from there. Default: all `.jsonl`. */
+  readonly isSubagent?: (path: string) => boolean
 }
 
 export interface FoundSession {

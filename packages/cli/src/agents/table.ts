@@ -5,11 +5,21 @@ import { claudeCodeAgent, claudeCodeTarget } from "./claude-code.ts"
 import { codexAgent, codexTarget } from "./codex.ts"
 import { copilotAgent, copilotTarget } from "./copilot.ts"
 import { geminiAgent, geminiTarget } from "./gemini.ts"
+import { kimiCliAgent } from "./kimi-cli.ts"
 import { opencodeAgent, opencodeTarget } from "./opencode.ts"
 import { piTarget } from "./pi.ts"
+import { qwenCodeAgent } from "./qwen-code.ts"
 
 /** The agents, in the order in which `discover` lists them. A further format adds a row. */
-export const AGENTS: readonly Agent[] = [claudeCodeAgent, codexAgent, copilotAgent, geminiAgent, opencodeAgent]
+export const AGENTS: readonly Agent[] = [
+  claudeCodeAgent,
+  codexAgent,
+  copilotAgent,
+  geminiAgent,
+  qwenCodeAgent,
+  kimiCliAgent,
+  opencodeAgent,
+]
 
 /** The agents that `handoff` writes for. */
 export const TARGETS: readonly Target[] = [

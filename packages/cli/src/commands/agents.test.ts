@@ -1,5 +1,6 @@
 /** Sessions of other agents on this machine: found, imported, written back and handed over. */
 import { execFileSync } from "node:child_process"
+import { createHash } from "node:crypto"
 import {
   mkdirSync,
   mkdtempSync,
@@ -592,4 +593,44 @@ test("handoff --to opencode gives the file to opencode's own import, in the fold
   expect(missing).toMatchObject({ exit: 1, stderr: expect.stringContaining("could not be started") as string })
   const gone = await withProgram("handoff", id, "--to", "opencode", "--cwd", join(home, "gone"))
   expect(gone.stderr).toContain("there is no folder")
+})
+
+test("sessions of Qwen Code and Kimi CLI are found with folder and title, and imported once with their subagents", async () => {
+  const put = (name: string, text: string) => {
+    mkdirSync(join(home, name, ".."), { recursive: true })
+    writeFileSync(join(home, name), text)
+  }
+  const said = (text: string, more: object = {}) => ({
+    uuid: `q-${text}`,
+    parentUuid: null,
+    sessionId: "q1",
+    timestamp: "2026-01-01T00:00:01.000Z",
+    type: "user",
+    cwd: "/work",
+    message: { role: "user", parts: [{ text }] },
+    ...more,
+  })
+  put(".qwen/projects/-work/chats/q1.jsonl", textOf(said("to Qwen")))
+  put(".qwen/projects/-work/subagents/q1/agent-a.jsonl", textOf(said("look", { isSidechain: true, agentId: "a" })))
+  const folder = `.kimi/sessions/${createHash("md5").update("/work").digest("hex")}`
+  put(".kimi/kimi.json", JSON.stringify({ work_dirs: [{ path: "/work" }] }))
+  put(`${folder}/k1/context.jsonl`, textOf({ role: "_checkpoint", id: 0 }, { role: "user", content: "to Kimi" }))
+  put(`${folder}/k1/state.json`, JSON.stringify({ custom_title: "Named" }))
+  put(`${folder}/k1/wire.jsonl`, textOf({ type: "metadata", protocol_version: "1" }))
+  put(
+    `${folder}/k1/subagents/b/context.jsonl`,
+    textOf({ role: "_checkpoint", id: 0 }, { role: "user", content: "dig" }),
+  )
+  put(`${folder}/k1/subagents/b/wire.jsonl`, textOf({ type: "metadata", protocol_version: "1" }))
+  const { sessions } = (await cli.json("discover", "--cwd", "/work")) as { sessions: { agent: string }[] }
+  expect(sessions.toSorted((a, b) => (a.agent < b.agent ? -1 : 1))).toMatchObject([
+    { agent: "kimi-cli", id: "k1", cwd: "/work", title: "Named" },
+    { agent: "qwen-code", id: "q1", cwd: "/work", title: "to Qwen" },
+  ])
+  for (const from of ["qwen-code", "kimi-cli"]) expect((await cli("import", "--from", from, "--all")).exit).toBe(0)
+  const { sessions: stored } = (await cli.json("list", "--all")) as { sessions: { kind?: string }[] }
+  expect(stored).toHaveLength(4)
+  expect(stored.filter(({ kind }) => kind === "subagent")).toHaveLength(2)
+  for (const from of ["qwen-code", "kimi-cli"]) expect((await cli("import", "--from", from, "--all")).exit).toBe(0)
+  expect(((await cli.json("list", "--all")) as { sessions: object[] }).sessions).toHaveLength(4)
 })

@@ -297,7 +297,8 @@ async function importSubagents(invocation: Import, file: string, { from }: Impor
   if (folder === undefined || folder === file) return []
   const names = await filesBelow(folder)
   const done: Done[] = []
-  for (const name of names.filter((path) => path.endsWith(".jsonl")).sort()) {
+  const isSession = agent?.isSubagent ?? ((path: string) => path.endsWith(".jsonl"))
+  for (const name of names.filter(isSession).sort()) {
     done.push(await importSource(invocation, { file: join(folder, name) }, from.format, `${basename(name)}, `))
   }
   return done

@@ -1,14 +1,18 @@
 /** The files beside an imported one, for importers of formats that consist of several. */
 import { createReadStream, readdirSync, statSync } from "node:fs"
-import { basename, dirname, extname, join } from "node:path"
+import { basename, dirname, extname, join, resolve } from "node:path"
+import { Readable } from "node:stream"
 import { SESSION_INDEX, threadOfName } from "@sessions/formats/codex"
 import { PROJECT_ROOT } from "@sessions/formats/gemini"
+import { KIMI_SESSION } from "@sessions/formats/kimi-cli"
+import { kimiSessionOf } from "./kimi-session.ts"
 import { decompressed, isZstd } from "./zstd.ts"
 
 /**
  * A file in the folder of `file`, or undefined. Tries `name` itself, then after the name of the file: `session.meta.json` and `session_part2.jsonl` for
  * `meta.json` and `_part2` beside `session.jsonl`. The file of a project of Gemini CLI is in
- * the folder above that of its chats, and the rollouts and the names of all sessions of Codex are in the folder of Codex. Names may come from the file, so those with a path are not followed.
+ * the folder above that of its chats, the rollouts and the names of all sessions of Codex are in the folder of Codex, and what the path of a context
+ * of Kimi CLI says is in no file. Names may come from the file, so those with a path are not followed.
  */
 export function besideFile(file: string): (name: string) => AsyncIterable<Uint8Array> | undefined {
   const folder = dirname(file)
@@ -17,6 +21,7 @@ export function besideFile(file: string): (name: string) => AsyncIterable<Uint8A
   return (name) => {
     const thread = threadOfName(name)
     if (thread !== undefined) return rolloutOf(thread, folder)
+    if (name === KIMI_SESSION) return ofText(kimiSessionOf(resolve(file)))
     if (name === SESSION_INDEX) {
       const home = codexFolderOf(folder)
       const index = home === undefined ? undefined : join(home, name)
@@ -64,4 +69,8 @@ function filesOf(root: string): readonly string[] {
 
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+}
+
+function ofText(text: string | undefined): AsyncIterable<Uint8Array> | undefined {
+  return text === undefined ? undefined : Readable.from([Buffer.from(text)])
 }

@@ -39,7 +39,10 @@ export const atif: Format = defineListFormat({
     return { schema_version: NEWEST, session_id: id, agent, steps }
   },
   // The results of an agent's calls are in the observation of its step.
-  joins: (before, { role }) => role === "toolResult" && before[0]?.role === "assistant",
+  joins: ([first], message) =>
+    message.role === "toolResult" &&
+    first?.role === "assistant" &&
+    first.content.some(({ type, id }) => type === "toolCall" && id === message.toolCallId),
 })
 
 const VERSION = /^ATIF-v1\.(\d+)$/

@@ -28,6 +28,9 @@ export function recordsOf(messages: readonly WrittenMessage[], losses: Losses, b
     // What a copy loses is counted with the message itself.
     const counted = written.isCopy === true ? new Losses() : losses
     lostAttachments(message, counted)
+    const begins = written.begins === true
+    const isSummary = message.role === "user" && (written.type === "compaction" || (begins && message.summary === true))
+    if (begins) steps.push(boundaryOf(written, isSummary ? message.content : [], counted))
     if (message.role === "toolResult") {
       const step = open.get(message.toolCallId)
       open.delete(message.toolCallId)
@@ -35,16 +38,16 @@ export function recordsOf(messages: readonly WrittenMessage[], losses: Losses, b
       else addResult(step, resultOf(message, counted))
       continue
     }
-    const begins = written.begins === true
-    const isSummary = message.role === "user" && (written.type === "compaction" || (begins && message.summary === true))
-    if (begins) steps.push(boundaryOf(written, isSummary ? message.content : [], counted))
     if (begins && isSummary) continue
     const step = stepOf(written, message, isSummary, counted)
     steps.push(step)
     for (const block of message.content) if (block.type === "toolCall") open.set(block.id, step)
   }
   const [first, ...rest] = steps
-  return first === undefined || base === undefined ? steps : [{ ...base, ...first }, ...rest]
+  if (first === undefined || base === undefined) return steps
+  // What it observed is among the messages.
+  const { observation: _, ...fields } = base
+  return [{ ...fields, ...first }, ...rest]
 }
 
 function stepOf(

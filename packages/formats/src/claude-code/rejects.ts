@@ -1,6 +1,6 @@
 /** Tells session files of Claude Code from others by their first lines. */
 import { type FileStart } from "../base/start.ts"
-import { type Fields, idTextOf } from "../base/values.ts"
+import { type Fields, fieldsOf, idTextOf } from "../base/values.ts"
 
 /** The end of a sentence that begins with "it"; undefined for a file of Claude Code. */
 export function rejects({ records, document }: FileStart): string | undefined {
@@ -17,7 +17,6 @@ export function rejects({ records, document }: FileStart): string | undefined {
 /** `isSidechain` precedes a message whose text is longer than what is looked at; the ids follow it. */
 function isMessage({ type, message, uuid, sessionId, isSidechain }: Fields): boolean {
   if ((type !== "user" && type !== "assistant") || typeof message !== "object" || message === null) return false
-  // Another program has them in `parts`.
   if (!Object.hasOwn(message, "content")) return false
   return typeof uuid === "string" || typeof sessionId === "string" || typeof isSidechain === "boolean"
 }
@@ -27,6 +26,10 @@ const OTHERS: readonly { readonly format: string; readonly is: (record: Fields) 
   { format: "Codex", is: ({ type, payload }) => type === "session_meta" && payload !== undefined },
   { format: "Gemini CLI", is: ({ sessionId, projectHash }) => sessionId !== undefined && projectHash !== undefined },
   { format: "Copilot CLI", is: ({ type }) => type === "session.start" },
+  {
+    format: "Qwen Code",
+    is: ({ message, systemPayload }) => Array.isArray(fieldsOf(message)["parts"]) || systemPayload !== undefined,
+  },
   { format: "a recordType log", is: ({ recordType }) => recordType !== undefined },
   { format: "Cersei", is: ({ session_id: id }) => id !== undefined },
   {

@@ -131,7 +131,8 @@ export function responsesOf(record: Fields): readonly { readonly id: string; rea
   })
 }
 
-function resultOf(parts: readonly Fields[], id: string, name: string | undefined, isError: boolean): Fields {
+/** The result of a call from its parts, most of which are responses of functions. */
+export function resultOf(parts: readonly Fields[], id: string, name: string | undefined, isError: boolean): Fields {
   const content = parts.flatMap((part) => {
     const { response, parts: more } = fieldsOf(part["functionResponse"])
     return isObject(response) ? [textBlock(textOfResponse(response)), ...partsOf(more).map(blockOf)] : [blockOf(part)]
