@@ -21,6 +21,7 @@ const VALIDATORS = {
     ["its loader", "gemini"],
   ],
   "qwen-code": [["Qwen Code", "qwen-code-agent"]],
+  dsh: [["its restore of generation 0", "dsh"]],
   opencode: [["opencode", "opencode-agent"]],
   pi: [["pi", "pi-agent"]],
   "ai-sdk-ui": [["the AI SDK", "ai-sdk-ui"]],

@@ -4,6 +4,7 @@ import { claudeCode } from "./claude-code/index.ts"
 import { qwenCode } from "./qwen-code/index.ts"
 import { codex } from "./codex/index.ts"
 import { copilot } from "./copilot/index.ts"
+import { dsh } from "./dsh/index.ts"
 import { gemini } from "./gemini/index.ts"
 import { opencode } from "./opencode/index.ts"
 import { pi } from "./pi/index.ts"
@@ -27,6 +28,7 @@ export const formats: readonly Format[] = [
   gemini,
   opencode,
   kimiCli,
+  dsh,
   records,
   molf,
   noumen,

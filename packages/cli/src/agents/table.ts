@@ -4,6 +4,7 @@ import type { Agent, AgentSystem, Target } from "./agent.ts"
 import { claudeCodeAgent, claudeCodeTarget } from "./claude-code.ts"
 import { codexAgent, codexTarget } from "./codex.ts"
 import { copilotAgent, copilotTarget } from "./copilot.ts"
+import { dshAgent } from "./dsh.ts"
 import { geminiAgent, geminiTarget } from "./gemini.ts"
 import { kimiCliAgent } from "./kimi-cli.ts"
 import { opencodeAgent, opencodeTarget } from "./opencode.ts"
@@ -18,6 +19,7 @@ export const AGENTS: readonly Agent[] = [
   geminiAgent,
   qwenCodeAgent,
   kimiCliAgent,
+  dshAgent,
   opencodeAgent,
 ]
 

@@ -634,3 +634,38 @@ test("sessions of Qwen Code and Kimi CLI are found with folder and title, and im
   for (const from of ["qwen-code", "kimi-cli"]) expect((await cli("import", "--from", from, "--all")).exit).toBe(0)
   expect(((await cli.json("list", "--all")) as { sessions: object[] }).sessions).toHaveLength(4)
 })
+
+test("of a session of deepseek-harness the newest log is found and imported; it is not taken for one of pi", async () => {
+  const put = (name: string, text: string) => {
+    const file = join(home, ".dsh", "sessions", "--work--", "s1", name)
+    mkdirSync(join(file, ".."), { recursive: true })
+    writeFileSync(file, text)
+    return file
+  }
+  const log = (version: number, text: string) =>
+    textOf(
+      { type: "session", version, id: "s1", createdAt: 1_790_000_000_000, cwd: "/work", delegationDepth: 0 },
+      {
+        type: "user/message",
+        seq: 0,
+        time: 1_790_000_000_000,
+        surfaceOp: "append",
+        data: { id: "m1", role: "user", content: [{ type: "text", text }], source: { kind: "user" } },
+      },
+    )
+  put("session.jsonl", log(0, "the old log"))
+  const file = put("session.v3.jsonl", log(3, "the new log"))
+  const { sessions } = (await cli.json("discover")) as { sessions: object[] }
+  expect(sessions).toMatchObject([{ agent: "dsh", id: "s1", cwd: "/work", title: "the new log", file }])
+  expect((await cli("import", file)).stderr).toBe("format: dsh\n")
+  if (decompress === null || zstdCompressSync === undefined) return
+  const lines = log(3, "the new log").split("\n")
+  const frames = lines.filter((line) => line !== "").map((line) => zstdCompressSync(`${line}\n`))
+  rmSync(file)
+  const compressed = put("session.v3.jsonl.zstd", "")
+  writeFileSync(compressed, Buffer.concat(frames))
+  expect((await cli.json("discover")) as object).toMatchObject({
+    sessions: [{ title: "the new log", file: compressed }],
+  })
+  expect(await cli("import", compressed)).toMatchObject({ exit: 0 })
+})

@@ -59,9 +59,13 @@ async function importFrom(
   if (from === "auto") {
     const start = await startOf(again)
     const identity = identifyLog(start.split("\n"))
-    if (identity.kind === "older" && o.id === undefined) return await importOlder(sessions, again, start, o)
-    if (identity.kind !== "foreign") return added(await sessions.import(again, o))
-    const found = identify(start, wanted)
+    const found = identity.kind === "sessions" ? undefined : identify(start, wanted)
+    const isOfAgent = found?.format !== undefined
+    // The log of another program may begin as one of pi does.
+    if (identity.kind === "older" && !isOfAgent && o.id === undefined)
+      return await importOlder(sessions, again, start, o)
+    if (found === undefined || (identity.kind !== "foreign" && !isOfAgent))
+      return added(await sessions.import(again, o))
     if (found.format === undefined) {
       if (found.foreign !== undefined) throw notRead(found.foreign)
       const tried = found.rejected.map(({ format, reason }) => `${format}: it ${reason}`)

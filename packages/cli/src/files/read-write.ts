@@ -9,7 +9,7 @@ import { decompressed, isZstd } from "./zstd.ts"
 
 export type Chunks = AsyncIterable<Uint8Array>
 
-/** Opens a file, which is decompressed if its name ends in `.zst`, or a pipe. A file is returned as a function, because it can be read again; a pipe only once. */
+/** Opens a file, which is decompressed if its name ends in `.zst` or `.zstd`, or a pipe. A file is returned as a function, because it can be read again; a pipe only once. */
 export async function openFile(file: string, cwd: string): Promise<Chunks | (() => Chunks)> {
   const path = resolve(cwd, file)
   const found = await withFileError(file, "read", () => stat(path))

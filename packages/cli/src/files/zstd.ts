@@ -1,11 +1,12 @@
 /**
- * Reads files that an agent has compressed with Zstandard: Codex does so with older sessions. A file that is cut off must be an error: in
+ * Reads files that an agent has compressed with Zstandard: Codex does so with older sessions, deepseek-harness with all. A file that is cut off must be an error: in
  * Bun 1.4.5 and Deno the functions of node:zlib give the beginning of such a file, or nothing, without one.
  */
-import { type Duplex, pipeline, type Readable } from "node:stream"
+import { type Duplex, pipeline, Readable } from "node:stream"
 import { buffer } from "node:stream/consumers"
 import * as zlib from "node:zlib"
 import { CommandError } from "../errors.ts"
+import { framesOf } from "./zstd-frames.ts"
 
 type Decompress = (compressed: Readable) => AsyncIterable<Uint8Array>
 
@@ -35,12 +36,15 @@ function decompressOf(): Decompress | null {
     return null
   } catch {
     // The stream that is returned fails with any error of the two.
-    return (compressed) => pipeline(compressed, createZstdDecompress(), () => undefined)
+    return async function* byFrames(compressed) {
+      for (const frame of framesOf(await buffer(compressed)))
+        yield* pipeline(Readable.from([frame]), createZstdDecompress(), () => undefined) as AsyncIterable<Uint8Array>
+    }
   }
 }
 
 export function isZstd(file: string): boolean {
-  return file.endsWith(".zst")
+  return /\.zstd?$/.test(file)
 }
 
 /** The content of a compressed file. Ending the iteration ends the reading. In Bun the content is in memory as a whole. */
