@@ -19,6 +19,7 @@ import type { Note } from "./base/format.ts"
 import { UNREADABLE } from "./base/json-lines.ts"
 import { unknownRecordOf } from "./base/record-types.ts"
 import { fieldsOf, jsonOf } from "./base/values.ts"
+import { indexLog, type LogIndex } from "./base/written-path.ts"
 
 /** Reads the file from its beginning. */
 type Read = (note?: Note) => AsyncIterable<Header | Entry>
@@ -33,9 +34,12 @@ export class Growth {
   /** Ends of branches, and for each annotation the entry that it hangs on. */
   readonly #tips = new Set<string>()
   readonly #anchors = new Map<string, string | null>()
-  /** What continues an entry that was completed: the edit. */
+  /** What continues an entry that was completed, or behind which the user added something: the edit. */
   readonly #edits = new Map<string, string>()
-  readonly #touched = new Set<string>()
+  /** What the user added beside the conversation: edits, deletions, settings. */
+  readonly #own: Entry[] = []
+  /** What is in force of it. */
+  #index: LogIndex | undefined
   #leaf: Node | undefined
   #hasOwn = false
   #lastLine = 0
@@ -60,6 +64,7 @@ export class Growth {
   static async of(session: Session, read: Read): Promise<Growth> {
     const growth = new Growth(read)
     for await (const entry of session.entries()) growth.#know(entry)
+    if (growth.#own.length > 0) growth.#follow(await indexLog(session))
     await growth.#look()
     for await (const _ of growth.entries()) growth.#count++
     return growth
@@ -89,9 +94,7 @@ export class Growth {
     if (source?.id !== undefined) this.#renamed.set(source.id, id)
     hang(entry, this.#tips, this.#anchors)
     if (source === undefined && CONVERSATION.has(type)) this.#hasOwn = true
-    // What the user edited or deleted stays so, whatever comes to it.
-    if (source === undefined && (entry.type === "context_edit" || entry.type === "tombstone"))
-      this.#touched.add(entry.targetId)
+    if (source === undefined && !CONVERSATION.has(type) && type !== "leaf") this.#own.push(entry)
     if (source !== undefined && completion === undefined) {
       this.#tail.set(id, entry)
       if (this.#tail.size > TAIL) this.#tail.delete(this.#tail.keys().next().value as string)
@@ -99,6 +102,13 @@ export class Growth {
     }
     if (isPrompt(entry)) this.#prompt = entry.timestamp
     this.#leaf = leafAfter(entry, this.#leaf)
+  }
+
+  /** A file goes on behind what the user added to the path, so that it stays in force. */
+  #follow(index: LogIndex): void {
+    this.#index = index
+    for (const { id, parentId, seq, type } of this.#own)
+      if (parentId !== null && index.isOnPath(seq) && !isAnnotationType(type)) this.#edits.set(parentId, id)
   }
 
   #refresh(entry: Entry): void {
@@ -222,11 +232,17 @@ export class Growth {
   }
 
   /** A message of more lines than before, or one at the end of what was imported with another content. */
-  #hasMore(entry: Entry, { count, type }: Stored): boolean {
-    if (type !== "message" || entry.type !== "message" || this.#touched.has(entry.id)) return false
+  #hasMore(entry: Entry, { count, type, seq }: Stored): boolean {
+    if (type !== "message" || entry.type !== "message" || this.#isTouched(seq)) return false
     if (linesOf(entry) > count) return true
     const before = this.#tail.get(entry.id)
     return before?.type === "message" && contentOf(before) !== contentOf(entry)
+  }
+
+  /** What the user edited or deleted stays so, whatever comes to it; not what was edited elsewhere, or whose edit was deleted. */
+  #isTouched(seq: number): boolean {
+    const edit = this.#index?.editOf(seq)
+    return this.#index?.isDeleted(seq) === true || (edit !== undefined && !edit.isImported)
   }
 
   #shifted(entry: Entry): Entry {

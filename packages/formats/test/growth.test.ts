@@ -1,4 +1,4 @@
-import { createSessions } from "@sessions/core"
+import { createSessions, type Session } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
@@ -133,4 +133,43 @@ test("two files of one session are one session, in whatever order they come", as
       [text("second")],
     ])
   }
+})
+
+test("a message is completed unless an edit of the user is in force: not if it was deleted, or is on another branch", async () => {
+  const begin = said("u1", null, "go") + answered("a1", "u1", "m1", text("first"))
+  const whole = begin + answered("a2", "a1", "m1", text("second"))
+  const edit = { content: [text("mine")] } as const
+  const contentOf = async (change: (session: Session) => Promise<unknown>) => {
+    const first = await importText(claude, { text: begin })
+    await change(first.session)
+    await first.session.close()
+    const { session } = await importText(claude, { text: whole }, first.sessions)
+    return (await session.context()).messages.at(-1)?.message.content
+  }
+  expect(await contentOf((session) => session.edit("a1", edit))).toEqual([text("mine")])
+  const undone = await contentOf(async (session) => {
+    const { ids } = await session.edit("a1", edit)
+    await session.tombstone(ids[0] as string)
+  })
+  expect(undone).toEqual([text("first"), text("second")])
+  const elsewhere = await contentOf(async (session) => {
+    await session.edit("a1", edit)
+    await session.branch("a1")
+  })
+  expect(elsewhere).toEqual([text("first"), text("second")])
+})
+
+test("a file goes on behind an edit of the user, which stays in force", async () => {
+  const begin = said("u1", null, "go") + answered("a1", "u1", "m1", text("first"))
+  const first = await importText(claude, { text: begin })
+  await first.session.edit("a1", { content: [text("mine")] })
+  await first.session.append({ type: "model_change", provider: "anthropic", model: "m2" })
+  await first.session.close()
+  const more = begin + said("u2", "a1", "next") + answered("a2", "u2", "m2", text("second"))
+  const { session, sessions } = await importText(claude, { text: more }, first.sessions)
+  const contents = (await session.context()).messages.map(({ message }) => message.content)
+  expect(contents).toEqual([[text("go")], [text("mine")], [text("next")], [text("second")]])
+  expect((await sessions.verify(session.id)).diagnostics).toEqual([])
+  const again = await importText(claude, { text: await written(claude, session) })
+  expect((await again.session.context()).messages.map(({ message }) => message.content)).toEqual(contents)
 })

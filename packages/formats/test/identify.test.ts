@@ -20,6 +20,13 @@ test("every fixture is of its own format only", () => {
   expect(found).toEqual(files.map(({ name, expected }) => [name, [expected.format]]))
 })
 
+test("no format takes a log that core reads for its own", () => {
+  for (const { name, golden } of fixturesOf(["pi", "oh-my-pi"])) {
+    const taken = formats.filter((format) => format.identify(golden.text)).map(({ format }) => format)
+    expect(taken, name).toEqual([])
+  }
+})
+
 test("a file of no format is rejected by each with a reason", () => {
   for (const text of ["", "hello", "{}", "[]", '{"type":"session","version":3}\n']) {
     const { format, rejected } = { format: undefined, rejected: [], ...identify(text, formats) }

@@ -7,6 +7,7 @@ import { preview } from "../output/messages.ts"
 import { type Line, type Span, styled, type View } from "../output/lines.ts"
 import { sanitizeLine } from "../output/sanitize.ts"
 import { unreadableJson, unreadableLine } from "../output/unreadable.ts"
+import { agentIdOf } from "../store/agent-ids.ts"
 import { absoluteFolder, allIds } from "../store/resolve.ts"
 import { shortIds } from "../store/short-ids.ts"
 
@@ -19,7 +20,7 @@ export const list: Command = defineCommand({
     kind: { type: "string", value: "NAME", help: "only sessions of this kind; none: only those without a kind" },
     all: { type: "boolean", help: "all sessions, not only the first page" },
     limit: { type: "string", value: "N", help: "sessions per page, 1 to 200 (default 50)" },
-    full: { type: "boolean", help: "whole ids also on a terminal" },
+    full: { type: "boolean", help: "whole ids also on a terminal, and those that agents gave imported sessions" },
     cursor: { type: "string", value: "CURSOR", help: "continue after the previous page" },
   },
   notes: [
@@ -47,17 +48,22 @@ export const list: Command = defineCommand({
     // A pipe gets whole ids: what reads it may keep them.
     const isShort = io.stdout.isTerminal && values.full !== true && page.sessions.length > 0
     const shown = page.sessions.map(({ id }) => id)
+    const agentIds = values.full === true ? await agentIdsOf(sessions, shown) : undefined
     const names = shortIds(shown, isShort ? await allIds(sessions) : [])
     const named = (infos: readonly SessionInfo[]): readonly SessionInfo[] =>
       isShort ? infos.map((info) => ({ ...info, id: names.get(info.id) ?? info.id })) : infos
     return {
-      json: { ...page, unreadable: page.unreadable.map(unreadableJson) },
+      json: {
+        ...page,
+        ...(agentIds === undefined ? {} : { agentIds: Object.fromEntries(agentIds) }),
+        unreadable: page.unreadable.map(unreadableJson),
+      },
       text: (view) => [
         ...(page.sessions.length === 0
           ? [emptyText(sessions, options)]
           : sessionLines(
               named(page.sessions),
-              columnsFor(named(page.sessions), options.cwd, view, io.env["HOME"]),
+              columnsFor(named(page.sessions), options.cwd, view, io.env["HOME"], agentIds),
               view,
             )),
         ...page.unreadable.map(unreadableLine),
@@ -66,6 +72,16 @@ export const list: Command = defineCommand({
     }
   },
 })
+
+/** By ours. */
+async function agentIdsOf(sessions: Sessions, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const found = new Map<string, string>()
+  for (const id of ids) {
+    const agentId = await agentIdOf(sessions, id)
+    if (agentId !== undefined) found.set(id, agentId)
+  }
+  return found
+}
 
 function kindOf(name: string): string | null {
   if (name === "") throw new UsageError("--kind needs a name, or none for the sessions without a kind.")
@@ -104,6 +120,7 @@ function columnsFor(
   cwd: string | undefined,
   { now, columns }: View,
   home: string | undefined,
+  agentIds: ReadonlyMap<string, string> = new Map(),
 ): Column[] {
   const all: (Column & { readonly isUsed: boolean; readonly place: number })[] = [
     { place: 2, name: "PARTS", align: "right", cell: ({ parts }) => formatNumber(parts.length), isUsed: true },
@@ -129,6 +146,13 @@ function columnsFor(
       align: "left",
       cell: (info) => folderOf(info, home),
       isUsed: cwd === undefined && infos.some((info) => info.cwd !== undefined),
+    },
+    {
+      place: -1,
+      name: "ID IN THE AGENT",
+      align: "left",
+      cell: ({ id }) => sanitizeLine(agentIds.get(id) ?? "-"),
+      isUsed: agentIds.size > 0,
     },
     { place: 0, name: "AGE", align: "right", cell: ({ lastMessageAt }) => formatAge(lastMessageAt, now), isUsed: true },
   ]

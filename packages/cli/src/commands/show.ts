@@ -2,6 +2,7 @@ import type { HistoryMessage, Session, SessionInfo, SessionMetrics } from "@sess
 import type { PartInfo } from "@sessions/core/storage"
 import { integerOption } from "../option-values.ts"
 import { type Command, defineCommand } from "../command.ts"
+import { agentIdOf } from "../store/agent-ids.ts"
 import { conversationOf } from "../store/conversation.ts"
 import { formatBytes, formatCount, formatNumber, formatSize, formatTime, table } from "../output/format.ts"
 import { body, preview, roleSpan } from "../output/messages.ts"
@@ -25,10 +26,11 @@ export const show: Command = defineCommand({
     const messages = last === 0 ? [] : await readNewest(await conversation.open(id), last)
     const stored = await sessions.info(id)
     const info = conversation === sessions ? stored : withMessages(stored, await conversation.info(id))
+    const agentId = await agentIdOf(sessions, id)
     return {
-      json: { info, messages },
+      json: { info, messages, ...(agentId === undefined ? {} : { agentId }) },
       text: () => [
-        ...infoLines(info),
+        ...infoLines(info, agentId),
         ...(values.parts === true ? ["", ...partLines(info.parts)] : []),
         ...messages.flatMap((message) => ["", ...messageLines(message, values.full === true)]),
       ],
@@ -77,10 +79,11 @@ function usageOf(metrics: SessionMetrics | undefined): string | undefined {
   return `${tokens}, ${formatCount(calls, "call")}${cost === undefined ? "" : `, cost ${cost.toFixed(2)}`}`
 }
 
-function infoLines(info: SessionInfo): Line[] {
+function infoLines(info: SessionInfo, agentId: string | undefined): Line[] {
   const rows: [string, string | undefined][] = [
     ["title", info.title === undefined ? undefined : preview(info.title, TEXT_UNITS)],
     ["first prompt", info.firstPrompt === undefined ? undefined : preview(info.firstPrompt, TEXT_UNITS)],
+    ["id in the agent", agentId],
     ["folder", info.cwd],
     ["kind", info.kind],
     ["created", `${formatTime(info.createdAt)} UTC`],

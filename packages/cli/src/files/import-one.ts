@@ -59,19 +59,17 @@ async function importFrom(
   if (from === "auto") {
     const start = await startOf(again)
     const identity = identifyLog(start.split("\n"))
-    const found = identity.kind === "sessions" ? undefined : identify(start, wanted)
-    const isOfAgent = found?.format !== undefined
-    // The log of another program may begin as one of pi does.
-    if (identity.kind === "older" && !isOfAgent && o.id === undefined)
-      return await importOlder(sessions, again, start, o)
-    if (found === undefined || (identity.kind !== "foreign" && !isOfAgent))
-      return added(await sessions.import(again, o))
+    if (identity.kind === "sessions") return added(await sessions.import(again, o))
+    const found = identify(start, wanted)
     if (found.format === undefined) {
+      if (identity.kind === "older" && o.id === undefined) return await importOlder(sessions, again, start, o)
+      if (identity.kind !== "foreign") return added(await sessions.import(again, o))
       if (found.foreign !== undefined) throw notRead(found.foreign)
       const tried = found.rejected.map(({ format, reason }) => `${format}: it ${reason}`)
       const error = new SessionError("not_a_session", "The file is in none of the known formats.")
       throw withDetails(error, [`${CORE_FORMATS.join(", ")}: ${identity.reason}`, ...tried])
     }
+    // Also of a log that begins as one of pi does: the format knows more of it.
     return await importFile(sessions, again, {
       ...o,
       hold,

@@ -101,3 +101,20 @@ test("a folder is made absolute, unless it is absolute on this or another system
   expect(absoluteFolder("/x", "/project")).toBe("/x")
   expect(absoluteFolder("C:\\x", "/project")).toBe("C:\\x")
 })
+
+test("the id that an agent has given a session is taken as ours is, and is in lists", async () => {
+  const cli = createCli()
+  const agentId = "00000000-0000-4000-8000-000000000001"
+  const line = (type: string, uuid: string, text: string) =>
+    `${JSON.stringify({ type, uuid, parentUuid: null, sessionId: agentId, cwd: "/work", timestamp: "2026-01-01T00:00:00.000Z", message: { role: type, content: text } })}\n`
+  const { stdout } = await cli.with({ stdin: line("user", "u1", "hello") }, "import", "-")
+  const id = stdout.trim()
+  expect(id).toMatch(/^claude-code\./)
+  expect(await cli.json("show", agentId)).toMatchObject({ info: { id }, agentId })
+  expect((await cli("show", agentId)).stdout).toContain(agentId)
+  expect((await cli("export", agentId)).stdout).toContain("hello")
+  expect(await cli.json("list", "--full")).toMatchObject({ agentIds: { [id]: agentId } })
+  expect((await cli("list", "--full")).stdout).toContain(agentId)
+  expect((await cli("list")).stdout).not.toContain(agentId)
+  expect(await cli("show", agentId.replace(/1$/, "2"))).toMatchObject({ exit: 1 })
+})

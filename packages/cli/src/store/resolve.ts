@@ -4,14 +4,20 @@ import { hasCode, type Sessions } from "@sessions/core"
 import { checkSessionId, isSessionId } from "@sessions/core/storage"
 import { CommandError, UsageError } from "../errors.ts"
 import { suggest } from "../suggest.ts"
+import { idsOfAgentSession } from "./agent-ids.ts"
 
 const LAST = "@last"
 
-/** The session id for an id, a unique prefix of one, or `@last`, the newest one that a person works in. A complete id takes precedence over a prefix. */
+/**
+ * The session id for an id, the id that an agent has given an imported session, a unique prefix of an id of ours, or `@last`, the newest one that a
+ * person works in. A complete id takes precedence over a prefix.
+ */
 export async function resolveSession(sessions: Sessions, ref: string): Promise<string> {
   if (ref === LAST) return lastSession(sessions)
   const { storage } = sessions
   if (isSessionId(ref) && (await isThere(sessions, ref))) return ref
+  const imported = await importedAs(sessions, ref)
+  if (imported !== undefined) return imported
   if (!/^[\w-][\w.:@+~-]{0,127}$/.test(ref)) throw ref.startsWith("@") ? unknownName(ref) : badId(ref)
   const matches: string[] = []
   for await (const { id } of storage.list()) if (id.startsWith(ref)) matches.push(id)
@@ -23,6 +29,14 @@ export async function resolveSession(sessions: Sessions, ref: string): Promise<s
   throw new CommandError(
     `${ref} matches ${matches.length} sessions (${shown}${matches.length > 3 ? ", …" : ""}); use a longer prefix.`,
   )
+}
+
+/** The session that an agent knows by this id. Two agents may have given the same one. */
+async function importedAs(sessions: Sessions, ref: string): Promise<string | undefined> {
+  const found: string[] = []
+  for (const id of await idsOfAgentSession(ref)) if (await isThere(sessions, id)) found.push(id)
+  if (found.length > 1) throw new CommandError(`${ref} is the id of ${found.length} sessions: ${found.join(", ")}.`)
+  return found[0]
 }
 
 /** Whether there is a session, whether it can be read or not. */

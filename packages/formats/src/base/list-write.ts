@@ -185,7 +185,7 @@ function* writtenRecords(
 /** Whether the messages that follow a record belong into it. */
 function isContinued({ joins }: ListFormat, items: readonly ConversationItem[], next: Segment | undefined): boolean {
   const first = next?.records === undefined ? next?.items[0] : undefined
-  if (first === undefined || joins === undefined || first.begins === true) return false
+  if (first === undefined || joins === undefined || first.begins !== undefined) return false
   const before = items.map(({ message }) => message)
   return joins(before, first.message)
 }
