@@ -1,5 +1,6 @@
 import { absent, olderNodes } from "../lib/runtimes.mjs"
 import { linearAdapters } from "../lib/linear.mjs"
+import { agents } from "./agents.mjs"
 import { benchmarks } from "./benchmarks.mjs"
 import { browser, page } from "./browsers.mjs"
 import { buildCheck, packedChecks, scriptCheck } from "./checks.mjs"
@@ -97,7 +98,9 @@ export const steps = [
   postgresCrash,
   // It measures.
   benchmarks,
-  ...[laws(absent.node, 40), fuzzPlanted, judgePlanted, linearPlanted, mergePlanted, trackRecord, matrix].map(onlyDeep),
+  ...[laws(absent.node, 40), agents, fuzzPlanted, judgePlanted, linearPlanted, mergePlanted, trackRecord, matrix].map(
+    onlyDeep,
+  ),
 ]
 
 export function select(all, only) {

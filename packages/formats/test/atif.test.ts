@@ -258,3 +258,16 @@ test("a deleted or edited text is in no step, also if a compaction keeps it; a r
   await written(atif, session, { note: (loss) => losses.push(loss) })
   expect(losses.map(({ what }) => what)).toContain("resets")
 })
+
+test("an observation is written once, also if a result follows its step", async () => {
+  const calls = [call("a"), call("b")]
+  const results = [{ source_call_id: "a", content: "1" }, { content: "what happened" }]
+  const steps = [{ step_id: 1, source: "agent", message: "", tool_calls: calls, observation: { results } }]
+  const { session } = await importText(atif, { text: JSON.stringify({ ...trajectory, steps }) })
+  await session.append([
+    { type: "message", message: { role: "toolResult", toolCallId: "b", isError: false, content: text("2") } },
+  ])
+  const document = JSON.parse(await written(atif, session)) as typeof trajectory
+  expect(JSON.stringify(document).split("what happened")).toHaveLength(2)
+  expect(document.steps[0]).toMatchObject({ observation: { results: [{ content: "1" }, { content: "2" }] } })
+})
