@@ -53,17 +53,18 @@ async function lossesOf(writer) {
   const session = await sessionWithEverything()
   const kinds = new Set()
   for await (const _ of writer.write(session, { branches: "path", note: ({ what }) => kinds.add(what) }));
-  return [...kinds].sort().map((kind) => `\`${kind}\``)
+  return [...kinds].sort((a, b) => (a < b ? -1 : 1)).map((kind) => `\`${kind}\``)
 }
 
 checkThatAllAreNamed()
 const all = new Map([...formats, ...writers].map((one) => [one.format, one]))
 const rows = []
-for (const { format, title, versions = "–", rejects, write } of all.values()) {
-  const losses = write === undefined ? [] : await lossesOf({ write })
-  const read = rejects === undefined ? READ_BY_CORE[format] : "yes"
+for (const one of all.values()) {
+  const { format, title, versions = "–" } = one
+  const isWritten = one.write !== undefined
+  const losses = isWritten ? await lossesOf(one) : []
+  const read = "rejects" in one ? "yes" : READ_BY_CORE[format]
   if (read === undefined) throw new Error(`.tools/formats.mjs does not say how ${format} is read.`)
-  const isWritten = write !== undefined
   rows.push([
     `\`${format}\``,
     title,

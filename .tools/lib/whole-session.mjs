@@ -5,7 +5,6 @@ import { createMemoryStorage } from "../../packages/memory/src/index.ts"
 const text = (value) => [{ type: "text", text: value }]
 const image = { type: "image", mimeType: "image/png", data: "iVBORw0KGgo=" }
 const message = (role, content, more = {}) => ({ type: "message", message: { role, content, ...more } })
-const result = (toolCallId, more = {}) => message("toolResult", text("out"), { toolCallId, isError: false, ...more })
 const call = (id, name = "bash") => ({ type: "toolCall", id, name, arguments: { command: "ls" } })
 
 /** What a writer needs of it. */

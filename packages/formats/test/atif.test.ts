@@ -108,7 +108,7 @@ testConversations(atif, Object.values(goldens), {
 function asInSteps(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   const calls = new Set<string>()
   const kept = messages.filter((message) => {
-    for (const block of message.content) if (block.type === "toolCall") calls.add(block.id as string)
+    for (const block of message.content) if (block.type === "toolCall") calls.add(block.id)
     return message.role !== "toolResult" || calls.delete(message.toolCallId)
   })
   return [...kept.filter(({ role }) => role === "system"), ...kept.filter(({ role }) => role !== "system")]

@@ -20,7 +20,7 @@ const answered = (uuid: string, parentUuid: string, id: string, block: object): 
     message: { id, role: "assistant", content: [block] },
   })
 const TIME = "2026-09-01T10:00:00.000Z"
-const text = (value: string) => ({ type: "text", text: value })
+const text = (value: string) => ({ type: "text", text: value }) as const
 const call = { type: "tool_use", id: "t1", name: "Bash", input: {} }
 const result = [{ type: "tool_result", tool_use_id: "t1", content: "done" }]
 
