@@ -114,7 +114,7 @@ function contentOf(step: readonly Part[]): { content: ContentBlock[]; parts: Par
   return { content, parts, blocks }
 }
 
-function resultDraft(id: string, of: number, part: Part): Draft {
+export function resultDraft(id: string, of: number, part: Part): Draft {
   const { text, isError, field } = resultOf(part)
   const lifted = field === "outputJson" ? "output" : field
   const set = Object.entries(changeBetween(withoutResult(part), part).set ?? {}).filter(([key]) => key !== lifted)

@@ -2,6 +2,7 @@
 export type { AgentSessionInfo, AgentSessionPage } from "./list.ts"
 export { listAgentSessions } from "./list.ts"
 export { deleteAgentSession, logIdOf } from "./log-id.ts"
+export { agentResult } from "./results.ts"
 export { createAgentSession } from "./session.ts"
 export type {
   AgentRepair,

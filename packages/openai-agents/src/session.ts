@@ -22,6 +22,7 @@ import { isObject, type ItemEntry, toEntry, toItem } from "./items.ts"
 import { KIND, logIdOf, SESSION_ID } from "./log-id.ts"
 import { type ModelItems, modelItems, type Receiver, repairOf, type SavedItem } from "./model-items.ts"
 import { standIn } from "./orphans.ts"
+import { withoutAnswered } from "./results.ts"
 import { inBatch, named, rewrite } from "./rewrite.ts"
 import { type SharedState, sharedState } from "./shared.ts"
 import { checkTransaction, mutate, type Transaction } from "./transactions.ts"
@@ -137,7 +138,8 @@ class LogSession implements AgentSession<object> {
           if (isRepeated && (await this.#hasAdded(session, doubtful.entries)))
             return doubtful.entries.at(-1)?.id ?? null
           // After those of the session's creation: reading a log whose ids ascend needs no index of them.
-          added ??= entries.map((entry) => ({ ...entry, id: newId() }))
+          added ??= (await withoutAnswered(session, entries)).map((entry) => ({ ...entry, id: newId() }))
+          if (added.length === 0) return (await readHistory(session, 1)).entries.at(-1)?.id ?? null
           return cleared === undefined ? this.#append(session, added) : this.#compact(session, added, cleared, items)
         })
         this.#doubtful = undefined

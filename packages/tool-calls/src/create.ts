@@ -3,42 +3,53 @@ import { hasCode, type Session } from "@sessions/core"
 import type { CallState } from "@sessions/core/context"
 import { checkOptions, type OptionNames } from "@sessions/core/storage"
 import { invalidTools, noSuchCall, NOT_RUN } from "./errors.ts"
-import { type Appended, appendResult, resultOf } from "./results.ts"
+import { appendResult, entryMaker, resultOf } from "./results.ts"
 import { type Grant, newRun, NotRun, Starts, type Wanted } from "./starts.ts"
-import type { CallResult, Execute, ResumedCall, RunOptions, ToolCalls, ToolCallsOptions, ToolKind } from "./types.ts"
+import type {
+  CallResult,
+  Execute,
+  ResumedCall,
+  RunOptions,
+  ToolCalls,
+  ToolCallsOptions,
+  ToolKind,
+  ToResult,
+} from "./types.ts"
 
 /** `session`: one that is open, or that of the running turn. One object serves any number of turns. */
 export function createToolCalls(session: Session, options: ToolCallsOptions): ToolCalls {
   checkOptions("createToolCalls", options, OPTIONS)
-  const { tools, onUnknown = () => undefined } = options
+  const { tools, onUnknown = () => undefined, toResult } = options
   const kinds = new Map(Object.entries(tools ?? {}))
   for (const [name, kind] of kinds) if (kind !== "never" && kind !== "safe") throw invalidTools(name, kind)
   const named = (wanted: ToolKind): string[] => [...kinds].flatMap(([name, kind]) => (kind === wanted ? [name] : []))
-  return new SessionCalls(session, kinds, onUnknown, {
-    type: "tool_policy",
-    never: named("never"),
-    safe: named("safe"),
-  })
+  const record = { type: "tool_policy", never: named("never"), safe: named("safe") } as const
+  return new SessionCalls(session, kinds, { onUnknown, toResult }, record)
 }
 
-const OPTIONS: OptionNames<ToolCallsOptions> = { tools: 1, onUnknown: 1 }
+const OPTIONS: OptionNames<ToolCallsOptions> = { tools: 1, onUnknown: 1, toResult: 1 }
+
+interface Callbacks {
+  readonly onUnknown: NonNullable<ToolCallsOptions["onUnknown"]>
+  readonly toResult: ToResult | undefined
+}
 
 class SessionCalls implements ToolCalls {
   readonly record: ToolCalls["record"]
   readonly #session: Session
   readonly #kinds: ReadonlyMap<string, ToolKind>
-  readonly #onUnknown: NonNullable<ToolCallsOptions["onUnknown"]>
+  readonly #callbacks: Callbacks
   readonly #starts: Starts
 
   constructor(
     session: Session,
     kinds: ReadonlyMap<string, ToolKind>,
-    onUnknown: NonNullable<ToolCallsOptions["onUnknown"]>,
+    callbacks: Callbacks,
     record: ToolCalls["record"],
   ) {
     this.#session = session
     this.#kinds = kinds
-    this.#onUnknown = onUnknown
+    this.#callbacks = callbacks
     this.record = record
     this.#starts = new Starts(session, kinds)
   }
@@ -79,7 +90,7 @@ class SessionCalls implements ToolCalls {
       const { outcome } = await this.#run(wanted, execute)
       return outcome === undefined ? "done" : "ran"
     }
-    const answer = await this.#onUnknown(call, signal === undefined ? {} : { signal })
+    const answer = await this.#callbacks.onUnknown(call, signal === undefined ? {} : { signal })
     if (answer === undefined) return "left"
     if (answer === "not done") {
       if (execute === undefined || start === undefined) return "left"
@@ -87,24 +98,26 @@ class SessionCalls implements ToolCalls {
       return outcome === undefined ? "done" : "ran"
     }
     const place = { target, call: call.call }
+    const make = await entryMaker(this.#session, place, call, this.#callbacks.toResult)
     const now = await this.#session.callStates()
     const newest = now?.entryId === target ? now.calls.find((one) => one.call === call.call) : undefined
     if (newest?.state === "done") return "done"
     if (newest?.start !== start) return "held"
     const { output, isError = false } = answer
-    await appendResult(this.#session, place, call, { output, isError, run: newRun() })
+    await appendResult(this.#session, place, make, { output, isError, run: newRun() })
     return "settled"
   }
 
   async #run(wanted: Wanted, execute: Execute): Promise<CallResult> {
     const grant = await this.#granted(wanted)
-    const { place, state, key, attempt } = grant
+    const { place, state, key, attempt, run } = grant
     if (grant.isDone) {
       const done = await resultOf(this.#session, place)
       if (done === undefined) throw noSuchCall(this.#session.id, state.callId)
       return done
     }
     const { signal } = wanted
+    const make = await entryMaker(this.#session, place, state, this.#callbacks.toResult)
     let outcome: NonNullable<CallResult["outcome"]>
     try {
       outcome = { output: await execute({ key, attempt, arguments: state.arguments, signal }) }
@@ -113,11 +126,9 @@ class SessionCalls implements ToolCalls {
       if (signal?.aborted === true) throw error
       outcome = { error }
     }
-    const appended =
-      "error" in outcome
-        ? await this.#append(grant, errorOf(outcome.error), true)
-        : await this.#append(grant, outcome.output, false)
-    return { ...appended, outcome }
+    const isError = "error" in outcome
+    const output = "error" in outcome ? errorOf(outcome.error) : outcome.output
+    return { ...(await appendResult(this.#session, place, make, { output, isError, run })), outcome }
   }
 
   async #granted(wanted: Wanted): Promise<Grant> {
@@ -125,13 +136,11 @@ class SessionCalls implements ToolCalls {
       return await this.#starts.grant(wanted)
     } catch (error) {
       if (!(error instanceof NotRun)) throw error
-      await this.#append(error.grant, NOT_RUN, true)
+      const { place, state, run } = error.grant
+      const make = await entryMaker(this.#session, place, state, this.#callbacks.toResult)
+      await appendResult(this.#session, place, make, { output: NOT_RUN, isError: true, run })
       throw error.error
     }
-  }
-
-  #append({ place, state, run }: Grant, output: unknown, isError: boolean): Promise<Appended> {
-    return appendResult(this.#session, place, state, { output, isError, run })
   }
 }
 

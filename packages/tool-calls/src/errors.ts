@@ -28,5 +28,17 @@ export function invalidTools(name: string, kind: unknown): SessionError {
   return new SessionError("invalid", message)
 }
 
+export function notRecorded(): SessionError {
+  const message =
+    "The step before this call is not in the log, so the call was not run. Give the SDK `onLanguageModelCallEnd` and `onStepEnd` of recordAiSdk."
+  return new SessionError("invalid", message)
+}
+
+export function notWrapped(): SessionError {
+  const message =
+    "The tool was not run by @sessions/tool-calls. Give the SDK the tools that wrapTools or recordAiSdk returns."
+  return new SessionError("invalid", message)
+}
+
 /** In the result of a call that was started and then not run. */
 export const NOT_RUN = "This tool call was not run: the conversation had gone on."

@@ -2,7 +2,9 @@
 import { hasCode, type NewEntry, type Session, type ToolResultMessage } from "@sessions/core"
 import { createIds } from "@sessions/core/format"
 import { toolResult } from "@sessions/providers"
+import { noSuchCall } from "./errors.ts"
 import { type CallPlace, resultId } from "./key.ts"
+import type { ResultEntry, ToResult } from "./types.ts"
 
 /** How often an append whose outcome is unknown, or with which another writer was faster, is sent. */
 const TRIES = 20
@@ -19,6 +21,28 @@ export interface Appended {
   readonly message: ToolResultMessage
 }
 
+interface Call {
+  readonly callId: string
+  readonly toolName: string
+}
+
+/** Makes the entry of the result of one call. */
+export type MakeEntry = (output: Output) => ResultEntry
+
+/** What a bridge needs to know of the message is read before the call runs: a result is not lost because it cannot be read then. */
+export async function entryMaker(
+  session: Session,
+  { target }: CallPlace,
+  { callId, toolName }: Call,
+  toResult: ToResult | undefined,
+): Promise<MakeEntry> {
+  const block = { id: callId, name: toolName }
+  if (toResult === undefined) return ({ output, isError }) => toolResult(block, output, { isError })
+  const answer = await session.entry(target)
+  if (answer === undefined) throw noSuchCall(session.id, callId)
+  return ({ output, isError }) => toResult(block, output, { isError, answer })
+}
+
 /**
  * Appends a result wherever the conversation is by now. If the call has one already, that one counts. A result that cannot be stored is an error
  * result that says why: the call has run.
@@ -26,29 +50,24 @@ export interface Appended {
 export async function appendResult(
   session: Session,
   place: CallPlace,
-  call: { readonly callId: string; readonly toolName: string },
+  make: MakeEntry,
   { run, ...output }: Output & { readonly run: string },
 ): Promise<Appended> {
   try {
-    return await append(session, place, run, entryOf(call, output))
+    return await append(session, place, run, orError(make, output))
   } catch (error) {
     if (!hasCode(error, "too_large") && !hasCode(error, "invalid")) throw error
     const why = new Error(`The tool has run, and its result was not stored: ${(error as Error).message}`)
-    return append(session, place, run, entryOf(call, { output: why, isError: true }))
+    return append(session, place, run, make({ output: why, isError: true }))
   }
 }
 
-type ResultEntry = ReturnType<typeof toolResult>
-
-function entryOf(
-  call: { readonly callId: string; readonly toolName: string },
-  { output, isError }: Output,
-): ResultEntry {
-  const block = { id: call.callId, name: call.toolName }
+/** An output of which no entry can be made is an error. */
+function orError(make: MakeEntry, output: Output): ResultEntry {
   try {
-    return toolResult(block, output, { isError })
+    return make(output)
   } catch (error) {
-    return toolResult(block, error, { isError: true })
+    return make({ output: error, isError: true })
   }
 }
 

@@ -90,8 +90,14 @@ export class Starts {
    */
   async #try(open: Set<Request>): Promise<unknown> {
     const session = this.#session
-    const before = positionOf(session)
-    const states = await session.callStates()
+    let before = positionOf(session)
+    let states = await session.callStates()
+    // Another writer may have appended the message, as a bridge to an SDK does.
+    if ([...open].some((request) => states === undefined || this.#find(request, states) === undefined)) {
+      await session.refresh()
+      before = positionOf(session)
+      states = await session.callStates()
+    }
     const starts = new Map<string, { readonly request: Request; readonly grant: Grant; readonly entry: NewEntry }>()
     for (const request of open) {
       try {

@@ -1,5 +1,5 @@
 /** The public types. */
-import type { ToolCallBlock, ToolResultMessage } from "@sessions/core"
+import type { Entry, ToolCallBlock, ToolResultMessage } from "@sessions/core"
 import type { CallState } from "@sessions/core/context"
 
 /** `"never"`: a call must not be repeated, as one that charges a card. `"safe"`: it may be repeated, as one that reads a file. */
@@ -10,6 +10,24 @@ export interface ToolCallsOptions {
   readonly tools: Readonly<Record<string, ToolKind>>
   /** Asked by `resume` for each call whose outcome is unknown. Default: the model is told. */
   readonly onUnknown?: (call: CallState, o: { readonly signal?: AbortSignal }) => UnknownAnswer | Promise<UnknownAnswer>
+  /**
+   * Makes the entries of results, for logs in which a bridge to an SDK reads them: `chatResult` of `@sessions/ai-sdk`, `agentResult` of
+   * `@sessions/openai-agents`, and `aiSdkResult` for loops with the AI SDK. Default: `toolResult` of `@sessions/providers`.
+   */
+  readonly toResult?: ToResult
+}
+
+/** Makes the entry of a result. `answer` is the entry of the message with the call. */
+export type ToResult = (
+  call: Pick<ToolCallBlock, "id" | "name">,
+  output: unknown,
+  o: { readonly isError: boolean; readonly answer: Entry },
+) => ResultEntry
+
+export type ResultEntry = {
+  readonly type: "message"
+  readonly message: ToolResultMessage
+  readonly [field: string]: unknown
 }
 
 /**

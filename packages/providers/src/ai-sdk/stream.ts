@@ -1,12 +1,12 @@
 /** The stream of the AI SDK as messages: each step is appended when it has ended, with the results of its tools. */
-import type { AssistantMessage, ContentBlock } from "@sessions/core"
+import type { AssistantMessage, ContentBlock, ToolCallBlock, ToolResultMessage } from "@sessions/core"
 import { type Fields, fieldsOf, stringOf } from "@sessions/formats/messages/values"
 import { errorText, partialCall, toolResult } from "../shared/answer.ts"
 import { type Accumulator, appendStream } from "../shared/stream.ts"
-import type { Appendable, StreamOptions } from "../shared/types.ts"
+import type { AnswerEntry, Appendable, StreamOptions } from "../shared/types.ts"
 import { type AiSdkEntry, stepEntry } from "./answer.ts"
 import { blockOfPart, resultOfPart } from "./parts.ts"
-import type { AiSdkStep, AiSdkStreamPart } from "./types.ts"
+import type { AiSdkCallEnd, AiSdkStep, AiSdkStreamPart } from "./types.ts"
 
 export interface AiSdkStreamOptions<E> extends StreamOptions<E> {
   /** The model: the stream does not name its provider, which gets signatures of its own thinking only. */
@@ -36,7 +36,6 @@ interface Step {
 export function accumulateAiSdk({
   model,
 }: Pick<AiSdkStreamOptions<never>, "model"> = {}): Accumulator<AiSdkStreamPart> {
-  const newStep = (): Step => ({ parts: [], open: new Map(), results: [], info: undefined })
   let step = newStep()
   let isComplete = false
   let failure: unknown
@@ -73,18 +72,51 @@ export function accumulateAiSdk({
   }
 }
 
+/**
+ * The answer of one call of the model, before its tools run: the event of the SDK's callback `onLanguageModelCallEnd`. The tools of
+ * `@sessions/tool-calls/ai-sdk` append it.
+ */
+export function fromAiSdkCall(event: AiSdkCallEnd): AnswerEntry {
+  const { content, provider, modelId, usage, finishReason, responseId } = event
+  const step = newStep()
+  for (const part of content) addPart(step, part as Fields)
+  return stepEntry(contentOf(step), { model: { provider, modelId }, usage, finishReason, response: { id: responseId } })
+}
+
+/** The result of a tool that the program has executed, as the streams of the SDK have it. */
+export function aiSdkResult(
+  { id: toolCallId, name: toolName }: Pick<ToolCallBlock, "id" | "name">,
+  output: unknown,
+  { isError = false }: { readonly isError?: boolean } = {},
+): { readonly type: "message"; readonly message: ToolResultMessage } {
+  if (isError) return toolResult({ id: toolCallId, name: toolName }, sentError(output), { isError })
+  const sent = typeof output === "string" ? { type: "text", value: output } : { type: "json", value: output ?? null }
+  return { type: "message", message: resultOfPart({ toolCallId, toolName, output: sent }) }
+}
+
+/** The text that the SDK sends of an error of a tool. */
+function sentError(error: unknown): string {
+  if (error === undefined || error === null) return "unknown error"
+  return error instanceof Error ? error.toString() : errorText(error)
+}
+
+const newStep = (): Step => ({ parts: [], open: new Map(), results: [], info: undefined })
+
 function stepInfo({ response, usage, finishReason }: Fields, model: AiSdkStep["model"] | undefined): AiSdkStep {
   const { id, modelId } = fieldsOf(response)
   const named = { provider: model?.provider as string, modelId: stringOf(modelId) ?? model?.modelId ?? "" }
   return { model: named, usage: fieldsOf(usage), finishReason: String(finishReason), response: { id: id as string } }
 }
 
-function entriesOf({ parts, results, info }: Step): readonly AiSdkEntry[] {
-  const content = parts.map((part): ContentBlock => {
+function entriesOf(step: Step): readonly AiSdkEntry[] {
+  return [stepEntry(contentOf(step), step.info), ...step.results]
+}
+
+function contentOf({ parts }: Step): readonly ContentBlock[] {
+  return parts.map((part): ContentBlock => {
     if (part["type"] === "tool-input") return partialCall(part["toolCallId"], part["toolName"], String(part["text"]))
     return blockOfPart(part)
   })
-  return [stepEntry(content, info), ...results]
 }
 
 function addPart(step: Step, fields: Fields): void {
@@ -92,6 +124,10 @@ function addPart(step: Step, fields: Fields): void {
   const open = step.parts[step.open.get(String(id)) ?? -1]
   const options = providerMetadata === undefined ? {} : { providerOptions: providerMetadata }
   switch (type) {
+    case "text":
+    case "reasoning":
+      step.parts.push({ type, text, ...options })
+      return
     case "text-start":
     case "reasoning-start":
     case "tool-input-start": {
@@ -161,9 +197,6 @@ function addResult(step: Step, fields: Fields, options: Fields): void {
     const value =
       type === "tool-error" ? { type: "error-text", value: errorText(error) } : { type: "json", value: output }
     step.parts.push({ type: "tool-result", toolCallId, toolName, output: value, ...options })
-  } else if (type === "tool-error") step.results.push(toolResult(call, errorText(error), { isError: true }))
-  else {
-    const sent = typeof output === "string" ? { type: "text", value: output } : { type: "json", value: output ?? null }
-    step.results.push({ type: "message", message: resultOfPart({ toolCallId, toolName, output: sent }) })
-  }
+  } else if (type === "tool-error") step.results.push(aiSdkResult(call, error, { isError: true }))
+  else step.results.push(aiSdkResult(call, output))
 }

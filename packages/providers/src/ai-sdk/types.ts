@@ -53,6 +53,24 @@ export interface AiSdkStep {
   readonly response: { readonly id?: string }
 }
 
+/** The event of the SDK's callback `onLanguageModelCallEnd`. */
+export interface AiSdkCallEnd {
+  readonly provider: string
+  readonly modelId: string
+  readonly content: readonly object[]
+  readonly usage: object
+  readonly finishReason: string
+  readonly responseId: string
+}
+
+/** The event of the SDK's callback `onStepEnd`. */
+export interface AiSdkStepEnd extends AiSdkStep {
+  readonly response: {
+    readonly id?: string
+    readonly messages: readonly { readonly role: string; readonly content: unknown }[]
+  }
+}
+
 /** An answer: the result of `generateText`, or of an agent's `generate`. */
 export interface AiSdkAnswer {
   readonly responseMessages: readonly { readonly role: string; readonly content: unknown }[]

@@ -1,0 +1,184 @@
+/**
+ * Loops with the AI SDK: the answer of the model is appended before its tools run. The SDK calls `onLanguageModelCallEnd` with the whole answer
+ * between the two, and `onStepEnd` when the tools have ended, before it asks the model again.
+ */
+import type { NewEntry } from "@sessions/core"
+import { createIds } from "@sessions/core/format"
+import type { Appendable } from "@sessions/providers"
+import {
+  type AiSdkCallEnd,
+  type AiSdkEntry,
+  type AiSdkStepEnd,
+  fromAiSdk,
+  fromAiSdkCall,
+} from "@sessions/providers/ai-sdk"
+import { notRecorded } from "../errors.ts"
+import type { ToolCalls } from "../types.ts"
+import { type ToolSet, withRun } from "./wrap.ts"
+
+export interface RecordOptions<Tools extends ToolSet> {
+  /** That of the running turn, on which `calls` was made, or the same session. */
+  readonly session: Appendable
+  readonly calls: Pick<ToolCalls, "run">
+  readonly tools: Tools
+}
+
+/** What the SDK gets: its options `tools`, `onLanguageModelCallEnd` and `onStepEnd`. */
+export interface AiSdkRecorder<Tools extends ToolSet> {
+  readonly tools: Tools
+  readonly onLanguageModelCallEnd: (event: AiSdkCallEnd) => void
+  readonly onStepEnd: (step: AiSdkStepEnd) => Promise<void>
+  /**
+   * Appends what is not in the log yet: of `appendAiSdkStream(recorder, stream)`, or all of `fromAiSdk(await generateText(…))`. Rejects with the error
+   * with which a call was refused or a step was not appended; nothing is executed and appended from then on.
+   */
+  append(entries: NewEntry | readonly NewEntry[]): Promise<void>
+}
+
+/**
+ * Records the steps of one call of `streamText`, `generateText` or an agent. The answer of the model is in the log before its first tool runs,
+ * all tools are run by `calls.run`, and each step is in the log before the next one begins.
+ *
+ * ```ts
+ * import { recordAiSdk } from "@sessions/tool-calls/ai-sdk"
+ *
+ * const { tools, onLanguageModelCallEnd, onStepEnd, append } = recordAiSdk({ session: turn, calls, tools: { charge } })
+ * await append(fromAiSdk(await generateText({ model, ...request, tools, onLanguageModelCallEnd, onStepEnd })))
+ * ```
+ */
+export function recordAiSdk<Tools extends ToolSet>({
+  session,
+  calls,
+  tools,
+}: RecordOptions<Tools>): AiSdkRecorder<Tools> {
+  const recorder = new Recorder(session)
+  const wrapped = withRun(tools, async (callId, execute, o) => {
+    await recorder.begin(callId)
+    return calls.run({ id: callId }, execute, o).catch((error: unknown) => {
+      // A run that was stopped is no failure of this loop.
+      if (o?.signal?.aborted !== true) recorder.fail(error)
+      throw error
+    })
+  })
+  let [ended, appended] = [0, 0]
+  return {
+    tools: wrapped,
+    onLanguageModelCallEnd: (event) => recorder.answered(event),
+    // The SDK passes over what its callbacks throw; `append` reports it.
+    onStepEnd: (step) =>
+      recorder
+        .step(ended++, fromAiSdk({ responseMessages: step.response.messages, steps: [step] }))
+        .catch(() => undefined),
+    async append(entries) {
+      for (const step of stepsOf([entries].flat() as readonly AiSdkEntry[]))
+        await (step[0]?.message.role === "assistant" ? recorder.step(appended++, step) : recorder.results(step))
+    },
+  }
+}
+
+/** The entries of each step: an answer and the results behind it. Results of calls that a person has approved are before the first one. */
+function stepsOf(entries: readonly AiSdkEntry[]): readonly (readonly AiSdkEntry[])[] {
+  const steps: AiSdkEntry[][] = []
+  for (const entry of entries) {
+    const step = steps.at(-1)
+    if (step === undefined || entry.message.role === "assistant") steps.push([entry])
+    else step.push(entry)
+  }
+  return steps
+}
+
+const newId = createIds()
+
+interface Answer {
+  readonly entry: AiSdkEntry
+  /** The id of its entry, once the append has begun. */
+  stored?: Promise<string>
+}
+
+class Recorder {
+  readonly #session: Appendable
+  /** Of the steps, in their order. */
+  readonly #answers: Answer[] = []
+  readonly #steps: Promise<void>[] = []
+  /** The calls whose results `run` appends. */
+  readonly #executed = new Set<string>()
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(session: Appendable) {
+    this.#session = session
+  }
+
+  answered(event: AiSdkCallEnd): void {
+    this.#answers.push({ entry: fromAiSdkCall(event) })
+  }
+
+  fail(error: unknown): void {
+    this.#failure ??= { error }
+  }
+
+  /** Resolves when the answer with the call is in the log. */
+  async begin(callId: string): Promise<void> {
+    this.#executed.add(callId)
+    if (this.#failure !== undefined) throw this.#failure.error
+    const answer = this.#answers.at(-1)
+    // A call that a person has approved since is in the log, from an earlier request.
+    if (answer === undefined || !hasCall(answer, callId)) return
+    const before = this.#answers.length - 2
+    if (before >= 0 && this.#steps[before] === undefined) this.fail(notRecorded())
+    await this.#steps[before]
+    if (this.#failure !== undefined) throw this.#failure.error
+    await (answer.stored ??= this.#appendAnswer(answer))
+  }
+
+  /** Appends what is missing of a step. Both callers may have it first. */
+  step(index: number, entries: readonly AiSdkEntry[]): Promise<void> {
+    return (this.#steps[index] ??= this.#appendStep(this.#answers[index]?.stored, entries))
+  }
+
+  /** Appends results that `run` has not appended. */
+  results(entries: readonly AiSdkEntry[], before: readonly NewEntry[] = []): Promise<void> {
+    return this.#failing(async () => {
+      if (this.#failure !== undefined) throw this.#failure.error
+      const missing = entries.filter(
+        ({ message }) => message.role !== "toolResult" || !this.#executed.has(message.toolCallId),
+      )
+      if (before.length + missing.length > 0) await this.#session.append([...before, ...missing])
+    })
+  }
+
+  async #appendStep(stored: Promise<string> | undefined, [answer, ...results]: readonly AiSdkEntry[]): Promise<void> {
+    if (answer === undefined) return
+    await this.results(results, stored === undefined ? [answer] : approvalsOf(await stored, answer))
+  }
+
+  #appendAnswer({ entry }: Answer): Promise<string> {
+    return this.#failing(async () => {
+      const id = newId()
+      await this.#session.append({ id, ...entry })
+      return id
+    })
+  }
+
+  async #failing<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      this.fail(error)
+      throw error
+    }
+  }
+}
+
+function hasCall({ entry }: Answer, callId: string): boolean {
+  return entry.message.content.some((block) => block.type === "toolCall" && block["id"] === callId)
+}
+
+/** An edit of an answer that is in the log: the SDK asks for the approval of other calls of it when its first tool runs. */
+function approvalsOf(targetId: string, { message }: AiSdkEntry): readonly NewEntry[] {
+  const asks = message.content.some((block) => fieldsOf(block["part"])["type"] === "tool-approval-request")
+  return asks ? [{ type: "context_edit", targetId, replacement: { content: message.content } }] : []
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {}
+}
