@@ -120,3 +120,12 @@ test("a session without calls has nothing to resume", async () => {
   await session.append(question())
   expect(await calls.resume({})).toEqual([])
 })
+
+test("`verify` names the results that another run than the one that started the call has given", async () => {
+  const location = await crashed()
+  const next = await startProcess(location, { onUnknown: () => ({ output: "charged" }) })
+  await next.calls.resume({ charge: () => "charged", look: () => "seen" })
+  const { diagnostics, damaged } = await next.sessions.verify("s")
+  expect(diagnostics).toMatchObject([{ code: "foreign_result", entryId: "answer.1.result" }])
+  expect(damaged).toBe(false)
+})

@@ -1,6 +1,6 @@
 /** Sessions of several processes on one memory, a turn with calls, and what a log says of them. */
 import { createFaultyStorage, type FaultyOptions, type FaultyStorage } from "@sessions/conformance/faults"
-import { createSessions, type NewEntry, type Session, type ToolCallBlock } from "@sessions/core"
+import { createSessions, type NewEntry, type Session, type Sessions, type ToolCallBlock } from "@sessions/core"
 import type { CallState } from "@sessions/core/context"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { createToolCalls, type ToolCalls, type ToolCallsOptions } from "@sessions/tool-calls"
@@ -9,6 +9,7 @@ export const TOOLS = { charge: "never", look: "safe" } as const
 
 export interface Process {
   readonly storage: FaultyStorage
+  readonly sessions: Sessions
   readonly session: Session
   readonly calls: ToolCalls
 }
@@ -20,8 +21,9 @@ export async function startProcess(
 ): Promise<Process> {
   const { faulty, ...options } = o
   const storage = createFaultyStorage(createMemoryStorage({ location }), faulty)
-  const session = await createSessions({ storage }).openOrCreate("s")
-  return { storage, session, calls: createToolCalls(session, { tools: TOOLS, ...options }) }
+  const sessions = createSessions({ storage })
+  const session = await sessions.openOrCreate("s")
+  return { storage, sessions, session, calls: createToolCalls(session, { tools: TOOLS, ...options }) }
 }
 
 export function question(content = "Pay."): NewEntry {

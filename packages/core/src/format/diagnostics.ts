@@ -55,6 +55,8 @@ export type DiagnosticCode =
   | "summarized"
   /** The context ends with at least three equal tool calls, with the same arguments. */
   | "repeated_call"
+  /** A tool call that was started has a result of another run: its outcome was found out later, or it may have run twice. */
+  | "foreign_result"
   /** A record, or a value in it, does not have the shape of its type. It stays in the log. */
   | "invalid_record"
 

@@ -1,6 +1,6 @@
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { damagedLines } from "../../test/older-logs.ts"
 import { anyLog, soundLog } from "../../test/logs.ts"
 import { holdsAsync } from "../../test/property.ts"
@@ -234,4 +234,47 @@ test("verify ends with a report for every older log", async () => {
       expect(outcome).toBe(refused ? "not_a_session" : `a report on ${kept.length} lines`)
     }),
   )
+})
+
+describe("the result of a tool call that was started", () => {
+  const call = { type: "toolCall", id: "c", name: "charge", arguments: {} }
+  const answer: Fields = { id: "a", message: { role: "assistant", content: [call] } }
+  const start = (attempt: number, run: string): Fields => {
+    const fields = { targetId: "a", callId: "c", call: 0, toolName: "charge", attempt, key: "k", run }
+    return { type: "tool_start", id: `a.0.${attempt}`, parentId: "a", ...fields }
+  }
+  const result = (id: string, parentId: string, run?: string, callId = "c"): Fields => ({
+    id,
+    parentId,
+    message: { role: "toolResult", toolCallId: callId, isError: false, content: [] },
+    ...(run === undefined ? {} : { run }),
+  })
+  const reported = async (...entries: readonly Fields[]) => {
+    const { diagnostics, damaged } = await verifySession(await stored(lines(HEADER, answer, ...entries)), "s")
+    expect(damaged).toBe(false)
+    return diagnostics.flatMap(({ code, entryId, message }) => (code === "foreign_result" ? [[entryId, message]] : []))
+  }
+
+  test("is reported if the run that started it last has not given it", async () => {
+    const found = [["r", expect.stringContaining("was not given by the run that started the call")]]
+    expect(await reported(start(1, "one"), result("r", "a.0.1", "one"))).toEqual([])
+    expect(await reported(start(1, "one"), result("r", "a.0.1", "two"))).toEqual(found)
+    expect(await reported(start(1, "one"), result("r", "a.0.1"))).toEqual(found)
+  })
+
+  test("of an earlier attempt is one of a call that may have run twice", async () => {
+    const twice = await reported(start(1, "one"), start(2, "two"), result("r", "a.0.2", "one"))
+    expect(twice).toEqual([["r", expect.stringContaining("may have run twice")]])
+    expect(await reported(start(1, "one"), start(2, "two"), result("r", "a.0.2", "two"))).toEqual([])
+  })
+
+  test("is that of the message before it: a later call with the same id that was not started has its own", async () => {
+    const later: Fields = { ...answer, id: "b", parentId: "r" }
+    expect(await reported(start(1, "one"), result("r", "a.0.1", "one"), later, result("q", "b"))).toEqual([])
+  })
+
+  test("without a start, or without its message, is not reported", async () => {
+    expect(await reported(result("r", "a", "one"))).toEqual([])
+    expect(await reported(start(1, "one"), { ...result("r", "a"), parentId: null })).toEqual([])
+  })
 })

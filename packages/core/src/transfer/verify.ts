@@ -11,6 +11,7 @@ import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/cont
 import { readHeader } from "./headers.ts"
 import { loadOther } from "./older/other-log.ts"
 import { backupHashes, checkEntry, checkLog, hashesOf } from "./verify-log.ts"
+import { addCalls, checkResults, noCalls } from "./verify-results.ts"
 import { readPastDamage } from "./past-damage.ts"
 import { readStubs } from "./whole-log.ts"
 import { addMetadata, checkMetadata, noMetadata } from "./metadata-size.ts"
@@ -72,6 +73,7 @@ const HARMLESS: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   "shortened",
   "summarized",
   "repeated_call",
+  "foreign_result",
   "much_metadata",
   "beyond_limit",
   "unknown_version",
@@ -93,13 +95,16 @@ async function verifyCurrent(
   await checkBlobs(backupHashes(known), "The header, as a backup,", { seq: 0 })
   const lines = reportingLimits(readPastDamage(storage, id, head.next, report, o), report)
   const metadata = noMetadata()
+  const calls = noCalls()
   const { log, end } = await readStubs(lines, report, async (entry, before) => {
     checkEntry(before, entry, report)
     addMetadata(metadata, entry)
+    addCalls(calls, entry)
     await checkBlobs(hashesOf(entry), subjectOf(entry), { seq: entry.seq, entryId: entry.id })
   })
   checkLog(log, known, settledLines(known), report)
   checkMetadata(metadata, report)
+  checkResults(log, calls, report)
   if (end < head.next) {
     report({ code: "incomplete", message: `The storage reports ${head.next} lines, but returns ${end}.` })
   } else diagnostics.push(...incompleteLog(head, known))
