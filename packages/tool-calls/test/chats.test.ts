@@ -4,7 +4,15 @@ import { createSessions, type Sessions } from "@sessions/core"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { createToolCalls, executionOf, type ToolCallsOptions } from "@sessions/tool-calls"
 import { wrapTools } from "@sessions/tool-calls/ai-sdk"
-import { convertToModelMessages, isStepCount, isToolUIPart, streamText, tool, toUIMessageStream, type UIMessage } from "ai"
+import {
+  convertToModelMessages,
+  isStepCount,
+  isToolUIPart,
+  streamText,
+  tool,
+  toUIMessageStream,
+  type UIMessage,
+} from "ai"
 import { expect, test } from "vitest"
 import { z } from "zod"
 import { scriptedModel, type Step } from "./scripted-model.ts"
@@ -54,7 +62,10 @@ function startServer(
         stopWhen: isStepCount(5),
         onError: () => undefined,
       })
-      const chat = toUIMessageStream<typeof tools, UIMessage>({ stream, ...store.persist({ chatId: "chat", messages }) })
+      const chat = toUIMessageStream<typeof tools, UIMessage>({
+        stream,
+        ...store.persist({ chatId: "chat", messages }),
+      })
       for await (const _ of chat);
     },
     async resume() {
@@ -113,15 +124,22 @@ test("a server that was killed in a tool: the next one finds the outcome out, an
   await killed.ask(question, [asks])
   void killed.ask(await approved(killed.store), [{ text: "Done." }])
   await expect.poll(() => bank.length).toBe(1)
-  const next = startServer(location, (key) => bank.push(key), ({ key = "" }) =>
-    bank.includes(key) ? { output: { charged: 5 } } : "not done",
+  const next = startServer(
+    location,
+    (key) => bank.push(key),
+    ({ key = "" }) => (bank.includes(key) ? { output: { charged: 5 } } : "not done"),
   )
   expect(await next.resume()).toEqual(["settled"])
   expect(bank.length).toBe(1)
   const answer = (await next.store.loadChat("chat")).at(-1) as UIMessage
   expect(answer.parts.find(isToolUIPart)).toMatchObject({ state: "output-available", output: { charged: 5 } })
   await next.ask({ ...question, id: "q2" }, [{ text: "It is charged." }])
-  expect((await next.store.loadChat("chat")).map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"])
+  expect((await next.store.loadChat("chat")).map(({ role }) => role)).toEqual([
+    "user",
+    "assistant",
+    "user",
+    "assistant",
+  ])
   expect(await resultsIn(next.sessions)).toHaveLength(1)
 })
 

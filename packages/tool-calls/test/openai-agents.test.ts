@@ -105,7 +105,9 @@ test("an error of a tool is what the SDK makes of it", async () => {
   })
   await runToEnd(process, "Charge 5.")
   const [result] = (await process.session.getItems()).slice(2, 3)
-  expect(result).toMatchObject({ output: { text: expect.stringContaining("An error occurred while running the tool") } })
+  expect(result).toMatchObject({
+    output: { text: expect.stringContaining("An error occurred while running the tool") },
+  })
   expect(process.model.calls.at(-1)?.request.input.at(-1)).toEqual(result)
 })
 

@@ -149,3 +149,44 @@ test("a hook that gives an imported entry an unknown name rejects the import", a
   const hooks = { append: () => ({ type: "message", message: { role: "usr", content: [] } }) as unknown as NewEntry }
   await expect(sessionsIn(undefined, { hooks }).import(log)).rejects.toThrow('message.role "usr" is unknown')
 })
+
+/** Two annotations of a later version, `tool_policy` and `tool_start` for a program that does not know them. */
+const LATER = [
+  { type: "message", id: "q", message: { role: "user", content: [{ type: "text", text: "Pay." }] } },
+  { type: "later_policy", id: "p", never: ["charge"], safe: [] },
+  {
+    type: "message",
+    id: "a",
+    message: { role: "assistant", content: [{ type: "toolCall", id: "c", name: "charge", arguments: {} }] },
+  },
+  { type: "later_start", id: "a.0.1", targetId: "a", targetSeq: 3, call: 0, key: "k" },
+  {
+    type: "message",
+    id: "r",
+    message: { role: "toolResult", toolCallId: "c", toolName: "charge", isError: false, content: [] },
+  },
+].map((entry, n, all) => ({
+  ...entry,
+  parentId: all[n - 1]?.id ?? null,
+  seq: n + 1,
+  timestamp: "2026-01-01T00:00:00Z",
+}))
+
+test("annotations of a later version are kept, and shown nowhere: contexts, copies, forks, exports and appends pass them", async () => {
+  const lines = [STORED[0] as string, ...LATER.map((entry) => JSON.stringify(entry))]
+  const sessions = sessionsIn(await storeLines(lines))
+  const session = await sessions.open(STORED_ID)
+  const { messages, diagnostics } = await session.context()
+  expect(messages.map(({ entryId, kind }) => [entryId, kind])).toEqual(["q", "a", "r"].map((id) => [id, "message"]))
+  expect(diagnostics).toEqual([])
+  await session.append(assistant("Done.", "f"))
+  expect((await linesIn(sessions.storage, STORED_ID)).slice(0, lines.length)).toEqual(lines)
+  const fork = await sessions.fork(STORED_ID)
+  expect((await linesIn(sessions.storage, fork.id)).slice(1, lines.length)).toEqual(lines.slice(1))
+  const other = sessionsIn()
+  await sessions.copy(STORED_ID, other.storage)
+  expect(await linesIn(other.storage, STORED_ID)).toEqual(await linesIn(sessions.storage, STORED_ID))
+  const { id } = await other.import((await linesIn(sessions.storage, STORED_ID)).join("\n"))
+  expect((await linesIn(other.storage, id)).slice(1, lines.length)).toEqual(lines.slice(1))
+  expect(await sessions.verify(STORED_ID)).toMatchObject({ damaged: false, diagnostics: [] })
+})
