@@ -1,27 +1,31 @@
-/** An agent loop over a session: call the model, append its reply, run its tool calls, append their results. */
+/** An agent loop over a session: call the model, append its reply, run its tool calls. */
 import type { AssistantMessage, ContentBlock, ModelMessage, Session, ToolCallBlock } from "@sessions/core"
+import { createToolCalls, type Execute, type ToolCallsOptions } from "@sessions/tool-calls"
 
 export type Model = (messages: readonly ModelMessage[]) => Promise<AssistantMessage>
-export type Tool = (args: Readonly<Record<string, unknown>>) => Promise<string>
 
 export interface Agent {
   readonly model: Model
-  readonly tools: Readonly<Record<string, Tool>>
+  readonly tools: Readonly<Record<string, Execute>>
+  /** Which tools must not be repeated, and what has become of a call of which nobody knows the outcome. */
+  readonly calls: ToolCallsOptions
 }
 
 /**
- * Runs one turn. Without a prompt it resumes an interrupted turn. Each append is acknowledged before the next step, so the log is
- * complete whenever the process ends. `session.turn` makes a second turn wait until this one has ended.
+ * Runs one turn. Without a prompt it resumes an interrupted turn: what its process has left is settled first. Each append is acknowledged
+ * before the next step, so the log is complete whenever the process ends. `session.turn` makes a second turn wait until this one has ended.
  */
 export async function runTurn(session: Session, agent: Agent, prompt?: string): Promise<void> {
+  const calls = createToolCalls(session, agent.calls)
   await session.turn(async (turn) => {
-    if (prompt !== undefined) await turn.append({ type: "message", message: { role: "user", content: prompt } })
+    if (prompt === undefined) await calls.resume(agent.tools)
+    else await turn.append([{ type: "message", message: { role: "user", content: prompt } }, calls.record])
     for (;;) {
       const reply = await ask(turn, agent)
       await turn.append({ type: "message", message: reply })
-      const calls = reply.content.filter(isToolCall)
-      if (calls.length === 0) return
-      for (const call of calls) await turn.append({ type: "message", message: await callTool(agent, call) })
+      const called = reply.content.filter(isToolCall)
+      if (called.length === 0) return
+      for (const call of called) await calls.run(call, toolOf(agent, call))
     }
   })
 }
@@ -44,13 +48,11 @@ function isToolCall(block: ContentBlock): block is ToolCallBlock {
 }
 
 /** A failed tool also has a result, so the model sees the error. */
-async function callTool({ tools }: Agent, { id, name, arguments: args }: ToolCallBlock) {
-  const result = { role: "toolResult", toolCallId: id, toolName: name } as const
-  try {
-    const tool = tools[name]
-    if (tool === undefined) throw new Error(`There is no tool ${name}.`)
-    return { ...result, isError: false, content: await tool(args) }
-  } catch (error) {
-    return { ...result, isError: true, content: String(error) }
-  }
+function toolOf({ tools }: Agent, { name }: ToolCallBlock): Execute {
+  return (
+    tools[name] ??
+    (() => {
+      throw new Error(`There is no tool ${name}.`)
+    })
+  )
 }

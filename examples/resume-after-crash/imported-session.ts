@@ -2,10 +2,11 @@
 import { createReadStream } from "node:fs"
 import { hasCode, type Session, type Sessions } from "@sessions/core"
 import { runTurn } from "./agent.ts"
+import { openBank } from "./bank.ts"
 import * as print from "./print.ts"
 import { RESUMED_PROMPT, standInModel } from "./stand-in-model.ts"
 import { standInSummarizer } from "./stand-in-summarizer.ts"
-import { tools } from "./tools.ts"
+import { createCalls, createTools } from "./tools.ts"
 
 /** The library's default. A shorter conversation keeps half of its tokens, so there is something to compact. */
 const KEEP_RECENT_TOKENS = 20_000
@@ -26,7 +27,8 @@ export async function importSession(sessions: Sessions, root: string, file: stri
 
     print.heading("3. A new turn")
     const stop = session.on("appended", ({ entries }) => entries.forEach(print.entry))
-    await runTurn(session, { model: standInModel, tools }, RESUMED_PROMPT)
+    const bank = openBank(root)
+    await runTurn(session, { model: standInModel, tools: createTools(bank), calls: createCalls(bank) }, RESUMED_PROMPT)
     stop()
 
     print.heading("4. Compaction, with a stand-in for the model that summarizes")

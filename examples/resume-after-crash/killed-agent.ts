@@ -2,15 +2,21 @@
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 import { runTurn } from "./agent.ts"
+import { type Bank, openBank } from "./bank.ts"
 import { FIRST_PROMPT, SECOND_PROMPT, standInModel } from "./stand-in-model.ts"
-import { tools } from "./tools.ts"
+import { createCalls, createTools } from "./tools.ts"
 
 const [root = ".sessions", id = ""] = process.argv.slice(2)
 
-/** A tool that takes a minute, so the process is killed while it runs. */
-const slow = async (): Promise<string> => {
-  await new Promise((resolve) => setTimeout(resolve, 60_000))
-  return "done"
+const bank = openBank(root)
+/** The answer of the bank takes a minute, so the process is killed when the charge is made and its result is not in the log. */
+const slow: Bank = {
+  ...bank,
+  async charge(key, amount) {
+    await bank.charge(key, amount)
+    process.stdout.write("charged\n")
+    return new Promise((resolve) => setTimeout(resolve, 60_000, "late"))
+  },
 }
 
 const sessions = createSessions({ storage: createFileStorage({ root }) })
@@ -18,6 +24,6 @@ const session = await sessions.open(id)
 session.on("appended", ({ entries }) => {
   for (const { id } of entries) process.stdout.write(`${id}\n`)
 })
-await runTurn(session, { model: standInModel, tools }, FIRST_PROMPT)
-process.stdout.write("second turn\n")
-await runTurn(session, { model: standInModel, tools: { ...tools, count_words: slow } }, SECOND_PROMPT)
+const agent = { model: standInModel, tools: createTools(slow), calls: createCalls(slow) }
+await runTurn(session, agent, FIRST_PROMPT)
+await runTurn(session, agent, SECOND_PROMPT)

@@ -8,6 +8,7 @@ import type {
   SessionTree,
   TreeNode,
 } from "@sessions/core"
+import type { CallState } from "@sessions/core/context"
 import { entryLine, messageLine, oneLine } from "./text.ts"
 
 const WIDTH = 72
@@ -21,6 +22,11 @@ export function heading(text: string): void {
 export function entry(it: Entry): void {
   const { kind, text } = entryLine(it)
   row(kind, text)
+}
+
+/** What is known of a tool call without a result. */
+export function call({ state, toolName, key }: CallState): void {
+  row(state, `${toolName}${key === undefined ? "" : `, key ${key}`}`)
 }
 
 export function diagnostics(found: readonly Diagnostic[], most: number): void {

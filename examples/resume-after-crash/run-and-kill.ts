@@ -1,10 +1,7 @@
-/** Runs the agent in a child process and kills it while its tool runs. SIGKILL leaves it no chance to clean up. */
+/** Runs the agent in a child process and kills it when its tool has charged. SIGKILL leaves it no chance to clean up. */
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
-
-/** Entries of the second turn before the kill: the question and the model's tool call, which gets no result. */
-const ACKNOWLEDGED_BEFORE_KILL = 2
 
 /** Returns the ids of the acknowledged entries. */
 export async function runAndKill(root: string, session: string): Promise<readonly string[]> {
@@ -17,16 +14,16 @@ export async function runAndKill(root: string, session: string): Promise<readonl
     child.on("close", (code, signal) => resolve(signal ?? `exit ${code}`))
   })
   const acknowledged: string[] = []
-  let left = Number.POSITIVE_INFINITY
+  let isCharged = false
   for await (const line of createInterface({ input: child.stdout })) {
-    if (line === "second turn") left = ACKNOWLEDGED_BEFORE_KILL
-    else {
+    if (line !== "charged") {
       acknowledged.push(line)
-      left--
+      continue
     }
-    if (left === 0) child.kill("SIGKILL")
+    isCharged = true
+    child.kill("SIGKILL")
   }
   const exit = await ended
-  if (left > 0) throw new Error(`The agent process ended before it was killed (${exit}).`)
+  if (!isCharged) throw new Error(`The agent process ended before it was killed (${exit}).`)
   return acknowledged
 }

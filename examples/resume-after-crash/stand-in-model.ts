@@ -4,7 +4,7 @@ import type { Model } from "./agent.ts"
 import { textOf } from "./text.ts"
 
 export const FIRST_PROMPT = "What is in this folder?"
-export const SECOND_PROMPT = "How many words does agent.ts have?"
+export const SECOND_PROMPT = "Charge 5 for the tour."
 export const RESUMED_PROMPT = "Where did we stop?"
 
 export const standInModel: Model = async (messages) => {
@@ -39,7 +39,7 @@ function next(question: string, results: readonly string[], before: readonly Mod
     return `${results[0]?.split("\n").length} files. agent.ts is the loop, stand-in-model.ts answers instead of a model.`
   }
   if (question === SECOND_PROMPT) {
-    return results[0] ?? [{ name: "count_words", args: { path: "agent.ts" } }]
+    return results[0] === undefined ? [{ name: "charge", args: { amount: 5 } }] : `Paid: ${results[0]}`
   }
   if (results.length === 0) return [{ name: "ls", args: {} }]
   const last = before.findLast((message) => message.role === "assistant" && textOf(message) !== "")

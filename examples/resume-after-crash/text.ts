@@ -21,6 +21,8 @@ export function entryLine(entry: Entry): { readonly kind: string; readonly text:
     const message = entry.message
     return { kind: message.role, text: messageLine(message) }
   }
+  if (entry.type === "tool_policy") return { kind: entry.type, text: `never: ${entry.never.join(", ")}` }
+  if (entry.type === "tool_start") return { kind: entry.type, text: `${entry.toolName}, attempt ${entry.attempt}` }
   return { kind: entry.type, text: String(entry["summary"] ?? entry["title"] ?? "") }
 }
 

@@ -1,5 +1,5 @@
 /** The ids of logs. A session id of the SDK is any text; the log has it in its metadata. */
-import { SessionError, type Sessions } from "@sessions/core"
+import { type Session, SessionError, type Sessions } from "@sessions/core"
 import { sha256Hex } from "@sessions/core/storage"
 
 /** The kind of the logs, see `docs/bridges.md`. */
@@ -32,4 +32,13 @@ export async function deleteAgentSession(sessions: Sessions, sessionId: string):
     if (error instanceof SessionError && error.code === "not_found") return false
     throw error
   }
+}
+
+/** The log of a session as a session of `@sessions/core`, for tool calls, contexts and exports. It is created if there is none. */
+export async function openAgentLog(
+  sessions: Sessions,
+  sessionId: string,
+  { metadata = {} }: { readonly metadata?: Readonly<Record<string, unknown>> } = {},
+): Promise<Session> {
+  return sessions.openOrCreate(await logIdOf(sessionId), { kind: KIND, metadata: { ...metadata, [SESSION_ID]: sessionId } })
 }

@@ -19,7 +19,7 @@ import {
   type Rewrite,
 } from "./history.ts"
 import { isObject, type ItemEntry, toEntry, toItem } from "./items.ts"
-import { KIND, logIdOf, SESSION_ID } from "./log-id.ts"
+import { KIND, logIdOf, openAgentLog } from "./log-id.ts"
 import { type ModelItems, modelItems, type Receiver, repairOf, type SavedItem } from "./model-items.ts"
 import { standIn } from "./orphans.ts"
 import { withoutAnswered } from "./results.ts"
@@ -286,10 +286,9 @@ class LogSession implements AgentSession<object> {
   /** The log; undefined if there is none. */
   async #opened(creates: boolean): Promise<Session | undefined> {
     if (this.#open !== undefined) return this.#open
-    const id = await logIdOf(this.#sessionId)
     const opening = creates
-      ? this.#sessions.openOrCreate(id, { kind: KIND, metadata: { ...this.#metadata, [SESSION_ID]: this.#sessionId } })
-      : this.#sessions.open(id)
+      ? openAgentLog(this.#sessions, this.#sessionId, { metadata: this.#metadata })
+      : this.#sessions.open(await logIdOf(this.#sessionId))
     this.#open = opening.then((session) => ofThisKind(session))
     try {
       return await this.#open

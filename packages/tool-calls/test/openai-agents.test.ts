@@ -1,9 +1,9 @@
 /** Function tools of the OpenAI Agents SDK that are recorded, with the SDK's own runner and a scripted model. */
 import { Agent, type AgentInputItem, Runner, RunState, tool } from "@openai/agents-core"
 import { assistantMessage, functionCall, ScriptedModel, type ScriptedModelInput } from "@openai/agents-core/testing"
-import { createSessions, type Sessions } from "@sessions/core"
+import { createSessions } from "@sessions/core"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
-import { agentResult, createAgentSession, logIdOf } from "@sessions/openai-agents"
+import { agentResult, createAgentSession, openAgentLog } from "@sessions/openai-agents"
 import { createToolCalls, executionOf, type ToolCallsOptions } from "@sessions/tool-calls"
 import { wrapTools } from "@sessions/tool-calls/openai-agents"
 import { expect, test } from "vitest"
@@ -23,7 +23,7 @@ interface Setting {
 async function startProcess(location: MemoryLocation, answers: readonly ScriptedModelInput[], o: Setting = {}) {
   const sessions = createSessions({ storage: createMemoryStorage({ location }) })
   const session = createAgentSession<AgentInputItem>({ sessions, sessionId: "chat" })
-  const log = await openLog(sessions)
+  const log = await openAgentLog(sessions, "chat")
   const { execute = () => "charged", needsApproval = true, onUnknown } = o
   const calls = createToolCalls(log, {
     tools: { charge: "never" },
@@ -49,12 +49,6 @@ async function startProcess(location: MemoryLocation, answers: readonly Scripted
   return { session, log, calls, agent, model }
 }
 
-/** The log is created with the first items; here it is there before. */
-async function openLog(sessions: Sessions) {
-  const id = await logIdOf("chat")
-  return sessions.openOrCreate(id, { kind: "openai-agents", metadata: { sessionId: "chat" } })
-}
-
 type Process = Awaited<ReturnType<typeof startProcess>>
 
 /** Runs until nothing waits for approval. */
@@ -72,7 +66,7 @@ test("the call and its start are in the log before the tool runs, and its result
   const seen: unknown[] = []
   const process = await startProcess(location, [charge, [assistantMessage("Done.")]], {
     execute: async (key) => {
-      const other = await openLog(createSessions({ storage: createMemoryStorage({ location }) }))
+      const other = await openAgentLog(createSessions({ storage: createMemoryStorage({ location }) }), "chat")
       seen.push((await other.callStates())?.calls[0], key)
       return { charged: 5 }
     },

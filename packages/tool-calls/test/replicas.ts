@@ -2,8 +2,8 @@
  * Histories of sessions in two storages, which are branched, edited, compacted, forked, merged, copied, exported and imported, while calls
  * are started in them. An oracle beside the logs knows which calls have truly started in each of them; what every log says is compared with it.
  */
-import { createSessions, hasCode, type Session, type Sessions } from "@sessions/core"
-import { callStates, type EntrySlot } from "@sessions/core/context"
+import { createSessions, type Entry, hasCode, type Session, type Sessions } from "@sessions/core"
+import { callStates } from "@sessions/core/context"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { createToolCalls, type ToolCalls } from "@sessions/tool-calls"
 import { createDice, type Dice } from "../../core/test/dice.ts"
@@ -185,7 +185,7 @@ class World implements Laws {
 
   /** Compares what a log says at each of its entries with the oracle, and what its end says with its whole. */
   async #check({ place, id, started }: Replica, step: string): Promise<void> {
-    const slots: EntrySlot[] = [undefined]
+    const slots: (Entry | undefined)[] = [undefined]
     const answered = new Set<unknown>()
     await withSession(place, id, async (session) => {
       for await (const entry of session.entries()) {

@@ -119,14 +119,14 @@ class Recorder {
   /** Resolves when the answer with the call is in the log. */
   async begin(callId: string): Promise<void> {
     this.#executed.add(callId)
-    if (this.#failure !== undefined) throw this.#failure.error
+    this.#throwFailure()
     const answer = this.#answers.at(-1)
     // A call that a person has approved since is in the log, from an earlier request.
     if (answer === undefined || !hasCall(answer, callId)) return
     const before = this.#answers.length - 2
     if (before >= 0 && this.#steps[before] === undefined) this.fail(notRecorded())
     await this.#steps[before]
-    if (this.#failure !== undefined) throw this.#failure.error
+    this.#throwFailure()
     await (answer.stored ??= this.#appendAnswer(answer))
   }
 
@@ -138,7 +138,7 @@ class Recorder {
   /** Appends results that `run` has not appended. */
   results(entries: readonly AiSdkEntry[], before: readonly NewEntry[] = []): Promise<void> {
     return this.#failing(async () => {
-      if (this.#failure !== undefined) throw this.#failure.error
+      this.#throwFailure()
       const missing = entries.filter(
         ({ message }) => message.role !== "toolResult" || !this.#executed.has(message.toolCallId),
       )
@@ -157,6 +157,10 @@ class Recorder {
       await this.#session.append({ id, ...entry })
       return id
     })
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error
   }
 
   async #failing<T>(work: () => Promise<T>): Promise<T> {

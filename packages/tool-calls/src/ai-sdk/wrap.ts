@@ -1,7 +1,7 @@
 /** Tools of the AI SDK whose calls are run by `run`. */
 import { withExecution } from "../execution.ts"
 import { outputOf } from "../stored-output.ts"
-import type { ToolCalls } from "../types.ts"
+import type { CallResult, Execute, RunOptions, ToolCalls } from "../types.ts"
 
 /** The options that the AI SDK gives to a tool, as far as they are read. */
 interface ToolOptions {
@@ -14,32 +14,39 @@ type ExecuteTool = (input: unknown, options: ToolOptions) => unknown
 /** The option `tools` of the AI SDK. */
 export type ToolSet = Readonly<Record<string, object>>
 
+/** What runs a call: `calls.run` with the id of the call. */
+type Run = (callId: string, execute: Execute, o: RunOptions) => Promise<CallResult>
+
 /**
- * The tools with each `execute` run by `calls.run`. The calls must be in the log before the SDK executes them, as those are that a person has approved
- * in a chat of `@sessions/ai-sdk`. Otherwise `execute` rejects with `invalid`, and nothing runs. A loop over a session uses {@link recordAiSdk}.
+ * The tools with the `execute` of those that are `"never"` run by `calls.run`. They need `needsApproval: true`: a chat of `@sessions/ai-sdk` is saved
+ * before its tools run only where it waits for a person. Otherwise `execute` rejects with `invalid`, and nothing runs. With `chatResult` of that
+ * package as `toResult`, the results are in the chat. A loop over a session uses {@link recordAiSdk}.
  *
  * A tool that yields preliminary outputs gives its last one only.
+ *
+ * ```ts
+ * import { createToolCalls } from "@sessions/tool-calls"
+ * import { wrapTools } from "@sessions/tool-calls/ai-sdk"
+ *
+ * const calls = createToolCalls(session, { tools: { charge: "never" }, toResult: chatResult })
+ * const { stream } = streamText({ model, messages, tools: wrapTools(calls, { charge, look }) })
+ * ```
  */
-export function wrapTools<Tools extends ToolSet>(calls: Pick<ToolCalls, "run">, tools: Tools): Tools {
-  return withRun(tools, (callId, execute, o) => calls.run({ id: callId }, execute, o))
+export function wrapTools<Tools extends ToolSet>(calls: Pick<ToolCalls, "run" | "record">, tools: Tools): Tools {
+  const never = Object.entries(tools).filter(([name]) => calls.record.never.includes(name))
+  return { ...tools, ...withRun(Object.fromEntries(never), (id, execute, o) => calls.run({ id }, execute, o)) }
 }
 
-export function withRun<Tools extends ToolSet>(
-  tools: Tools,
-  run: (
-    callId: string,
-    ...rest: Parameters<ToolCalls["run"]> extends [unknown, ...infer Rest] ? Rest : never
-  ) => ReturnType<ToolCalls["run"]>,
-): Tools {
+export function withRun<Tools extends ToolSet>(tools: Tools, run: Run): Tools {
   const wrapped = Object.entries(tools).map(([name, tool]) => {
     const { execute } = tool as { readonly execute?: ExecuteTool }
     if (execute === undefined) return [name, tool]
     const executeOnce: ExecuteTool = async (input, options) => {
-      const { toolCallId, abortSignal } = options
+      const { toolCallId, abortSignal: signal } = options
       const { outcome, message } = await run(
         toolCallId,
         async (execution) => last(await execute.call(tool, input, withExecution(options, execution))),
-        abortSignal === undefined ? {} : { signal: abortSignal },
+        signal === undefined ? {} : { signal },
       )
       // It had a result.
       if (outcome === undefined) return outputOf(message)
