@@ -1,7 +1,9 @@
 /** The routes of the chat, as functions from requests to responses: for Next.js, Hono, `Bun.serve`, `Deno.serve` and others. */
-import { createChatStore, createChatStreams, withRepair } from "@sessions/ai-sdk"
+import { chatResult, createChatStore, createChatStreams, openChatLog, withRepair } from "@sessions/ai-sdk"
 import type { Sessions } from "@sessions/core"
 import { fitAiSdk } from "@sessions/providers/ai-sdk"
+import { createToolCalls, type ToolCallsOptions } from "@sessions/tool-calls"
+import { wrapTools } from "@sessions/tool-calls/ai-sdk"
 import {
   convertToModelMessages,
   createUIMessageStreamResponse,
@@ -17,11 +19,12 @@ import {
 
 const toModelMessages = withRepair(convertToModelMessages)
 
-/** A server has to check in each route whose chat it is. */
+/** A server has to check in each route whose chat it is. `recorded`: which of the tools must not be repeated; they need approval. */
 export function createRoutes(
   sessions: Sessions,
   model: LanguageModel,
-  tools: ToolSet = {},
+  given: ToolSet = {},
+  recorded: ToolCallsOptions = { tools: {} },
 ): (request: Request) => Promise<Response> {
   const store = createChatStore<UIMessage>(sessions)
   const streams = createChatStreams<UIMessage>(sessions, { readUIMessageStream })
@@ -33,7 +36,13 @@ export function createRoutes(
     await streams.stop(id)
     const message = sent.at(-1)
     if (message === undefined) return new Response("no message", { status: 400 })
+    const session = await openChatLog(sessions, id)
+    const calls = createToolCalls(session, { ...recorded, toResult: chatResult })
+    const tools = wrapTools(calls, given)
+    // What a server has left that was killed in a tool is settled before the model hears of it.
+    await calls.resume({})
     const messages = await store.addMessage({ id, message })
+    if (message.role === "user") await session.append(calls.record)
     const run = await streams.start({ chatId: id, messages })
     const result = streamText({
       model,
@@ -45,7 +54,7 @@ export function createRoutes(
     })
     return createUIMessageStreamResponse({
       stream: toUIMessageStream({ stream: result.stream, ...store.persist({ chatId: id, messages }) }),
-      consumeSseStream: run.consumeSseStream,
+      consumeSseStream: (response) => run.consumeSseStream(response).finally(() => session.close()),
     })
   }
 

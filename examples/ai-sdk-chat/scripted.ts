@@ -4,8 +4,13 @@ import type { LanguageModel } from "ai"
 type Model = Extract<LanguageModel, { readonly specificationVersion: "v4" }>
 type Part = Awaited<ReturnType<Model["doStream"]>>["stream"] extends ReadableStream<infer P> ? P : never
 
-/** The model waits at this word until its promise resolves. */
-export type Word = string | Promise<unknown>
+/** The model waits at a promise until it resolves. */
+export type Word = string | Promise<unknown> | Call
+
+export interface Call {
+  readonly toolName: string
+  readonly input: object
+}
 
 export function createScriptedModel(answers: readonly (readonly Word[])[]): LanguageModel {
   const left = [...answers]
@@ -21,6 +26,7 @@ export function createScriptedModel(answers: readonly (readonly Word[])[]): Lang
 
 function answerStream(words: readonly Word[], signal: AbortSignal | undefined): ReadableStream<Part> {
   const left = [...words]
+  let calls = 0
   return new ReadableStream<Part>({
     start(controller) {
       controller.enqueue({ type: "stream-start", warnings: [] })
@@ -30,9 +36,14 @@ function answerStream(words: readonly Word[], signal: AbortSignal | undefined): 
     async pull(controller) {
       const word = left.shift()
       if (typeof word === "string") return controller.enqueue({ type: "text-delta", id: "text", delta: word })
+      if (word !== undefined && "toolName" in word) {
+        const call = { toolCallId: `call-${++calls}`, toolName: word.toolName, input: JSON.stringify(word.input) }
+        return controller.enqueue({ type: "tool-call", ...call })
+      }
       if (word !== undefined) return void (await word)
+      const unified = calls > 0 ? "tool-calls" : "stop"
       controller.enqueue({ type: "text-end", id: "text" })
-      controller.enqueue({ type: "finish", finishReason: { unified: "stop", raw: undefined }, usage: USAGE })
+      controller.enqueue({ type: "finish", finishReason: { unified, raw: undefined }, usage: USAGE })
       controller.close()
     },
   })

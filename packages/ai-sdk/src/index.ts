@@ -2,6 +2,7 @@
 export { type ConvertToModelMessages, withRepair } from "./model-messages.ts"
 export { type MessageRepair, repairMessages, type RepairOptions } from "./repair.ts"
 export { type ChatResult, chatResult } from "./results.ts"
+export { openChatLog } from "./session.ts"
 export { createChatStore } from "./store.ts"
 export { createChatStreams } from "./streams/streams.ts"
 export type { ChatRun, ChatStreams, ChatStreamsOptions, StartOptions } from "./streams/types.ts"

@@ -19,11 +19,19 @@ export async function withNewChat<T>(
   id: string,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
+  const session = await openChatLog(sessions, id)
+  return closing(session, async () => await work(session))
+}
+
+/**
+ * The log of a chat as a session of `@sessions/core`, for tool calls and contexts. It is created if there is none. `exists` if the session is none
+ * of this package.
+ */
+export async function openChatLog(sessions: Sessions, id: string): Promise<Session> {
   const session = await sessions.openOrCreate(id, { kind: KIND })
-  return closing(session, async () => {
-    if (session.header.kind !== KIND) throw notAChat("exists", id)
-    return await work(session)
-  })
+  if (session.header.kind === KIND) return session
+  await session.close().catch(() => undefined)
+  throw notAChat("exists", id)
 }
 
 /** Resolves if there is no such session. */
