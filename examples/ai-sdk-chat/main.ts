@@ -62,9 +62,16 @@ console.log("the page has got:", await textUntil(second, "be "))
 await otherPage.stop()
 
 const asked = await answerOf(await page.ask("Book a table."))
-console.log("the page is asked:", asked?.parts.filter(isToolUIPart).map(({ type, state }) => `${type} ${state}`).join())
+console.log(
+  "the page is asked:",
+  asked?.parts
+    .filter(isToolUIPart)
+    .map(({ type, state }) => `${type} ${state}`)
+    .join(),
+)
 const session = await there.open("rome")
-const stateOf = async () => (await session.callStates())?.calls.map(({ toolName, state }) => `${toolName} ${state}`).join()
+const stateOf = async () =>
+  (await session.callStates())?.calls.map(({ toolName, state }) => `${toolName} ${state}`).join()
 console.log("its state in the log:", await stateOf())
 if (asked !== undefined) {
   const answer = await answerOf(await otherPage.approve(asked), asked)
@@ -78,7 +85,8 @@ console.log("tables booked:", booked.size)
 console.log("the chat:")
 for (const { message } of (await session.messages()).messages) {
   const { role, content = [] } = message
-  const text = typeof content === "string" ? content : content.map((block) => ("text" in block ? block.text : "")).join("")
+  const text =
+    typeof content === "string" ? content : content.map((block) => ("text" in block ? block.text : "")).join("")
   console.log(`  ${role}: ${text}`.trimEnd())
 }
 await session.close()

@@ -40,5 +40,8 @@ export async function openAgentLog(
   sessionId: string,
   { metadata = {} }: { readonly metadata?: Readonly<Record<string, unknown>> } = {},
 ): Promise<Session> {
-  return sessions.openOrCreate(await logIdOf(sessionId), { kind: KIND, metadata: { ...metadata, [SESSION_ID]: sessionId } })
+  return sessions.openOrCreate(await logIdOf(sessionId), {
+    kind: KIND,
+    metadata: { ...metadata, [SESSION_ID]: sessionId },
+  })
 }
