@@ -54,7 +54,10 @@ export function createRoutes(
     })
     return createUIMessageStreamResponse({
       stream: toUIMessageStream({ stream: result.stream, ...store.persist({ chatId: id, messages }) }),
-      consumeSseStream: (response) => run.consumeSseStream(response).finally(() => session.close()),
+      async consumeSseStream(response) {
+        await run.consumeSseStream(response)
+        await session.close()
+      },
     })
   }
 

@@ -62,7 +62,7 @@ function startServer(
         stopWhen: isStepCount(5),
         onError: () => undefined,
       })
-      const chat = toUIMessageStream<typeof tools, UIMessage>({
+      const chat = toUIMessageStream({
         stream,
         ...store.persist({ chatId: "chat", messages }),
       })
@@ -83,7 +83,7 @@ async function approved(store: ChatStore<UIMessage>): Promise<UIMessage> {
       ? { ...part, state: "approval-responded" as const, approval: { ...part.approval, approved: true } }
       : part,
   )
-  return { ...answer, parts: parts as UIMessage["parts"] }
+  return { ...answer, parts }
 }
 
 async function resultsIn(sessions: Sessions): Promise<readonly unknown[]> {

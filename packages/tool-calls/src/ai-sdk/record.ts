@@ -32,7 +32,7 @@ export interface AiSdkRecorder<Tools extends ToolSet> {
    * Appends what is not in the log yet: of `appendAiSdkStream(recorder, stream)`, or all of `fromAiSdk(await generateText(…))`. Rejects with the error
    * with which a call was refused or a step was not appended; nothing is executed and appended from then on.
    */
-  append(entries: NewEntry | readonly NewEntry[]): Promise<void>
+  readonly append: (entries: NewEntry | readonly NewEntry[]) => Promise<void>
 }
 
 /**
