@@ -30,6 +30,7 @@ const IN_DEPTH = [
   "retention",
   "inspector",
   "production",
+  "platforms",
   "postgres",
   "serverless",
   "architecture",

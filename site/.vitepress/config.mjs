@@ -40,6 +40,7 @@ export default defineConfig({
           page("Getting started", "/getting-started"),
           page("Concepts", "/concepts"),
           page("Which storage", "/storages"),
+          page("Runtimes and frameworks", "/platforms"),
           page("Recipes", "/recipes"),
           page("Questions", "/faq"),
           page("Comparison", "/comparison"),
