@@ -29,7 +29,7 @@ function fieldProblems(dir, manifest) {
     problems.push("keywords must be at least four, each once")
   if (license !== "MIT") problems.push('license should be "MIT"')
   if (type !== "module") problems.push('type should be "module"')
-  if (engines?.node !== ">=20") problems.push('engines.node should be ">=20"')
+  if (engines?.node !== ">=22.13") problems.push('engines.node should be ">=22.13"')
   if (sideEffects !== false) problems.push("sideEffects should be false")
   for (const pattern of ["dist/**/*.js", "dist/**/*.d.ts"])
     if (!files.includes(pattern)) problems.push(`files must have ${pattern}`)
