@@ -1,4 +1,4 @@
-// `npm start [-- FILE]`: installs the development tools and runs the first example. Needs Node 20 and npm.
+// `npm start [-- FILE]`: installs the development tools and runs the first example. Starts on Node 20 too, since a machine may have nothing newer: the Node that it installs runs the example.
 import { spawn } from "node:child_process"
 import { fromSources } from "./lib/from-sources.mjs"
 import { install } from "./lib/install.mjs"

@@ -11,7 +11,6 @@ const runtimes = [
   { name: "node", title: "Node 26", files: ["entries-node.xml", "entries-s3:node.xml", "entries-postgres:node.xml"] },
   { name: "node24", title: "Node 24", files: ["entries-node24.xml"] },
   { name: "node22", title: "Node 22.13", files: ["entries-node22.xml"] },
-  { name: "node20", title: "Node 20", files: ["entries-node20.xml"] },
   { name: "bun", title: "Bun", files: ["entries-bun.xml", "entries-s3:bun.xml", "entries-postgres:bun.xml"] },
   { name: "deno", title: "Deno", files: ["entries-deno.xml", "entries-s3:deno.xml", "entries-postgres:deno.xml"] },
   { name: "chromium", title: "Chromium", files: ["browser-chromium.json"] },

@@ -10,8 +10,8 @@ export function newestNode() {
   return existsSync(own) ? own : process.execPath
 }
 
-/** The major versions of the older Nodes that the tests run on. That of 22 is 22.13, the first with `node:sqlite`. */
-export const olderNodes = ["20", "22", "24"]
+/** The major versions of the older Nodes that the tests run on. That of 22 is 22.13, the oldest that the packages run on. */
+export const olderNodes = ["22", "24"]
 
 export function olderNode(major) {
   return join(root, ".tools", "runtimes", "node_modules", `node${major}`, "bin", "node")

@@ -33,9 +33,6 @@ const MKFIFO = "mkfifo"
 /** Missing before Node 22.15. */
 const { zstdCompressSync } = zlib as { readonly zstdCompressSync?: (text: string) => Buffer }
 
-const hasSqlite = process.getBuiltinModule?.("Bun" in globalThis ? "bun:sqlite" : "node:sqlite") !== undefined
-if (!hasSqlite) console.log("The database of opencode is left out: this runtime has no SQLite.")
-
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`
 
 const lineOf = (session: number, n: number, type: string, content: string, more: object = {}) => ({
@@ -392,7 +389,7 @@ function writeDatabase(file: string): void {
   db.close()
 }
 
-test.skipIf(!hasSqlite)(
+test(
   "the sessions in the database of opencode are listed and imported, and it is only read",
   async () => {
     const file = join(home, ".local", "share", "opencode", "opencode.db")
@@ -424,7 +421,7 @@ test.skipIf(!hasSqlite)(
   },
 )
 
-test.skipIf(!hasSqlite)(
+test(
   "a database of opencode that is given as a file is imported; another one is refused",
   async () => {
     const file = join(home, "copy.db")

@@ -22,7 +22,7 @@ export const discover: Command = defineCommand({
   notes: [
     "Looks where the agents keep their sessions, as CLAUDE_CONFIG_DIR and similar variables say. Nothing is imported or changed.",
     "Sessions that Codex and deepseek-harness have compressed (.zst, .zstd) are listed on Node 22.15 and newer and in Bun, those of opencode, which are in a database,",
-    "on Node 22.13 and newer and in Bun. An agent whose sessions cannot be read is reported, and the others are listed.",
+    "on Node and in Bun. An agent whose sessions cannot be read is reported, and the others are listed.",
   ],
   examples: ["discover", "discover --cwd . --files", "discover --json"],
   usesStore: false,

@@ -18,8 +18,8 @@ interface Check {
   readonly message: string
 }
 
-/** The oldest Node that the packages run on, and the first with `node:sqlite` without a flag. */
-const NODE = { least: 20, sqlite: [22, 13] } as const
+/** The oldest Node that the packages run on: the first with `node:sqlite` without a flag. */
+const OLDEST = [22, 13] as const
 /** A session may have 200 MB. */
 const LOW_SPACE = 500e6
 
@@ -50,11 +50,8 @@ function runtimeCheck(): Check {
   const message = `${name} on ${process.platform} ${process.arch}`
   if (bun !== undefined || deno !== undefined) return { name: "runtime", status: "ok", message }
   const [major = 0, minor = 0] = node.split(".").map(Number)
-  if (major < NODE.least)
-    return { name: "runtime", status: "failed", message: `${message}; install Node ${NODE.least} or newer` }
-  const [first, second] = NODE.sqlite
-  if (major > first || (major === first && minor >= second)) return { name: "runtime", status: "ok", message }
-  return { name: "runtime", status: "warning", message: `${message}; sqlite: stores need Node ${first}.${second}` }
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return { name: "runtime", status: "ok", message }
+  return { name: "runtime", status: "failed", message: `${message}; install Node ${OLDEST.join(".")} or newer` }
 }
 
 async function storeCheck(store: string, open: Invocation["openTarget"]): Promise<Check> {
