@@ -10,7 +10,7 @@ export interface ConnectOptions {
 }
 
 /**
- * Opens `path`, in an existing folder, with the library of the runtime: `node:sqlite` (Node 22.13 or newer, Deno) or `bun:sqlite`. Sets no
+ * Opens `path`, in an existing folder, with the library of the runtime: `node:sqlite` (Node, Deno) or `bun:sqlite`. Sets no
  * PRAGMA. A missing file is made so that this user alone can read it; SQLite gives the files that it keeps beside it the same mode.
  * `":memory:"` is a database in memory, without a file.
  *
