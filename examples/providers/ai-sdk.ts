@@ -26,7 +26,7 @@ await session.turn(async (turn) => {
       await appendAiSdkStream(turn, stream, {
         model,
         onEvent: (part) => {
-          if (part.type === "text-delta") console.log(part.text)
+          if (part.type === "text-delta") process.stdout.write(part.text)
         },
       })
       break
@@ -35,4 +35,5 @@ await session.turn(async (turn) => {
     }
   }
 })
+console.log()
 await sessions.close()

@@ -33,7 +33,8 @@ await session.turn(async (turn) => {
       })
       const answer = await appendAnthropicStream(turn, stream, {
         onEvent: (event) => {
-          if (event.type === "content_block_delta" && event.delta.type === "text_delta") console.log(event.delta.text)
+          if (event.type === "content_block_delta" && event.delta.type === "text_delta")
+            process.stdout.write(event.delta.text)
         },
       })
       if (answer.stopReason === "aborted") throw new Error("The connection was lost; the log has what arrived.")
@@ -45,4 +46,5 @@ await session.turn(async (turn) => {
     }
   }
 })
+console.log()
 await sessions.close()

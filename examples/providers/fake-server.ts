@@ -1,35 +1,58 @@
 /**
- * A server on loopback that stands in for the providers: to a question it answers with a call of `weather`, to its result with a text. The
- * events are typed by the providers' clients. It refuses a request whose last result is not that of its call.
+ * A server on loopback that stands in for the providers: to a question with the tool `weather` it answers with a call, to the result and to other questions
+ * with a text. The events are typed by the providers' clients. It refuses a request whose last result is not that of its call.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type Anthropic from "@anthropic-ai/sdk"
 import type { GenerateContentResponse } from "@google/genai"
 import type OpenAI from "openai"
 
-export async function startFakeServer(): Promise<{ readonly url: string; readonly server: Server }> {
+/** `variables` are those of the environment with which the clients ask this server. */
+export async function startFakeServer(): Promise<{
+  readonly server: Server
+  readonly variables: Readonly<Record<string, string>>
+}> {
   const server = createServer((request, response) => {
     void answer(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = server.address()
   const port = typeof address === "object" ? address?.port : undefined
-  return { url: `http://127.0.0.1:${port}`, server }
+  const url = `http://127.0.0.1:${port}`
+  const variables = {
+    ANTHROPIC_API_KEY: "x",
+    ANTHROPIC_BASE_URL: url,
+    OPENAI_API_KEY: "x",
+    OPENAI_BASE_URL: `${url}/v1`,
+    OPENAI_AGENTS_DISABLE_TRACING: "1",
+    GEMINI_API_KEY: "x",
+    GOOGLE_GEMINI_BASE_URL: url,
+  }
+  return { server, variables }
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { url = "" } = request
   const body = await textOf(request)
-  const isAnswered = body.includes("weather in Paris: sunny")
+  const hasTool = body.includes('"weather"')
+  const isResult = body.includes("weather in Paris: sunny")
+  const isAnswered = isResult || !hasTool
   // The result comes with its call. Gemini's calls have no ids here.
-  const [asked] = isAnswered ? body.split("weather in Paris: sunny") : [""]
+  const [asked] = isResult ? body.split("weather in Paris: sunny") : [""]
   const isPaired = url.includes("Content") ? body.includes("functionCall") : asked?.includes("call_1") === true
-  if (isAnswered && !isPaired) {
+  if (isResult && !isPaired) {
     response.writeHead(400).end("a result without its call")
     return
   }
+  const text = hasTool ? SUNNY : (ANSWERS.find(([question]) => body.includes(question))?.[1] ?? SUNNY)
+  if (!/"stream": ?true/.test(body) && !url.includes("stream")) {
+    const ended = responses(isAnswered, text).find(({ type }) => type === "response.completed")
+    const whole = url.includes("/messages") ? anthropicAnswer(text) : ended && "response" in ended && ended.response
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(whole))
+    return
+  }
   response.writeHead(200, { "content-type": "text/event-stream" })
-  for (const event of eventsOf(url, isAnswered)) {
+  for (const event of eventsOf(url, isAnswered, text)) {
     const name = "type" in event ? `event: ${String(event.type)}\n` : ""
     response.write(`${name}data: ${JSON.stringify(event)}\n\n`)
   }
@@ -42,17 +65,27 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text
 }
 
-function eventsOf(url: string, isAnswered: boolean): readonly object[] {
-  if (url.includes("/chat/completions")) return chat(isAnswered)
-  if (url.includes("/responses")) return responses(isAnswered)
-  return url.includes("/messages") ? anthropic(isAnswered) : gemini(isAnswered)
+function eventsOf(url: string, isAnswered: boolean, text: Text): readonly object[] {
+  if (url.includes("/chat/completions")) return chat(isAnswered, text)
+  if (url.includes("/responses")) return responses(isAnswered, text)
+  return url.includes("/messages") ? anthropic(isAnswered, text) : gemini(isAnswered, text)
 }
 
-const TEXT = ["It is sunny", " in Paris."]
+/** The pieces of an answer. */
+type Text = readonly string[]
+const SUNNY: Text = ["It is sunny", " in Paris."]
+const ANSWERS: readonly (readonly [question: string, answer: Text])[] = [
+  ["Where is Paris?", ["In ", "France."]],
+  ["What is six times seven?", ["Forty-", "two."]],
+]
 const ARGUMENTS = ['{"city"', ':"Paris"}']
 
-function anthropic(isAnswered: boolean): readonly Anthropic.RawMessageStreamEvent[] {
-  const usage = {
+const MESSAGE = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude",
+  usage: {
     input_tokens: 9,
     output_tokens: 1,
     cache_creation: null,
@@ -61,15 +94,21 @@ function anthropic(isAnswered: boolean): readonly Anthropic.RawMessageStreamEven
     inference_geo: null,
     output_tokens_details: null,
     server_tool_use: null,
-    service_tier: "standard" as const,
-  }
-  const message = { id: "msg_1", type: "message", role: "assistant", model: "claude", content: [], usage }
-  const start = { ...message, stop_reason: null, stop_sequence: null } as unknown as Anthropic.Message
+    service_tier: "standard",
+  },
+}
+
+function anthropicAnswer(answer: Text): object {
+  return { ...MESSAGE, content: [{ type: "text", text: answer.join("") }], stop_reason: "end_turn", stop_sequence: null }
+}
+
+function anthropic(isAnswered: boolean, answer: Text): readonly Anthropic.RawMessageStreamEvent[] {
+  const start = { ...MESSAGE, content: [], stop_reason: null, stop_sequence: null } as unknown as Anthropic.Message
   const block = isAnswered
     ? ({ type: "text", text: "", citations: null } as const)
     : ({ type: "tool_use", id: "call_1", name: "weather", input: {}, caller: { type: "direct" } } as const)
   const deltas: readonly Anthropic.RawContentBlockDelta[] = isAnswered
-    ? TEXT.map((text) => ({ type: "text_delta", text }))
+    ? answer.map((text) => ({ type: "text_delta", text }))
     : ARGUMENTS.map((json) => ({ type: "input_json_delta", partial_json: json }))
   const end = { stop_reason: isAnswered ? "end_turn" : "tool_use", stop_sequence: null }
   return [
@@ -82,7 +121,7 @@ function anthropic(isAnswered: boolean): readonly Anthropic.RawMessageStreamEven
   ]
 }
 
-function chat(isAnswered: boolean): readonly OpenAI.ChatCompletionChunk[] {
+function chat(isAnswered: boolean, answer: Text): readonly OpenAI.ChatCompletionChunk[] {
   const base = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model: "gpt" } as const
   type Choice = OpenAI.ChatCompletionChunk.Choice
   const chunk = (delta: Choice["delta"], finish: Choice["finish_reason"] = null): OpenAI.ChatCompletionChunk => ({
@@ -91,7 +130,7 @@ function chat(isAnswered: boolean): readonly OpenAI.ChatCompletionChunk[] {
   })
   const call = { index: 0, id: "call_1", type: "function", function: { name: "weather", arguments: "" } } as const
   const deltas: readonly Choice["delta"][] = isAnswered
-    ? TEXT.map((content) => ({ content }))
+    ? answer.map((content) => ({ content }))
     : [
         { tool_calls: [call] },
         ...ARGUMENTS.map((args) => ({ tool_calls: [{ index: 0, function: { arguments: args } }] })),
@@ -104,10 +143,10 @@ function chat(isAnswered: boolean): readonly OpenAI.ChatCompletionChunk[] {
   ]
 }
 
-function responses(isAnswered: boolean): readonly OpenAI.Responses.ResponseStreamEvent[] {
+function responses(isAnswered: boolean, answer: Text): readonly OpenAI.Responses.ResponseStreamEvent[] {
   const args = ARGUMENTS.join("")
   const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "weather" } as const
-  const text = { type: "output_text", text: TEXT.join(""), annotations: [] } as const
+  const text = { type: "output_text", text: answer.join(""), annotations: [] } as const
   const message = { type: "message", id: "msg_1", role: "assistant" } as const
   const done = isAnswered
     ? { ...message, status: "completed" as const, content: [{ ...text, annotations: [] }] }
@@ -122,7 +161,7 @@ function responses(isAnswered: boolean): readonly OpenAI.Responses.ResponseStrea
   const at = { output_index: 0, item_id: done.id }
   let sequence_number = 1
   const deltas = isAnswered
-    ? TEXT.map((delta) => ({
+    ? answer.map((delta) => ({
         type: "response.output_text.delta" as const,
         content_index: 0,
         logprobs: [],
@@ -139,9 +178,9 @@ function responses(isAnswered: boolean): readonly OpenAI.Responses.ResponseStrea
   ]
 }
 
-function gemini(isAnswered: boolean): readonly Partial<GenerateContentResponse>[] {
+function gemini(isAnswered: boolean, answer: Text): readonly Partial<GenerateContentResponse>[] {
   const parts = isAnswered
-    ? TEXT.map((text) => ({ text }))
+    ? answer.map((text) => ({ text }))
     : [{ functionCall: { name: "weather", args: { city: "Paris" } }, thoughtSignature: "c2lnbmVk" }]
   const chunks = parts.map((part) => ({ candidates: [{ index: 0, content: { role: "model", parts: [part] } }] }))
   const usageMetadata = { promptTokenCount: 9, candidatesTokenCount: 5, totalTokenCount: 14 }

@@ -36,7 +36,8 @@ await session.turn(async (turn) => {
       })
       const answer = await appendGeminiStream(turn, stream, {
         onEvent: ({ candidates }) => {
-          for (const { text, thought } of candidates?.[0]?.content?.parts ?? []) if (text && !thought) console.log(text)
+          for (const { text, thought } of candidates?.[0]?.content?.parts ?? [])
+            if (text && !thought) process.stdout.write(text)
         },
       })
       const calls = toolCalls(answer)
@@ -47,4 +48,5 @@ await session.turn(async (turn) => {
     }
   }
 })
+console.log()
 await sessions.close()

@@ -20,7 +20,7 @@ test("the loop of each provider asks, runs the tool, asks again, and leaves all 
   })
   const names = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk"]
   expect(output.trim().split("\n")).toEqual([
-    ...names.flatMap(() => ["It is sunny", " in Paris."]),
+    ...names.map(() => "It is sunny in Paris."),
     ...names.map((name) => `${name}: user, assistant, toolResult, assistant`),
   ])
   await rm(cwd, { recursive: true })

@@ -37,7 +37,7 @@ await session.turn(async (turn) => {
       const answer = await appendOpenAIChatStream(turn, stream, {
         onEvent: (chunk) => {
           const text = chunk.choices[0]?.delta.content
-          if (text) console.log(text)
+          if (text) process.stdout.write(text)
         },
       })
       const calls = toolCalls(answer)
@@ -48,4 +48,5 @@ await session.turn(async (turn) => {
     }
   }
 })
+console.log()
 await sessions.close()

@@ -36,7 +36,7 @@ await session.turn(async (turn) => {
       const stream = client.responses.create({ model: "gpt-5.1", tools, ...kept, ...request, stream: true })
       const answer = await appendOpenAIResponsesStream(turn, stream, {
         onEvent: (event) => {
-          if (event.type === "response.output_text.delta") console.log(event.delta)
+          if (event.type === "response.output_text.delta") process.stdout.write(event.delta)
         },
       })
       const calls = toolCalls(answer)
@@ -47,4 +47,5 @@ await session.turn(async (turn) => {
     }
   }
 })
+console.log()
 await sessions.close()

@@ -62,7 +62,7 @@ async function fileOf(dist: string, pathname: string): Promise<Response> {
   // The names of the assets change with their content.
   const cache = pathname.startsWith("/assets/") ? "public, max-age=31536000, immutable" : "no-cache"
   const headers = { "content-type": type ?? "", "cache-control": cache, "x-content-type-options": "nosniff" }
-  return new Response(bytes, { headers: { ...headers, "content-security-policy": POLICY } })
+  return new Response(new Uint8Array(bytes), { headers: { ...headers, "content-security-policy": POLICY } })
 }
 
 /** Lines `NAME TOKEN`. */

@@ -56,7 +56,7 @@ test.each(Object.keys(ODD_TEXTS))("a message of %s stays unchanged in files, exp
   expect((await workspace.cli("verify", "--all")).exit).toBe(0)
 })
 
-const VARIANTS: Readonly<Record<string, (plain: string) => string | Uint8Array>> = {
+const VARIANTS: Readonly<Record<string, (plain: string) => string>> = {
   "a BOM": (plain) => `\uFEFF${plain}`,
   "CRLF line ends": (plain) => plain.replaceAll("\n", "\r\n"),
   "a BOM and CRLF line ends": (plain) => `\uFEFF${plain.replaceAll("\n", "\r\n")}`,

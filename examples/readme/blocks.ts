@@ -1,0 +1,54 @@
+/**
+ * The `ts` blocks of all pages, with what they print. A comment behind `console.log(…)` is the line that it prints; a `text` block directly below a block
+ * is all that it prints. `…` stands for any text.
+ */
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { expect } from "vitest"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+export const PAGES: readonly string[] = [
+  "README.md",
+  "docs/*.md",
+  "packages/*/README.md",
+  "packages/core/{AGENTS,skills/sessions/SKILL}.md",
+  "examples/*/README.md",
+  "conformance/README.md",
+].flatMap((pattern) => globSync(pattern, { cwd: root }).map((path) => path.replaceAll("\\", "/")))
+
+export interface Block {
+  /** `docs/recipes.md:12`, the line of the fence. */
+  readonly place: string
+  readonly code: string
+  readonly prints: readonly string[]
+}
+
+export function textOf(page: string): string {
+  return readFileSync(join(root, page), "utf8")
+}
+
+export function blocksOf(page: string): readonly Block[] {
+  const text = textOf(page)
+  return [...text.matchAll(/^```ts\n([^]*?)^```$(?:\n\n```text\n([^]*?)^```$)?/gm)].map((match) => {
+    const [, code = "", shown] = match
+    const comments = [...code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)].map(([, line = ""]) => line)
+    return {
+      place: `${page}:${text.slice(0, match.index).split("\n").length}`,
+      code,
+      prints: shown === undefined ? comments : shown.trimEnd().split("\n"),
+    }
+  })
+}
+
+/** Fails unless these lines were printed. */
+export function expectPrinted(printed: readonly string[], shown: readonly string[]): void {
+  const isShown = (line: string, index: number): boolean => patternOf(shown[index] ?? "").test(line)
+  if (printed.length === shown.length && printed.every(isShown)) return
+  expect(printed).toEqual(shown)
+}
+
+function patternOf(line: string): RegExp {
+  return new RegExp(`^${line.split("…").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join(".*")}$`)
+}
