@@ -6,7 +6,7 @@ import { withPacked } from "./packed-step.mjs"
 import { vitest } from "./vitest.mjs"
 
 /** Those of `examples/readme` that run code as it stands in a page. */
-const TESTS = ["pages", "readme", "http"].map((name) => `examples/readme/${name}.test.ts`)
+const TESTS = ["pages", "http"].map((name) => `examples/readme/${name}.test.ts`)
 
 /** The code of README and docs runs in a folder that has the packages as npm gets them, outside of this repository. */
 export function packedDocs(runtime, absent, minutes) {

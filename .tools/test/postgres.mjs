@@ -15,6 +15,7 @@ const folders = [
   "packages/claude-agent",
   "packages/openai-agents",
   "examples/langgraph",
+  "examples/readme",
 ].map((name) => join(root, name, "test", "server"))
 
 /** The tests that need a PostgreSQL server: the entry files of a runtime, all on one server. */

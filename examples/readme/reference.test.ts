@@ -1,6 +1,7 @@
 /** The pages of reference name everything that there is: error codes, diagnostics, events, hooks and options; and tests that exist. */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { expect, test } from "vitest"
+import { pagesOf } from "../../.tools/lib/pages.mjs"
 
 const at = (path: string): URL => new URL(`../../${path}`, import.meta.url)
 const read = (path: string): string => readFileSync(at(path), "utf8")
@@ -78,6 +79,17 @@ test.each([
   const members = membersOf(path, start)
   expect(members).not.toEqual([])
   for (const name of members) expect(read("docs/options.md")).toContain(`\`${name}\``)
+})
+
+test("each page says first whom it is for, and is in README.md, and the pages are those of the two halves", () => {
+  const pages = readdirSync(at("docs/")).filter((name) => name.endsWith(".md"))
+  expect(pages.map((name) => name.slice(0, -".md".length)).toSorted()).toEqual(
+    [...pagesOf("Use it"), ...pagesOf("How it works")].toSorted(),
+  )
+  for (const page of pages) {
+    expect(read(`docs/${page}`), page).toMatch(/^# .*\n\nFor [a-z]/)
+    expect(read("README.md")).toContain(`](docs/${page})`)
+  }
 })
 
 test("each test that the comparison names exists", () => {
