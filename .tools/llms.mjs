@@ -2,47 +2,16 @@
 // full; and the skill in @sessions/core, which has the rules of its AGENTS.md. `--check` fails if one of them is stale.
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { USERS } from "./lib/pages.mjs"
+import { pagesOf, USERS } from "./lib/pages.mjs"
 import { root } from "./lib/workspace.mjs"
 
-/** Pages about one thing each, by their titles. */
-const IN_DEPTH = [
-  "context",
-  "compaction",
-  "format",
-  "contract",
-  "adapters",
-  "writing-an-adapter",
-  "formats",
-  "http",
-  "providers",
-  "ai-sdk",
-  "langgraph",
-  "openai-agents",
-  "claude-agent",
-  "bridges",
-  "checkpoints",
-  "search",
-  "history",
-  "recall",
-  "cache",
-  "merge",
-  "retention",
-  "inspector",
-  "production",
-  "platforms",
-  "postgres",
-  "serverless",
-  "architecture",
-  "track-record",
-]
 const read = (path) => readFileSync(join(root, path), "utf8")
 const titleOf = (text) => /^# (.*)$/m.exec(text)?.[1] ?? ""
 /** The first sentence of the first paragraph below the title. */
 const aboutOf = (text) => {
   const paragraph = text.split(/\n\n+/).find((one, index) => index > 0 && /^[\p{L}`[]/u.test(one)) ?? ""
   const plain = paragraph.replaceAll("\n", " ").replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-  return /^.*?[.:](?= |$)/.exec(plain)?.[0].replace(/:$/, ".") ?? plain
+  return /^.*?\.(?= |$)/.exec(plain)?.[0] ?? plain
 }
 
 const agents = read("packages/core/AGENTS.md")
@@ -62,13 +31,17 @@ const files = {
 
 - [For coding agents](packages/core/AGENTS.md): the whole API in use, the rules, which package, the way out of each error.
 
-## For users
+## Use it
 
-${USERS.map((name) => link(`docs/${name}.md`)).join("\n")}
+${pagesOf("Use it")
+  .map((name) => link(`docs/${name}.md`))
+  .join("\n")}
 
-## In depth
+## How it works
 
-${IN_DEPTH.map((name) => `- [${titleOf(read(`docs/${name}.md`))}](docs/${name}.md)`).join("\n")}
+${pagesOf("How it works")
+  .map((name) => link(`docs/${name}.md`))
+  .join("\n")}
 `,
   "llms-full.txt": `${[agents, ...USERS.map((name) => read(`docs/${name}.md`))].map((text) => text.trim()).join("\n\n---\n\n")}\n`,
   "packages/core/skills/sessions/SKILL.md": `${skill.slice(0, skill.indexOf("## The whole of it"))}${rules}`,

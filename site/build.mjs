@@ -52,7 +52,8 @@ features:
 `,
 )
 const { default: config } = await import("./.vitepress/config.mjs")
-const linked = new Set(config.themeConfig.sidebar.flatMap(({ items }) => items).map(({ link }) => link))
+const linksOf = ({ link, items = [] }) => [link, ...items.flatMap(linksOf)]
+const linked = new Set(config.themeConfig.sidebar.flatMap(linksOf))
 for (const path of docs)
   if (!linked.has(pageOf.get(path))) problems.push(`${path}: not in the sidebar of site/.vitepress/config.mjs`)
 if (problems.length > 0) {

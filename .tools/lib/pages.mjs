@@ -2,6 +2,74 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join, posix } from "node:path"
 import { publishable, root } from "./workspace.mjs"
 
+/** The pages of `docs/` by half and group, with their names in the sidebar of the site. README.md lists the same ones. */
+export const HALVES = {
+  "Use it": {
+    "Begin here": {
+      "getting-started": "Getting started",
+      concepts: "Concepts",
+      storages: "Which storage",
+      recipes: "Recipes",
+      platforms: "Runtimes and frameworks",
+      faq: "Questions",
+    },
+    Agents: {
+      providers: "Model providers",
+      "ai-sdk": "AI SDK",
+      langgraph: "LangGraph",
+      "openai-agents": "OpenAI Agents",
+      "claude-agent": "Claude Agent SDK",
+      "tool-calls": "Tool calls",
+    },
+    Operation: {
+      production: "In production",
+      serverless: "Serverless",
+      migration: "Migration",
+    },
+  },
+  "How it works": {
+    Reference: {
+      errors: "Errors",
+      events: "Events and hooks",
+      options: "Options and limits",
+      http: "Over the network",
+      format: "Format of a log",
+      formats: "Formats of other agents",
+      contract: "Contract of a storage",
+    },
+    Conversations: {
+      context: "Context",
+      compaction: "Compaction",
+      "prompt-caching": "Prompt caching",
+      merge: "Merging",
+      checkpoints: "Checkpoints",
+      search: "Search",
+      history: "Prompt history",
+      recall: "Long-term memory",
+      inspector: "Inspector",
+    },
+    Storages: {
+      adapters: "Adapters",
+      postgres: "PostgreSQL",
+      s3: "Stores for S3",
+      cache: "Cache",
+      retention: "Retention",
+      "writing-an-adapter": "Writing an adapter",
+    },
+    Project: {
+      architecture: "Architecture",
+      bridges: "Bridges",
+      comparison: "Comparison",
+      "track-record": "Track record",
+    },
+  },
+}
+
+/** The names of the pages of a half, in order. */
+export function pagesOf(half) {
+  return Object.values(HALVES[half]).flatMap((group) => Object.keys(group))
+}
+
 /** The pages of `docs/` for users, in the order of reading. `llms-full.txt` and the package of core have them in full. */
 export const USERS = [
   "getting-started",

@@ -3,6 +3,7 @@
 import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitepress"
+import { HALVES } from "../../.tools/lib/pages.mjs"
 
 const page = (text, link) => ({ text, link })
 
@@ -34,73 +35,15 @@ export default defineConfig({
     notFound: { linkText: "Go to the start", linkLabel: "Go to the start" },
     nav: [page("Getting started", "/getting-started"), page("Recipes", "/recipes"), page("API", "/api/")],
     sidebar: [
-      {
-        text: "Begin here",
-        items: [
-          page("Getting started", "/getting-started"),
-          page("Concepts", "/concepts"),
-          page("Which storage", "/storages"),
-          page("Runtimes and frameworks", "/platforms"),
-          page("Recipes", "/recipes"),
-          page("Questions", "/faq"),
-          page("Comparison", "/comparison"),
-          page("Migration", "/migration"),
-        ],
-      },
-      {
-        text: "Reference",
-        items: [
-          page("Errors", "/errors"),
-          page("Events and hooks", "/events"),
-          page("Options", "/options"),
-          page("API", "/api/"),
-          page("Format", "/format"),
-          page("Contract of a storage", "/contract"),
-        ],
-      },
-      {
-        text: "Conversations",
-        items: [
-          page("Context", "/context"),
-          page("Compaction", "/compaction"),
-          page("Prompt caching", "/prompt-caching"),
-          page("Tool calls", "/tool-calls"),
-          page("Checkpoints", "/checkpoints"),
-          page("Search", "/search"),
-          page("Prompt history", "/history"),
-          page("Long-term memory", "/recall"),
-          page("Merging", "/merge"),
-        ],
-      },
-      {
-        text: "SDKs and formats",
-        items: [
-          page("Model providers", "/providers"),
-          page("AI SDK", "/ai-sdk"),
-          page("LangGraph", "/langgraph"),
-          page("OpenAI Agents", "/openai-agents"),
-          page("Claude Agent SDK", "/claude-agent"),
-          page("Bridges", "/bridges"),
-          page("Formats of other agents", "/formats"),
-        ],
-      },
-      {
-        text: "Operation",
-        items: [
-          page("In production", "/production"),
-          page("Over the network", "/http"),
-          page("Inspector", "/inspector"),
-          page("Cache", "/cache"),
-          page("Retention", "/retention"),
-          page("Serverless", "/serverless"),
-          page("Stores for S3", "/s3"),
-          page("PostgreSQL", "/postgres"),
-          page("Adapters", "/adapters"),
-          page("Writing an adapter", "/writing-an-adapter"),
-          page("Architecture", "/architecture"),
-          page("Track record", "/track-record"),
-        ],
-      },
+      ...Object.entries(HALVES).map(([text, groups]) => ({
+        text,
+        items: Object.entries(groups).map(([group, pages]) => ({
+          text: group,
+          collapsed: false,
+          items: Object.entries(pages).map(([name, title]) => page(title, `/${name}`)),
+        })),
+      })),
+      { text: "API", items: [page("API reference", "/api/")] },
       {
         text: "Packages",
         items: readmes.filter((name) => !isExample(name)).map((name) => page(name, `/packages/${name}`)),

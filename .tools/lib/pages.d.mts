@@ -1,0 +1,1 @@
+export function pagesOf(half: "Use it" | "How it works"): string[]
