@@ -1,48 +1,60 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
-import { basename, dirname, join } from "node:path"
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { basename, join } from "node:path"
+import { problemOf, shownExamples } from "../lib/example-lines.mjs"
 import { linkDependencies } from "../lib/packed-project.mjs"
 import { run } from "../lib/run.mjs"
-import { absent, newestNode } from "../lib/runtimes.mjs"
+import { absent } from "../lib/runtimes.mjs"
 import { packages, root } from "../lib/workspace.mjs"
+import { copyTree } from "../track-record/tree.mjs"
 import { withPacked } from "./packed-step.mjs"
 
-/** The examples of the agent SDKs and the providers. Each prints the same in every run. */
-const NAMES = ["ai-sdk-chat", "claude-agent", "langgraph", "openai-agents", "providers"]
+/** In a clone that nobody has built, the commands of each example's README print what it shows. */
+export const clonedExamples = {
+  name: "example:clone",
+  absent: async () => (await absent.node()) ?? absent.deno(),
+  async run() {
+    const { folder, remove } = await copyTree()
+    try {
+      const examples = shownExamples()
+      const problems = []
+      for (const example of examples) problems.push(await problemOf(example, join(folder, "examples", example.name)))
+      return outcomeOf(examples.length, problems.filter(Boolean))
+    } finally {
+      remove()
+    }
+  },
+}
 
-/** Runs the examples in a folder of their own, with the packages as npm gets them: they print what they print in the workspace. */
+/** So they do in copies of the examples outside of the repository, with the packages as npm gets them. */
 export const packedExamples = {
   name: "example:packed",
-  absent: absent.node,
+  absent: async () => (await absent.node()) ?? absent.deno(),
   async run() {
     return withPacked(async (_, folder) => {
-      copyExamples(folder)
-      let [failed, output] = [0, ""]
-      for (const name of NAMES) {
-        const [packed, source] = [await print(folder, name, []), await print(folder, name, ["--conditions=source"])]
-        if (packed.code === 0 && packed.output === source.output) continue
-        failed++
-        output += `${name}, packed:\n${packed.output}\nin the workspace:\n${source.output}\n`
-      }
+      const examples = shownExamples()
+      const problems = []
+      for (const example of examples) problems.push(await problemOf(example, copyOf(example.name, folder)))
       const page = await compilePage(folder)
-      if (page.code !== 0) {
-        failed++
-        output += `a page, compiled with the packed types as Vite's template does:\n${page.output}\n`
-      }
-      return { passed: NAMES.length + 1 - failed, failed, skipped: 0, output }
+      if (page.code !== 0)
+        problems.push(`a page, compiled with the packed types as Vite's template does:\n${page.output}`)
+      return outcomeOf(examples.length + 1, problems.filter(Boolean))
     })
   },
 }
 
-/** The examples, with what they need beside the packages. */
-function copyExamples(folder) {
-  const examples = packages().filter(
-    ({ dir }) => NAMES.includes(basename(dir)) && basename(dirname(dir)) === "examples",
-  )
-  for (const example of examples) {
-    linkDependencies(example, folder)
-    const { dir } = example
-    cpSync(dir, join(folder, basename(dir)), { recursive: true, filter: (path) => basename(path) !== "node_modules" })
-  }
+function outcomeOf(count, problems) {
+  return { passed: count - problems.length, failed: problems.length, skipped: 0, output: `${problems.join("\n")}\n` }
+}
+
+/** A copy of an example, with what npm would install for it. */
+function copyOf(name, folder) {
+  const dir = join(root, "examples", name)
+  const { manifest } = packages().find((one) => one.dir === dir)
+  const dependencies = { ...manifest.dependencies, ...manifest.devDependencies }
+  linkDependencies({ dir, manifest: { dependencies } }, folder)
+  const to = join(folder, name)
+  cpSync(dir, to, { recursive: true, filter: (path) => !["node_modules", "dist"].includes(basename(path)) })
+  return to
 }
 
 /** The page of "Getting started", with the options that a new project of Vite has: no `AsyncDisposable`, no types of Node. */
@@ -64,11 +76,4 @@ async function compilePage(folder) {
   }
   writeFileSync(join(page, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["main.ts"] }))
   return run(join(root, "node_modules", ".bin", "tsc"), ["--project", page])
-}
-
-/** With conditions it is the example of the workspace, else the copy. */
-async function print(folder, name, conditions) {
-  const program = join(conditions.length > 0 ? join(root, "examples") : folder, name, "main.ts")
-  const cwd = mkdtempSync(join(folder, "run-"))
-  return run(newestNode(), [...conditions, program], { cwd, env: { NODE_NO_WARNINGS: "1" } })
 }

@@ -18,7 +18,7 @@ import { merge, mergePlanted } from "./merge.mjs"
 import { mutants } from "./mutants.mjs"
 import { packedCli } from "./packed-cli.mjs"
 import { packedDocs } from "./packed-docs.mjs"
-import { packedExamples } from "./packed-examples.mjs"
+import { clonedExamples, packedExamples } from "./packed-examples.mjs"
 import { packedOnOlderNode } from "./packed-nodes.mjs"
 import { onPostgres, postgresCrash } from "./postgres.mjs"
 import { onServer, simulation } from "./s3.mjs"
@@ -75,6 +75,7 @@ export const steps = [
   onServer("deno", 1),
   processes(1),
   ...olderNodes.map((major) => olderEntries(major, absent[`node${major}`])),
+  clonedExamples,
   packedExamples,
   packedCli,
   packedDocs("node", absent.node),

@@ -1,6 +1,6 @@
 /**
  * The `ts` blocks of all pages, with what they print. A comment behind `console.log(…)` is the line that it prints; a `text` block directly below a block
- * is all that it prints. `…` stands for any text.
+ * is all that it prints. `isShown` says what `…` in it stands for.
  */
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -43,13 +43,4 @@ export function blocksOf(page: string): readonly Block[] {
       prints: shown === undefined ? comments : shown.trimEnd().split("\n"),
     }
   })
-}
-
-export function isPrinted(printed: readonly string[], shown: readonly string[]): boolean {
-  return printed.length === shown.length && printed.every((line, index) => patternOf(shown[index] ?? "").test(line))
-}
-
-function patternOf(line: string): RegExp {
-  const parts = line.split("…").map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
-  return new RegExp(`^${parts.join(".*")}$`)
 }

@@ -1,7 +1,8 @@
 /** Runs every `ts` block of every page unchanged, and compares what it prints with what the page shows. */
 import { existsSync } from "node:fs"
 import { afterAll, expect, test } from "vitest"
-import { type Block, blocksOf, isPrinted, NEEDS_BUCKET, NEEDS_DATABASE, PAGES, textOf } from "./blocks.ts"
+import { isShown } from "../../.tools/lib/shown.mjs"
+import { type Block, blocksOf, NEEDS_BUCKET, NEEDS_DATABASE, PAGES, textOf } from "./blocks.ts"
 import { newFolder } from "./here.ts"
 import { runBlocks } from "./run.ts"
 
@@ -28,7 +29,7 @@ test.each(here.map((block, index) => ({ ...block, index })))(
   ({ prints, index }) => {
     const { printed, error } = results[index] ?? { printed: [], error: "was not run" }
     expect(error).toBeUndefined()
-    if (!isPrinted(printed, prints)) expect(printed).toEqual(prints)
+    if (!isShown(printed, prints)) expect(printed).toEqual(prints)
   },
 )
 

@@ -3,7 +3,8 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3"
 import { Client } from "pg"
-import { type Block, blocksOf, isPrinted, NEEDS_BUCKET, NEEDS_DATABASE, PAGES } from "../../blocks.ts"
+import { isShown } from "../../../../.tools/lib/shown.mjs"
+import { type Block, blocksOf, NEEDS_BUCKET, NEEDS_DATABASE, PAGES } from "../../blocks.ts"
 import { newFolder } from "../../here.ts"
 import { runBlocks } from "../../run.ts"
 
@@ -16,7 +17,7 @@ function expectAll(blocks: readonly Block[], variables: Readonly<Record<string, 
     for (const [index, { printed, error }] of runBlocks(blocks, folder, variables).entries()) {
       const { place = "", prints = [] } = blocks[index] ?? {}
       assert.equal(error, undefined, place)
-      if (!isPrinted(printed, prints)) assert.deepEqual(printed, prints, place)
+      if (!isShown(printed, prints)) assert.deepEqual(printed, prints, place)
     }
   } finally {
     remove()

@@ -1,0 +1,1 @@
+export function isShown(printed: readonly string[], shown: readonly string[]): boolean
