@@ -22,7 +22,10 @@ export function shownExamples() {
 export async function problemOf({ name, commands, shown }, cwd, env = {}) {
   for (const command of commands) {
     const { code, output } = await run(command, [], { cwd, env: { NODE_NO_WARNINGS: "1", ...env }, shell: true })
-    const printed = output.replace(/^(?:\n?> .*\n)*\n/, "").trimEnd().split("\n")
+    const printed = output
+      .replace(/^(?:\n?> .*\n)*\n/, "")
+      .trimEnd()
+      .split("\n")
     if (code !== 0) return `${name}: ${command} ended with ${code}:\n${output}`
     if (command === commands.at(-1) && shown !== undefined && !isShown(printed, shown))
       return `${name}: ${command} printed\n${printed.join("\n")}\nwhere its README shows\n${shown.join("\n")}`

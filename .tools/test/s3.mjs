@@ -8,7 +8,9 @@ import { root } from "../lib/workspace.mjs"
 import { commands, entriesStep } from "./entries.mjs"
 import { search } from "./search.mjs"
 
-const folders = ["packages/s3", "examples/serverless", "examples/readme"].map((folder) => join(root, folder, "test", "server"))
+const folders = ["packages/s3", "examples/serverless", "examples/readme"].map((folder) =>
+  join(root, folder, "test", "server"),
+)
 
 /** The tests that need a real S3 server: the entry files of a runtime, all on one server. */
 export function onServer(runtime, minutes) {

@@ -99,7 +99,12 @@ const MESSAGE = {
 }
 
 function anthropicAnswer(answer: Text): object {
-  return { ...MESSAGE, content: [{ type: "text", text: answer.join("") }], stop_reason: "end_turn", stop_sequence: null }
+  return {
+    ...MESSAGE,
+    content: [{ type: "text", text: answer.join("") }],
+    stop_reason: "end_turn",
+    stop_sequence: null,
+  }
 }
 
 function anthropic(isAnswered: boolean, answer: Text): readonly Anthropic.RawMessageStreamEvent[] {

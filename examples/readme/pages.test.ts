@@ -39,8 +39,12 @@ test("the tests of the other blocks exist", () => {
 
 /** The packages that a block imports from elsewhere than the runtime. */
 function imported({ code }: Block): string[] {
-  const names = [...code.matchAll(/^import [^"]*"([^".]+[^"]*)"|^} from "([^".]+[^"]*)"/gm)].map(([, one, other = ""]) => one ?? other)
-  return names.filter((name) => !name.startsWith("node:")).map((name) => name.split("/", name.startsWith("@") ? 2 : 1).join("/"))
+  const names = [...code.matchAll(/^import [^"]*"([^".]+[^"]*)"|^} from "([^".]+[^"]*)"/gm)].map(
+    ([, one, other = ""]) => one ?? other,
+  )
+  return names
+    .filter((name) => !name.startsWith("node:"))
+    .map((name) => name.split("/", name.startsWith("@") ? 2 : 1).join("/"))
 }
 
 const INSTALL = /^npm install (?:--\S+ )*([^#\n]+)/gm
@@ -54,7 +58,10 @@ const installed = PAGES.flatMap((page) => {
   return block === undefined ? [] : [{ page, packages: (first[1] ?? "").trim().split(/\s+/), block }]
 })
 
-test.each(installed)("the install line of $page has what its first block imports, which prints something", ({ packages, block }) => {
-  expect(packages).toEqual(expect.arrayContaining(imported(block)))
-  expect(block.prints).not.toEqual([])
-})
+test.each(installed)(
+  "the install line of $page has what its first block imports, which prints something",
+  ({ packages, block }) => {
+    expect(packages).toEqual(expect.arrayContaining(imported(block)))
+    expect(block.prints).not.toEqual([])
+  },
+)

@@ -17,4 +17,4 @@ export {
 } from "./sessions/handler.ts"
 export { sessionOpenApi } from "./sessions/openapi.ts"
 export { sessionRoutes } from "./sessions/routes.ts"
-export type { RunPrompt } from "./sessions/runner.ts"
+export type { Models, RunPrompt } from "./sessions/runner.ts"

@@ -43,7 +43,12 @@ if (database !== undefined)
 
 if (server !== undefined)
   void test("each block that needs a bucket prints what its page shows", async () => {
-    const { endpoint = "", region = "", accessKeyId = "", secretAccessKey = "" } = JSON.parse(server) as Record<string, string>
+    const {
+      endpoint = "",
+      region = "",
+      accessKeyId = "",
+      secretAccessKey = "",
+    } = JSON.parse(server) as Record<string, string>
     const variables = {
       BUCKET: `pages-${crypto.randomUUID().slice(0, 8)}`,
       TOKEN: "a token of the test",
@@ -54,8 +59,12 @@ if (server !== undefined)
     }
     const some = blocks.filter(({ code }) => NEEDS_BUCKET.test(code))
     const named = some.flatMap(({ code }) => [...code.matchAll(/bucket: "([^"]+)"/g)].map(([, name = ""]) => name))
-    const client = new S3Client({ endpoint, region, forcePathStyle: true, credentials: { accessKeyId, secretAccessKey } })
-    for (const Bucket of new Set([variables.BUCKET, ...named]))
-      await client.send(new CreateBucketCommand({ Bucket }))
+    const client = new S3Client({
+      endpoint,
+      region,
+      forcePathStyle: true,
+      credentials: { accessKeyId, secretAccessKey },
+    })
+    for (const Bucket of new Set([variables.BUCKET, ...named])) await client.send(new CreateBucketCommand({ Bucket }))
     expectAll(some, variables)
   })

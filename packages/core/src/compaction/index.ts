@@ -26,6 +26,8 @@ export {
 export { askForBranchSummary, askForSummaries, compactionPrompts, storedSummary } from "./summary/requests.ts"
 export type { AskSummarizer, RequestOptions, SummaryPart, SummaryParts } from "./summary/requests.ts"
 export { serializeConversation } from "./summary/serialize.ts"
+export { nameSession } from "./run/name-session.ts"
+export type { NameSessionOptions } from "./run/name-session.ts"
 export { isTooLong } from "./summary/too-long.ts"
 export { shouldCompact } from "./plan/trigger.ts"
 export type { MakeRoomOptions, RoomResult, SummaryPrompts } from "./types.ts"

@@ -26,7 +26,7 @@ import {
   type SessionRoute,
   sessionRoutes,
 } from "./routes.ts"
-import { publicError, type RunPrompt } from "./runner.ts"
+import { type Models, publicError, type RunPrompt } from "./runner.ts"
 import { REPEAT_MS, timeOfUlid } from "./sent-ids.ts"
 import { ServedSessions } from "./served-sessions.ts"
 import type { ServedSession } from "./served-session.ts"
@@ -40,6 +40,8 @@ export interface SessionHandlerOptions<P> extends HandlerOptions<P> {
   readonly sessions: (principal: P) => Sessions | Promise<Sessions>
   /** The agent. Runs once for each prompt, within a turn of the session; only one prompt of a session runs at a time. */
   readonly run: RunPrompt
+  /** The model that `run` gets for a prompt that names none: of the folder of its session, else the default. Default: none. */
+  readonly models?: Models
   /** May refuse a new prompt with a `Response`, before it is stored. Not called for a repetition. */
   readonly accept?: (about: {
     readonly session: string
@@ -91,6 +93,7 @@ const LEAST_LEASE_MS = 1_000
 const RECOUNT_MS = 5_000
 /** What an entry has beside its text. */
 const ENTRY_BYTES = 300
+const MODELS: OptionNames<Models> = { of: true, default: true }
 const LIMITS: OptionNames<TenantLimits> = {
   requestsPerMinute: true,
   streams: true,
@@ -110,6 +113,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
   const onError = (error: unknown): void => console.error("The session API failed in the background:", error)
   const served = new ServedSessions({
     run: options.run,
+    models: options.models ?? {},
     onInterrupted: options.onInterrupted ?? "report",
     lease: options.lease ?? 60_000,
     continues: background,
@@ -371,7 +375,7 @@ function logTurnError(error: unknown, { session, messageId }: { session: string;
 }
 
 function check<P>(options: SessionHandlerOptions<P>): void {
-  const { sessions, run, accept, lease, onInterrupted, maxBodyBytes, limits = {} } = options
+  const { sessions, run, accept, lease, onInterrupted, maxBodyBytes, limits = {}, models = {} } = options
   const wrong = (message: string): StorageError => new StorageError("invalid", `createSessionHandler: ${message}`)
   if (typeof sessions !== "function")
     throw wrong("`sessions` must be a function that returns the sessions of a principal.")
@@ -383,6 +387,7 @@ function check<P>(options: SessionHandlerOptions<P>): void {
     throw wrong(`\`lease\` must be a number of milliseconds from ${LEAST_LEASE_MS}.`)
   if (maxBodyBytes !== undefined && !(Number.isSafeInteger(maxBodyBytes) && maxBodyBytes > 0))
     throw wrong("`maxBodyBytes` must be a number of bytes.")
+  checkOptions("createSessionHandler, models", models, MODELS)
   checkOptions("createSessionHandler, limits", limits, LIMITS)
   checkLimits("createSessionHandler", limits)
 }

@@ -34,13 +34,23 @@ export type RunPrompt = (prompt: {
   }
   /** The prompt; its message is in the log already. */
   readonly message: WaitingPrompt
+  /** The model of the prompt, else that of the session's folder, else the default: see {@link Models}. */
   readonly model: ModelRef | undefined
   /** Fires when the prompt is stopped, its session is deleted, or the lease is lost. */
   readonly signal: AbortSignal
 }) => unknown
 
+/** Which model answers a prompt that names none. */
+export interface Models {
+  /** The model of a folder, the `cwd` of a session. What it throws is the error of the turn. */
+  readonly of?: (cwd: string) => ModelRef | undefined | Promise<ModelRef | undefined>
+  /** Of sessions without a folder, and of folders without a model. */
+  readonly default?: ModelRef
+}
+
 export interface RunnerOptions {
   readonly run: RunPrompt
+  readonly models: Models
   readonly onInterrupted: "report" | "rerun"
   /** Milliseconds that a lease is valid; it is renewed after a third of them. */
   readonly lease: number
@@ -217,7 +227,7 @@ export class Runner {
             if (o.report) return
             keeper.check()
             const message = toWaiting(prompt)
-            const { model } = prompt
+            const model = prompt.model ?? (await this.#modelOf(session.header.cwd))
             const turn = { messageId, rerun: o.rerun }
             await this.#o.run({ session: failOnConflict(session), turn, message, model, signal })
           },
@@ -240,6 +250,11 @@ export class Runner {
       keeper.end()
       this.#turn = undefined
     }
+  }
+
+  async #modelOf(cwd: string | undefined): Promise<ModelRef | undefined> {
+    const { models } = this.#o
+    return (cwd === undefined ? undefined : await models.of?.(cwd)) ?? models.default
   }
 
   /** Renews the lease during a turn, and stops the turn if the lease is lost or the prompt was stopped. */

@@ -44,6 +44,36 @@ test("a prompt is stored before it is answered with 202, and only then runs", as
   expect([runs, await textsOf(client, id)]).toEqual([0, []])
 })
 
+test("the model of a turn is the prompt's, else that of the session's folder, else the default", async () => {
+  const seen: unknown[] = []
+  const ref = (model: string) => ({ provider: "acme", model })
+  const models = {
+    of: async (cwd: string) => (cwd === "/work" ? ref("of the folder") : undefined),
+    default: ref("default"),
+  }
+  const { client } = serve({ models, run: ({ model }) => void seen.push(model?.model) })
+  const ask = async (cwd: string | undefined, model?: { provider: string; model: string }): Promise<void> => {
+    const { id } = await client.create(cwd === undefined ? {} : { cwd })
+    const before = seen.length
+    await client.prompt(id, { text: "hello", ...(model && { model }) })
+    await eventually(() => expect(seen.length).toBe(before + 1))
+  }
+  await ask("/work", ref("of the prompt"))
+  await ask("/work")
+  await ask("/elsewhere")
+  await ask(undefined)
+  expect(seen).toEqual(["of the prompt", "of the folder", "default", "default"])
+})
+
+test("a turn without any model named has none, and a misspelt option of models is `invalid`", async () => {
+  const seen: unknown[] = []
+  const { client } = serve({ run: ({ model }) => void seen.push(model) })
+  const { id } = await client.create({ cwd: "/work" })
+  await client.prompt(id, { text: "hello" })
+  await eventually(() => expect(seen).toEqual([undefined]))
+  expect(() => serve({ models: { ...{ off: () => undefined } } })).toThrow(/Did you mean "of"/)
+})
+
 test("the agent gets the prompt, its model and attachments; the message has all but the model", async () => {
   const seen: Turn[] = []
   const { client, sessions } = serve({ run: (turn) => void seen.push(turn) })
