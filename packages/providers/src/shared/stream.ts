@@ -1,12 +1,7 @@
 /** Reads the stream of an answer to its end and appends the message: whole, or what arrived until it was aborted or failed. */
-import type { AssistantMessage, ToolResultMessage } from "@sessions/core"
+import type { AssistantMessage } from "@sessions/core"
 import { errorText } from "./answer.ts"
-import type { Appendable, StreamOptions } from "./types.ts"
-
-export type StreamedEntry = {
-  readonly type: "message"
-  readonly message: AssistantMessage | ToolResultMessage
-}
+import type { Appendable, StreamedEntry, StreamOptions } from "./types.ts"
 
 /** Builds messages from the events of a stream. */
 export interface Accumulator<E> {
@@ -25,7 +20,7 @@ export async function appendStream<E>(
   session: Appendable,
   stream: AsyncIterable<E> | PromiseLike<AsyncIterable<E>>,
   accumulator: Accumulator<E>,
-  { onEvent, signal }: StreamOptions<E>,
+  { onEvent, signal, keep }: StreamOptions<E>,
 ): Promise<AssistantMessage> {
   let failed: { readonly error: unknown } | undefined
   let last: AssistantMessage | undefined
@@ -34,6 +29,7 @@ export async function appendStream<E>(
     await session.append(entries)
     for (const { message } of entries) if (message.role === "assistant") last = message
   }
+  const kept = keep?.begin(session, () => accumulator.entries().map((entry) => interrupted(entry, undefined, signal)))
   try {
     for await (const event of await stream) {
       accumulator.add(event)
@@ -47,7 +43,11 @@ export async function appendStream<E>(
   // Clients end the iteration of an aborted stream without an error.
   const isWhole = failed === undefined && accumulator.isComplete
   const entries = accumulator.entries()
-  await append(isWhole ? entries : entries.map((entry) => interrupted(entry, failed, signal)))
+  try {
+    await append(isWhole ? entries : entries.map((entry) => interrupted(entry, failed, signal)))
+  } finally {
+    await kept?.end()
+  }
   if (failed !== undefined) throw failed.error
   if (last === undefined) throw new Error("The stream of the answer ended before anything of it arrived.")
   return last

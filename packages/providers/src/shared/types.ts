@@ -1,5 +1,6 @@
 /** Types that the functions of all providers share. */
-import type { AssistantMessage, ContextMessage, ModelMessage, NewEntry } from "@sessions/core"
+import type { AssistantMessage, ContextMessage, ModelMessage, NewEntry, ToolResultMessage } from "@sessions/core"
+import type { AnswerKeeper } from "./keep.ts"
 
 /** What a request is made of: `session.context()`, or messages of the same shape. */
 export interface Context {
@@ -75,7 +76,14 @@ export type AnswerEntry = {
 
 /** What a stream is appended to: a session, or the one that a turn's function gets. */
 export interface Appendable {
+  /** Behind which entry it appends: {@link AnswerKeeper} compares it. */
+  readonly leafId?: string | null
   append(entries: NewEntry | readonly NewEntry[]): Promise<unknown>
+}
+
+export type StreamedEntry = {
+  readonly type: "message"
+  readonly message: AssistantMessage | ToolResultMessage
 }
 
 export interface StreamOptions<E> {
@@ -83,4 +91,6 @@ export interface StreamOptions<E> {
   readonly onEvent?: (event: E) => unknown
   /** The signal that was given to the client: an answer that it ended is `aborted`, not an `error`. */
   readonly signal?: AbortSignal
+  /** Keeps what arrives beside the log until the answer is in it: see `keepAnswers`. */
+  readonly keep?: AnswerKeeper
 }

@@ -1,0 +1,94 @@
+/** Keeps what has arrived of an answer in a document beside the log, so that a kill in the middle of a stream does not lose it. */
+import { SessionError } from "@sessions/core"
+import type { SessionStorage } from "@sessions/core/storage"
+import type { Appendable, StreamedEntry } from "./types.ts"
+
+export interface AnswerKeeper {
+  /**
+   * Puts what a killed process has left of its answer into the log, behind the question that it answered, with `stopReason: "aborted"`; true if it did. Call it at
+   * the beginning of a turn. Nothing is put if the conversation has gone on since; either way the document is deleted. If there is one, it first waits for two
+   * intervals: while another process still writes it, it is that one's, and nothing happens. A crash leaves the document, or the answer in the log, or both, and the
+   * next call deletes it. Rejects with the errors of the storage and of `append`.
+   */
+  restore(session: Appendable): Promise<boolean>
+  /** Of the functions that read a stream: `entries` gives what has arrived. The result ends it, and deletes the document. */
+  begin(session: Appendable, entries: () => readonly StreamedEntry[]): { end(): Promise<void> }
+}
+
+/** What is read of a document. */
+interface Kept {
+  readonly leaf: string | null
+  readonly entries: readonly StreamedEntry[]
+}
+
+const EVERY_MS = 3_000
+
+/**
+ * A keeper for the answers of one session: pass it as `keep` to the function that reads the stream. It writes the document every `every` milliseconds (default
+ * 3,000) while an answer arrives, and deletes it when the answer is in the log; deleting the session deletes it too. A write that fails is tried again with the
+ * next one, and never fails the answer: a kill then leaves an older text, or none. Throws `invalid` for a wrong interval.
+ *
+ * ```ts
+ * import { createSessions } from "@sessions/core"
+ * import { createMemoryStorage } from "@sessions/memory"
+ * import { keepAnswers } from "@sessions/providers"
+ *
+ * const sessions = createSessions({ storage: createMemoryStorage() })
+ * const session = await sessions.create()
+ * const keep = keepAnswers(sessions.storage, session.id)
+ * await session.turn(async (turn) => {
+ *   await keep.restore(turn)
+ *   // appendAnthropicStream(turn, stream, { keep })
+ * })
+ * ```
+ */
+export function keepAnswers(
+  { docs }: Pick<SessionStorage, "docs">,
+  session: string,
+  { every = EVERY_MS }: { readonly every?: number } = {},
+): AnswerKeeper {
+  if (typeof every !== "number" || !(every > 0))
+    throw new SessionError("invalid", "keepAnswers: `every` must be a number of milliseconds above 0.", { session })
+  const key = `sessions/${session}/answer`
+  return {
+    async restore(to) {
+      const found = await docs.get(key)
+      if (found === undefined) return false
+      await new Promise((resolve) => setTimeout(resolve, 2 * every))
+      const doc = await docs.get(key)
+      if (doc === undefined || doc.version !== found.version) return false
+      const { leaf, entries } = JSON.parse(doc.text) as Kept
+      const isBehind = leaf === to.leafId
+      if (isBehind && entries.length > 0) await to.append(entries)
+      await docs.delete(key, { expect: doc.version })
+      return isBehind && entries.length > 0
+    },
+    begin(to, entries) {
+      let version: string | null | undefined
+      let writing: Promise<void> = Promise.resolve()
+      let isWriting = false
+      const write = async (): Promise<void> => {
+        // One that is there is of an answer that was not restored.
+        if (version === undefined) version = (await docs.get(key))?.version ?? null
+        // The time makes each text another one: who waits in `restore` sees that this process lives.
+        const text = JSON.stringify({ leaf: to.leafId ?? null, entries: entries(), at: Date.now() })
+        version = await docs.put(key, text, { expect: version })
+      }
+      const timer = setInterval(() => {
+        if (isWriting) return
+        isWriting = true
+        writing = write()
+          .catch(() => (version = undefined))
+          .then(() => void (isWriting = false))
+      }, every)
+      return {
+        async end() {
+          clearInterval(timer)
+          await writing
+          // What stays is deleted by `restore`: the leaf has moved on.
+          if (typeof version === "string") await docs.delete(key, { expect: version }).catch(() => undefined)
+        },
+      }
+    },
+  }
+}
