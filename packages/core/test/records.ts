@@ -176,6 +176,7 @@ const payloads: Record<
     { targetId: ulid, callId: text, call: count, toolName: text, attempt: count, key: text, run: text },
     { targetSeq: count, fence: count },
   ],
+  fence: [{ fence: count }],
   custom: [{ customType: text }, { data: json }],
 }
 

@@ -244,6 +244,15 @@ export const entries = {
       fence: count.exactOptional(),
     })
     .meta({ description: "A tool call is about to run. Its id is `<targetId>.<call>.<attempt>`." }),
+  fence: z
+    .looseObject({
+      type: z.literal("fence"),
+      ...base,
+      fence: count.meta({ description: "Grows with each turn that takes the lease." }),
+    })
+    .meta({
+      description: "A turn with a lease begins. Behind it is nothing of turns that had the lease before.",
+    }),
   custom: z.looseObject({ type: z.literal("custom"), ...base, customType: z.string(), data: anything }),
 }
 

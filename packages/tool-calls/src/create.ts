@@ -81,6 +81,7 @@ class SessionCalls implements ToolCalls {
     const { state, callId, toolName, start } = call
     if (state === "done") return "done"
     if (state === "unrecorded") return "left"
+    if (state === "running") return "held"
     const execute = Object.hasOwn(executors, toolName) ? executors[toolName] : undefined
     const wanted = { callId, target, call: call.call, signal }
     // A tool that the turn could repeat, and this program must not, may have run.

@@ -164,8 +164,8 @@ export class Starts {
     const first = { place, state, key, run, attempt: 1, isDone: false }
     if (state.state === "done") return { ...first, isDone: true }
     const isOwn = state.run === run
-    const isNext = after !== undefined && state.start === after
-    if (state.state === "unknown" && !isOwn && !isNext) throw held(session, callId, state.start)
+    const isNext = after !== undefined && state.start === after && state.state === "unknown"
+    if ((state.state === "unknown" || state.state === "running") && !isOwn && !isNext) throw held(session, callId, state.start)
     // Its turn had the tool for one that may be repeated: it may have run without a start.
     if (state.state === "repeatable" && this.#kinds.get(state.toolName) === "never")
       throw held(session, callId, undefined)
@@ -186,7 +186,7 @@ export class Starts {
 
   /** By the program that runs it now, or by the record of the turn. */
   #needsStart({ state: { state, toolName }, isDone }: Grant): boolean {
-    return !isDone && (this.#kinds.get(toolName) === "never" || state === "waiting" || state === "unknown")
+    return !isDone && (this.#kinds.get(toolName) === "never" || ["waiting", "unknown", "running"].includes(state))
   }
 }
 

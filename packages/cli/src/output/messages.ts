@@ -81,6 +81,7 @@ const SUMMARY_FIELDS: Readonly<Record<string, readonly string[]>> = {
   file_snapshot: ["messageId"],
   tool_policy: ["never", "safe"],
   tool_start: ["toolName", "callId", "attempt", "key"],
+  fence: ["fence"],
 }
 
 function blockText(block: unknown): string {

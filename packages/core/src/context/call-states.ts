@@ -14,9 +14,10 @@ import { blocksOf, replacementOf } from "./content.ts"
 
 /**
  * `"done"`: it has a result. `"waiting"`: its tool must not be repeated, and it did not start. `"repeatable"`: its tool may be repeated; whether
- * it began is not known and does not matter. `"unknown"`: it started and has no result. `"unrecorded"`: nothing says whether it ran.
+ * it began is not known and does not matter. `"unknown"`: it started and has no result. `"running"`: so it is, and the turn that started it has a
+ * lease which has not ended; the log alone does not say that, so only `Session.callStates` does. `"unrecorded"`: nothing says whether it ran.
  */
-export type CallStatus = "done" | "waiting" | "repeatable" | "unknown" | "unrecorded"
+export type CallStatus = "done" | "waiting" | "repeatable" | "unknown" | "running" | "unrecorded"
 
 export interface CallState {
   readonly state: CallStatus
@@ -33,6 +34,11 @@ export interface CallState {
   readonly attempt?: number
   readonly key?: string
   readonly run?: string
+  /**
+   * With `running`: milliseconds since this session has first seen the last sign of life of that turn. After a whole lease without another one the
+   * state is `unknown`. 0 for the turn that runs here.
+   */
+  readonly since?: number
   /** What another branch has: its newest start, if that is there, and a result. */
   readonly elsewhere?: { readonly start?: string; readonly result?: string }
 }
@@ -114,7 +120,7 @@ export function callStatesAt(log: EntryLog, leaf: Seq | null): FoundStates | Nee
 }
 
 interface Known {
-  readonly state: Exclude<CallStatus, "done">
+  readonly state: Exclude<CallStatus, "done" | "running">
   readonly start?: Entry | undefined
   /** A result of it that the path does not show. */
   readonly result?: Entry | undefined

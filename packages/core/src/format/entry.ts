@@ -307,7 +307,14 @@ export interface ToolStartEntry extends EntryBase {
   readonly key: string
   /** Unique for each execution that was asked for: only its own process takes the start for its own. */
   readonly run: string
+  /** Of the turn that it was started in, if that has a lease. */
   readonly fence?: number
+}
+/** A turn with a lease begins: from here on nothing is appended by turns that had the lease before. */
+export interface FenceEntry extends EntryBase {
+  readonly type: "fence"
+  /** Grows with each turn that takes the lease. */
+  readonly fence: number
 }
 export interface CustomEntry extends EntryBase {
   readonly type: "custom"
@@ -338,6 +345,7 @@ export type KnownEntry =
   | ContextStepEntry
   | ToolPolicyEntry
   | ToolStartEntry
+  | FenceEntry
   | CustomEntry
 
 /** The fields of an entry type of an application. Its name has a namespace, or is one of the repository's `extensions`. */
@@ -369,6 +377,7 @@ const ANNOTATION_TYPES: ReadonlySet<string> = new Set<EntryType>([
   "context_step",
   "tool_policy",
   "tool_start",
+  "fence",
   "custom",
 ])
 
@@ -528,6 +537,7 @@ export const ENTRY_CHECKS: ReadonlyMap<string, Check> = checksByName<EntryType>(
     run: isString,
     fence: optional(isCount),
   }),
+  fence: shape({ fence: isCount }),
   custom: shape({ customType: isString }),
 })
 

@@ -25,7 +25,7 @@ import { didYouMean, shown } from "../storage/options.ts"
 import type { AppendOptions, EntryOptions } from "../write/types.ts"
 import type { SessionEvents } from "./events.ts"
 import type { Hooks } from "./hooks.ts"
-import type { ContextOptions, MessagesOptions, PathOptions, Session } from "./types.ts"
+import type { ContextOptions, MessagesOptions, PathOptions, Session, TurnOptions } from "./types.ts"
 import type {
   CacheOptions,
   CreateOptions,
@@ -76,6 +76,7 @@ const TEXT_SUMMARY: OptionChecks<Options<Session["branchWithSummary"], 2>> = {
   fromExtension: isAnything,
   usage: isAnything,
 }
+const TURN: OptionChecks<TurnOptions> = { ...CALL, lease: wholeFrom(1_000, 3_600_000), busy: oneOf("wait", "reject") }
 const TITLE: OptionChecks<Options<Session["title"], 1>> = { ...ENTRY, source: oneOf("user", "auto") }
 const CONTEXT: OptionChecks<ContextOptions> = {
   ...CALL,
@@ -114,6 +115,7 @@ const SESSION: Readonly<Partial<Record<SessionCall, OptionTable>>> = {
   edit: ENTRY,
   title: TITLE,
   metadata: ENTRY,
+  turn: TURN,
 }
 
 export const OPEN: OptionChecks<OpenOptions> = { ...CALL, compaction: COMPACTION_OPTIONS }

@@ -1,15 +1,64 @@
 /** Reads the states of the calls of an open session's last assistant message. */
-import { callStatesAt, type CallStates } from "../context/call-states.ts"
+import { callStatesAt, type CallState, type CallStates } from "../context/call-states.ts"
 import { blocksOf, replacementOf } from "../context/content.ts"
 import { cloneJson } from "../format/clone.ts"
 import type { ToolCallBlock } from "../format/message.ts"
 import { isObject } from "../format/shape.ts"
+import type { EntryLog } from "../log/entry-log.ts"
 import type { CallOptions } from "../storage/contract.ts"
+import { retryUnavailable } from "../storage/retry.ts"
+import type { TurnLease } from "../write/types.ts"
+import { now } from "./lease-clock.ts"
+import { decodeTurn, stateOfTurn, turnKey } from "./lease-document.ts"
 import type { ReadableSession } from "./live.ts"
 import { restored, unknownEntry } from "./read-path.ts"
 
+interface SessionWithTurns extends ReadableSession {
+  readonly turns: { readonly lease: TurnLease | undefined }
+}
+
 /** Undefined if the message has no calls, or there is none. Arguments have their blobs; a missing one stays a reference. */
-export async function readCallStates(live: ReadableSession, o: CallOptions): Promise<CallStates | undefined> {
+export async function readCallStates(live: SessionWithTurns, o: CallOptions): Promise<CallStates | undefined> {
+  const states = await statesOfLog(live, o)
+  if (states === undefined) return undefined
+  const newest = states.calls.map((call) => newestFenceOf(live.state.log, call))
+  const fence = newest.find((one) => one !== undefined)
+  const since = fence === undefined ? undefined : await aliveSince(live, fence, o)
+  if (since === undefined) return states
+  const calls = states.calls.map((call, index): CallState => {
+    return newest[index] === undefined ? call : { ...call, state: "running", since }
+  })
+  return { ...states, calls }
+}
+
+/** The fence of the turn that has started a call whose outcome is unknown, if no turn with a lease has begun since. */
+function newestFenceOf(log: EntryLog, { state, start }: CallState): number | undefined {
+  const seq = state === "unknown" && start !== undefined ? log.find(start) : undefined
+  if (seq === undefined) return undefined
+  for (let at = seq + 1; at < log.end; at++) if (log.at(at)?.type === "fence") return undefined
+  const fence = log.at(seq)?.["fence"]
+  return typeof fence === "number" ? fence : undefined
+}
+
+/** The states of the documents of turns, and when each session has first seen the present one. */
+const seen = new WeakMap<ReadableSession, { readonly state: string; readonly since: number }>()
+
+/** For how many milliseconds the turn with a fence has shown no sign of life; undefined if its lease has ended. */
+async function aliveSince(live: SessionWithTurns, fence: number, o: CallOptions): Promise<number | undefined> {
+  if (live.turns.lease?.fence === fence) return 0
+  const began = now()
+  const doc = await retryUnavailable(() => live.storage.docs.get(turnKey(live.id), o))
+  const turn = doc === undefined ? undefined : decodeTurn(doc.text)
+  if (turn?.held === undefined || turn.fence !== fence) return undefined
+  const state = stateOfTurn(turn)
+  const known = seen.get(live)
+  const first = known?.state === state ? known : { state, since: now() }
+  seen.set(live, first)
+  const since = Math.max(0, began - first.since)
+  return since < turn.held.lease ? since : undefined
+}
+
+async function statesOfLog(live: ReadableSession, o: CallOptions): Promise<CallStates | undefined> {
   const { state } = live
   const found = await live.store.untilKnown(
     () => state.log,

@@ -41,7 +41,7 @@ import { NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { Resolved } from "../write/resolve-outcome.ts"
 import type { SessionState } from "../write/session-state.ts"
 import { TurnLock } from "./turn.ts"
-import type { RunningTurn, AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "../write/types.ts"
+import type { RunningTurn, AppendOptions, AppendResult, ConflictPolicy, PersistAfter, TurnLease } from "../write/types.ts"
 import { type QueueContext, WriteQueue } from "../write/write-queue.ts"
 import type { LogEnd } from "../write/writer.ts"
 
@@ -64,6 +64,7 @@ export interface LiveSessionOptions {
 /** The options of an append, as the methods of the session pass them. */
 interface BranchingOptions extends AppendOptions {
   readonly target?: BranchTarget
+  readonly lease?: TurnLease
 }
 
 export class LiveSession implements QueueContext, CompactableSession, KeepableSession, ReloadableSession {
@@ -118,16 +119,18 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     return this.options.now()
   }
 
-  append(entries: readonly NewEntry[], o: BranchingOptions = {}): Promise<AppendResult> {
-    const turn = this.turns.running
+  append(given: readonly NewEntry[], options: BranchingOptions = {}): Promise<AppendResult> {
+    const { running: turn, lease } = this.turns
     try {
+      const entries = lease?.admit(given) ?? given
+      const o = lease === undefined ? options : { ...options, lease }
       const direct = this.writeGuard.kind === "open" && !this.options.hooks.some(({ append }) => append !== undefined)
       // An append must not overtake appends that wait for their hooks.
       if (direct && this.#hooked === undefined) {
-        const given = { inputs: entries, target: o.target, known: NONE_KNOWN }
-        const path = pathForState(this.state, given)
+        const append = { inputs: entries, target: o.target, known: NONE_KNOWN }
+        const path = pathForState(this.state, append)
         const isKnown = this.#repeats.missing(entries, o, NONE_KNOWN) === undefined
-        if (isKnown && !isOlder(path)) return this.#place({ ...given, path }, o, turn)
+        if (isKnown && !isOlder(path)) return this.#place({ ...append, path }, o, turn)
       }
       return this.#placeLater(copyEntries(entries), o, turn)
     } catch (error) {
@@ -233,7 +236,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   }
 
   /** Puts entries at the end of the log in memory, and queues them. If it throws, nothing has changed. */
-  #place(placed: Placed, o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
+  #place(placed: Placed, o: BranchingOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
     if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
     const { state } = this
     const { ids, fresh } = assign(this.id, state, placed, this.options)
@@ -282,7 +285,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   #toItem(
     fresh: readonly EncodedAppendEntry[],
     entries: readonly PendingEntry[],
-    { onConflict }: AppendOptions,
+    { onConflict, lease }: BranchingOptions,
     turn: RunningTurn | undefined,
   ): PendingAppend {
     const placed = onConflict === "rebase" ? entries.find(({ type }) => PLACED_TYPES.has(type)) : undefined
@@ -313,6 +316,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
       ready: undefined,
       putAt: undefined,
       opens,
+      lease,
       diverged: undefined,
     }
     const withBlobs = fresh.filter(({ blobs }) => blobs.length > 0)

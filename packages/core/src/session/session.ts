@@ -29,7 +29,7 @@ import { copyEntries } from "./hooks.ts"
 import { readContext } from "./context.ts"
 import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
 import { readEntry, readEntryRuns, readInfo } from "./read-log.ts"
-import { compactionFeature, transferFeature } from "./features.ts"
+import { compactionFeature, leaseFeature, transferFeature } from "./features.ts"
 import type { LiveSession } from "./live-session.ts"
 import { waitAborted } from "../write/errors.ts"
 import { nestedTurn, runTurn } from "./turn.ts"
@@ -43,6 +43,7 @@ import type {
   Session,
   SessionTree,
   TurnContext,
+  TurnOptions,
 } from "./types.ts"
 import type { AppendOptions, AppendResult, EntryOptions } from "../write/types.ts"
 
@@ -103,19 +104,16 @@ export class SessionHandle implements Session {
     return this.#live.append(list, o)
   }
 
-  async turn<T>(fn: (session: Session, turn: TurnContext) => Promise<T> | T, o: CallOptions = {}): Promise<T> {
+  async turn<T>(fn: (session: Session, turn: TurnContext) => Promise<T> | T, o: TurnOptions = {}): Promise<T> {
     const live = this.#open(o, "turn")
     checkFunction("The function of a turn", fn)
     if (this.#owner.turnOf !== undefined) throw nestedTurn(this.id)
     const isClosed = (): boolean => this.#isClosed()
     const { compaction } = this.#owner
     const inner = new SessionHandle(live, { isClosed, release: async () => undefined, compaction, turnOf: this })
-    return runTurn(
-      live,
-      (turn) => fn(inner, turn),
-      o,
-      () => this.#compactBetween(o),
-    )
+    const steps = { fn: (turn: TurnContext) => fn(inner, turn), between: () => this.#compactBetween(o) }
+    if (o.lease !== undefined || o.busy !== undefined) return (await leaseFeature()).runTurnWithLease(live, steps, o)
+    return live.turns.run(() => runTurn(live, steps, o), o.signal)
   }
 
   async context(o?: ContextOptions): Promise<SessionContext> {

@@ -7,7 +7,7 @@ import type { StorageError } from "../storage/errors.ts"
 import { rejectOnAbort } from "../storage/signals.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import { waitAborted } from "../write/errors.ts"
-import type { RunningTurn } from "../write/types.ts"
+import type { RunningTurn, TurnLease } from "../write/types.ts"
 import type { ReadableSession } from "./live.ts"
 import type { TurnContext } from "./types.ts"
 
@@ -29,6 +29,8 @@ export class TurnLock {
   /** Calls of `run` that have not settled. */
   #calls = 0
   running: RunningTurn | undefined
+  /** Of the running turn. */
+  lease: TurnLease | undefined
 
   constructor(session: string) {
     this.#session = session
@@ -70,33 +72,40 @@ export class TurnLock {
 /** How often a turn runs again before it rejects with `conflict`. */
 const RETRIES = 3
 
-/** `between` runs before each attempt of the function, and after the last one unless it has thrown. */
-export function runTurn<T>(
-  live: ReadableSession & { readonly turns: TurnLock; followEnd(): void },
-  fn: (turn: TurnContext) => Promise<T> | T,
+export interface TurnSession extends ReadableSession {
+  readonly turns: TurnLock
+  followEnd(): void
+}
+
+/** What a turn runs. `between` runs before each attempt of the function, and after the last one unless it has thrown. */
+export interface TurnSteps<T> {
+  readonly fn: (turn: TurnContext) => Promise<T> | T
+  readonly between: () => Promise<void>
+}
+
+/** Runs a turn, whose lock is held. */
+export async function runTurn<T>(
+  live: TurnSession,
+  { fn, between }: TurnSteps<T>,
   { signal }: CallOptions,
-  between: () => Promise<void>,
 ): Promise<T> {
-  const run = async (): Promise<T> => {
-    for (let attempt = 0; ; attempt++) {
-      if (signal?.aborted !== true) await between()
-      if (signal?.aborted === true) throw turnAborted(live.id)(signal.reason)
-      const running: RunningTurn = { phase: "unopened", stale: false, conflicted: false }
-      live.turns.running = running
-      const [outcome] = await Promise.allSettled([(async () => fn({ attempt }))()])
-      live.turns.running = undefined
-      // An append that the turn did not await may still conflict.
-      await live.drain().catch(() => undefined)
-      live.followEnd()
-      if (!running.conflicted) {
-        if (outcome.status === "rejected") throw outcome.reason
-        await between()
-        return outcome.value
-      }
-      if (attempt === RETRIES) throw tooManyConflicts(live.id)
+  for (let attempt = 0; ; attempt++) {
+    if (signal?.aborted !== true) await between()
+    if (signal?.aborted === true) throw turnAborted(live.id)(signal.reason)
+    const running: RunningTurn = { phase: "unopened", stale: false, conflicted: false }
+    live.turns.running = running
+    const [outcome] = await Promise.allSettled([(async () => fn({ attempt }))()])
+    live.turns.running = undefined
+    // An append that the turn did not await may still conflict.
+    await live.drain().catch(() => undefined)
+    live.followEnd()
+    if (!running.conflicted) {
+      if (outcome.status === "rejected") throw outcome.reason
+      await between()
+      return outcome.value
     }
+    if (attempt === RETRIES) throw tooManyConflicts(live.id)
   }
-  return live.turns.run(run, signal)
 }
 
 export function nestedTurn(session: string): SessionError {
@@ -104,7 +113,7 @@ export function nestedTurn(session: string): SessionError {
   return new SessionError("invalid", message, { session })
 }
 
-function turnAborted(session: string): (reason: unknown) => StorageError {
+export function turnAborted(session: string): (reason: unknown) => StorageError {
   return waitAborted(session, `The turn on ${session} was aborted before it began.`)
 }
 

@@ -80,6 +80,23 @@ export interface SessionTree<Own extends OwnEntry = AnyOwnEntry> {
 export interface TurnContext {
   /** 0 for the first run of the function; increases each time it runs again because another writer appended first. */
   readonly attempt: number
+  /** With a lease: its number, which grows with each turn. */
+  readonly fence?: number
+  /** With a lease: fires when it is lost, so that the function ends what it has begun outside. The reason is the error of the turn. */
+  readonly signal?: AbortSignal
+}
+
+export interface TurnOptions extends CallOptions {
+  /**
+   * Milliseconds, from 1,000 to 3,600,000: the turn waits until no other turn with a lease runs on the session, in any process of the
+   * storage. A turn whose process has ended is waited for this long after its last sign of life. Default: none; turns of other processes may run at once.
+   */
+  readonly lease?: number
+  /**
+   * While another turn has the lease, or runs in this repository: `"wait"` waits for its end, `"reject"` rejects with `conflict`. Default
+   * `"wait"`. `invalid` without a lease.
+   */
+  readonly busy?: "wait" | "reject"
 }
 
 /** One stored part of the log of a session. */
@@ -114,14 +131,18 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   append(entries: NewEntry<Own> | readonly NewEntry<Own>[], o?: AppendOptions): Promise<AppendResult>
 
   /**
-   * Runs one agent turn, after all earlier turns have ended. If another writer appends before the first append of the turn, nothing of
+   * Runs one agent turn, after all earlier turns of this repository on the session have ended; with `lease` also those of all other processes. If another writer appends before the first append of the turn, nothing of
    * the turn is written and `fn` runs again on the new leaf: up to three more times, then `conflict`. A turn inside a turn of the same
    * session is `invalid`.
+   *
+   * With `lease`, the turn has read all that earlier ones have appended, and nothing of an earlier turn is appended from then on, whatever it has in
+   * flight. If the turn loses the lease, because its process stood still or did not reach the storage for that long, its appends and the call reject
+   * with `conflict`; what it had appended stays. After a crash the next turn waits for one lease. The `signal` ends the waiting.
    *
    * With `summarize` in its compaction settings, the session is compacted if due, as by {@link autoCompact}: before `fn`, and after it
    * unless it has thrown. The promise resolves after that.
    */
-  turn<T>(fn: (session: Session<Own, Metadata>, turn: TurnContext) => Promise<T> | T, o?: CallOptions): Promise<T>
+  turn<T>(fn: (session: Session<Own, Metadata>, turn: TurnContext) => Promise<T> | T, o?: TurnOptions): Promise<T>
 
   /**
    * The context for a model. Reads the log backwards only as far as the context reaches. Its diagnostics are those of its messages, and

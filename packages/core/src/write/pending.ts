@@ -9,7 +9,7 @@ import { utf8Length } from "../storage/utf8.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { hasCode } from "../format/errors.ts"
 import type { Divergence } from "../log/diverged.ts"
-import type { RunningTurn, AppendResult, ConflictPolicy } from "./types.ts"
+import type { RunningTurn, AppendResult, ConflictPolicy, TurnLease } from "./types.ts"
 
 export interface PendingEntry {
   readonly id: string
@@ -62,6 +62,8 @@ export interface PendingAppend {
   putAt: number | undefined
   /** The turn whose first append this is. */
   readonly opens: RunningTurn | undefined
+  /** Of the turn that it belongs to. */
+  readonly lease: TurnLease | undefined
   diverged: Divergence | undefined
 }
 

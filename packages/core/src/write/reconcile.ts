@@ -151,7 +151,8 @@ function decide(
   const ids = new Set(foreign.map(({ id }) => id))
   const takenOf = (item: PendingAppend): string | undefined => item.entries.find(({ id }) => ids.has(id))?.id
   const hasConversation = foreign.some(isConversation)
-  const isConflict = (item: PendingAppend): boolean => hasConversation && asksForConflict(item)
+  const isConflict = (item: PendingAppend): boolean =>
+    item.lease?.isEndedBy(foreign) === true || (hasConversation && asksForConflict(item))
   const at = items.findIndex((item) => isConflict(item) || takenOf(item) !== undefined)
   const pending = at < 0 ? items : items.slice(0, at)
   const refused = items.slice(pending.length)

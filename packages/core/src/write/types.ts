@@ -1,5 +1,7 @@
 /** The options and the result of an append, and the state of the running turn. */
 import type { Divergence } from "../log/diverged.ts"
+import type { Entry } from "../format/entry.ts"
+import type { NewEntry } from "../format/new-entry.ts"
 import type { CallOptions, Head } from "../storage/contract.ts"
 
 export type ConflictPolicy = "branch" | "retry-turn" | "fail"
@@ -48,6 +50,15 @@ export interface AppendResult {
   readonly durable: boolean
   /** Set if another writer's lines, read by this append, leave a branch off this session's path that was not reported yet. */
   readonly diverged?: Divergence
+}
+
+/** The lease of the running turn, as its appends use it. */
+export interface TurnLease {
+  readonly fence: number
+  /** What is appended of these entries. Throws `conflict` once the lease is lost. */
+  admit(entries: readonly NewEntry[]): readonly NewEntry[]
+  /** Whether another turn has taken the lease, which these entries show. It counts as lost then. */
+  isEndedBy(foreign: readonly Entry[]): boolean
 }
 
 /** The state of the running turn. It decides whether the turn must start over because of another writer. */

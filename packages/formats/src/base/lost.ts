@@ -45,6 +45,8 @@ export function lostTitle(losses: Losses): void {
 /** An entry beside the conversation. */
 export function lostAside(entry: Entry, losses: Losses): void {
   const { type } = entry
+  // The number of a turn, for writers of this log alone.
+  if (type === "fence") return
   const history = lostHistoryOf(entry)
   if (history !== undefined) return losses.add("history", 1, () => history)
   const characters = textLengthOf(entry)

@@ -86,6 +86,7 @@ const MAIN_FIELDS: Readonly<Record<string, readonly string[]>> = {
   file_snapshot: ["files"],
   tool_policy: ["never", "safe"],
   tool_start: ["toolName", "callId", "attempt", "key"],
+  fence: ["fence"],
   custom: ["customType", "data"],
   leaf: [],
   reset_boundary: [],

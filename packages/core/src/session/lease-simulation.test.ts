@@ -1,0 +1,35 @@
+import { expect, test, vi } from "vitest"
+import { clock, present, simulate } from "../../test/lease-simulation.ts"
+import { seed } from "../../test/property.ts"
+import type * as Clock from "../storage/clock.ts"
+import type * as Features from "./features.ts"
+import type * as Lease from "./lease.ts"
+
+vi.mock("../storage/clock.ts", async (original) => ({
+  ...(await original<typeof Clock>()),
+  backoff: () => clock.pause(),
+}))
+vi.mock("./lease-clock.ts", () => ({
+  now: () => clock.now(),
+  sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal),
+}))
+vi.mock("./features.ts", async (original) => {
+  const features = await original<typeof Features>()
+  const leaseFeature = async (): Promise<unknown> => {
+    const { runTurnWithLease } = await features.leaseFeature()
+    type Args = Parameters<typeof Lease.runTurnWithLease>
+    return {
+      runTurnWithLease: (live: Args[0], steps: Args[1], o: Args[2]) =>
+        runTurnWithLease((present.live?.(live) ?? live) as Args[0], steps, o),
+    }
+  }
+  return { ...features, leaseFeature }
+})
+
+/** More of them: `FC_RUNS=2500`. */
+const RUNS = Number(process.env["FC_RUNS"] ?? 40)
+
+test(`turns with leases are one after the other, and each has read those before it, in ${RUNS} histories`, async () => {
+  console.info(`SEED=${seed}`)
+  for (let run = 0; run < RUNS; run++) expect(await simulate(seed + run), `SEED=${seed + run} FC_RUNS=1`).toEqual([])
+}, 0)

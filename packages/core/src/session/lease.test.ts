@@ -1,0 +1,416 @@
+/** Turns with a lease: one at a time in all processes, also if a process stands still, loses answers, or ends without a word. */
+import { createFaultyStorage } from "@sessions/conformance/faults"
+import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { assistant, codeOf, contextTexts, note, reopened, storedEntries, user } from "../../test/writers.ts"
+import type { DocStore } from "../storage/contract.ts"
+import { StorageError } from "../storage/errors.ts"
+import { createSessions } from "./repository.ts"
+import type { Session } from "./types.ts"
+
+const LEASE = 3_000
+const KEY = "sessions/s/turn"
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+test("of two turns at once in two processes the second begins behind the first: one conversation, without a branch", async () => {
+  const { location, one, two } = await processes()
+  const order: string[] = []
+  const turn = (session: Session, name: string): Promise<void> =>
+    session.turn(
+      async (inner) => {
+        await inner.append(user(name))
+        order.push(`${name} read ${(await contextTexts(inner)).join()}`)
+        await pause(1_000)
+        await inner.append(assistant(`to ${name}`))
+      },
+      { lease: LEASE },
+    )
+  await passing(Promise.all([turn(one, "a"), turn(two, "b")]))
+  expect(order).toEqual(["a read a", "b read a,to a,b"])
+  const opened = await reopened(location)
+  expect(await contextTexts(opened)).toEqual(["a", "to a", "b", "to b"])
+  expect((await opened.branches()).length).toBe(1)
+  expect((await fences(location)).map(({ fence }) => fence)).toEqual([1, 2])
+  expect(await documentOf(location)).toEqual({ v: 1, fence: 2 })
+})
+
+test("a lease is renewed while the turn runs, however long that is", async () => {
+  const { location, one, two } = await processes()
+  const first = one.turn(
+    async (inner, { signal }) => {
+      await inner.append(user("a"))
+      await pause(10 * LEASE)
+      expect(signal?.aborted).toBe(false)
+      await inner.append(assistant("to a"))
+    },
+    { lease: LEASE },
+  )
+  await vi.advanceTimersByTimeAsync(100)
+  await passing(Promise.all([first, two.turn((inner) => inner.append(user("b")), { lease: LEASE })]))
+  expect(await contextTexts(await reopened(location))).toEqual(["a", "to a", "b"])
+})
+
+test("a turn whose process has ended is waited for as long as its own lease, and no longer", async () => {
+  const { location, two } = await processes()
+  const dead = process(location)
+  const session = await dead.sessions.open("s")
+  void session.turn(
+    async (inner) => {
+      await inner.append(user("half"))
+      dead.die()
+      await new Promise(() => undefined)
+    },
+    { lease: 2 * LEASE },
+  )
+  await vi.advanceTimersByTimeAsync(100)
+  let begun = false
+  const next = two.turn(() => void (begun = true), { lease: LEASE })
+  await vi.advanceTimersByTimeAsync(2 * LEASE - 200)
+  expect(begun).toBe(false)
+  await passing(next)
+  expect(begun).toBe(true)
+})
+
+test("what a turn has in flight when another one takes its lease is not written, and the turn learns it", async () => {
+  const { location, one, two, storageOne } = await processes()
+  const release = { now: (): void => undefined }
+  let aborted: unknown
+  const first = codeOf(
+    one.turn(
+      async (inner, { signal }) => {
+        signal?.addEventListener("abort", () => (aborted = signal.reason))
+        await inner.append(user("a"))
+        // The process stands still in the middle of its request, for longer than its lease.
+        docsOf(storageOne).stop()
+        release.now = storageOne.hold("append")
+        await inner.append([assistant("to a"), note("of a")], { onConflict: "rebase" })
+      },
+      { lease: LEASE },
+    ),
+  )
+  await vi.advanceTimersByTimeAsync(100)
+  await passing(
+    two.turn(
+      async (inner) => {
+        await inner.append(user("b"))
+        release.now()
+        docsOf(storageOne).go()
+        expect(await first).toBe("conflict")
+        await inner.append(assistant("to b"))
+      },
+      { lease: LEASE },
+    ),
+  )
+  expect(await contextTexts(await reopened(location))).toEqual(["a", "b", "to b"])
+  expect(aborted).toMatchObject({ code: "conflict" })
+  await one.refresh()
+  expect(await contextTexts(one)).toEqual(["a", "b", "to b"])
+})
+
+test.each(["lost request", "lost answer"] as const)(
+  "an append with a %s is not repeated behind the fence of another turn",
+  async (kind) => {
+    const { location, one, two, storageOne } = await processes()
+    const codes: unknown[] = []
+    const first = codeOf(
+      one.turn(
+        async (inner) => {
+          await inner.append(user("a"))
+          docsOf(storageOne).stop()
+          // The queue gives up, and finds out with the next append.
+          storageOne.fail("append", kind === "lost request" ? "request lost" : "response lost")
+          storageOne.fail("head", "unavailable", "unavailable", "unavailable")
+          codes.push(await codeOf(inner.append(assistant("to a"))))
+          await pause(3 * LEASE)
+          codes.push(await codeOf(inner.append(note("more"))))
+        },
+        { lease: LEASE },
+      ),
+    )
+    await vi.advanceTimersByTimeAsync(1_000)
+    const second = two.turn(
+      async (inner) => {
+        await inner.append(user("b"))
+        await pause(5 * LEASE)
+        await inner.append(assistant("to b"))
+      },
+      { lease: LEASE },
+    )
+    await passing(Promise.all([first, second]))
+    expect(codes).toEqual(["indeterminate", "conflict"])
+    expect(await first).toBe("conflict")
+    const texts = await contextTexts(await reopened(location))
+    expect(texts).toEqual(kind === "lost request" ? ["a", "b", "to b"] : ["a", "to a", "b", "to b"])
+  },
+)
+
+test("a process that stood still for longer than its lease goes on if no other turn has taken it", async () => {
+  const { location, one, storageOne } = await processes()
+  const turn = one.turn(
+    async (inner, { signal }) => {
+      await inner.append(user("a"))
+      docsOf(storageOne).stop()
+      await pause(LEASE - 1)
+      docsOf(storageOne).go()
+      await pause(LEASE)
+      expect(signal?.aborted).toBe(false)
+      await inner.append(assistant("to a"))
+    },
+    { lease: LEASE },
+  )
+  await passing(turn)
+  expect(await contextTexts(await reopened(location))).toEqual(["a", "to a"])
+})
+
+test("a turn whose renewals are not answered for a whole lease has lost it", async () => {
+  const { one, storageOne } = await processes()
+  const seen: unknown[] = []
+  const turn = one.turn(
+    async (inner, { signal }) => {
+      await inner.append(user("a"))
+      docsOf(storageOne).fail = () => new StorageError("unavailable", "Nobody answers.")
+      await pause(2 * LEASE)
+      seen.push(signal?.aborted, await codeOf(inner.append(assistant("to a"))))
+      return "swallowed"
+    },
+    { lease: LEASE },
+  )
+  expect(await passing(codeOf(turn))).toBe("conflict")
+  expect(seen).toEqual([true, "conflict"])
+})
+
+test("renewals whose answers are lost are found in the document", async () => {
+  const { location, one, storageOne } = await processes()
+  const docs = docsOf(storageOne)
+  docs.loseAnswers = true
+  await passing(
+    one.turn(
+      async (inner) => {
+        await inner.append(user("a"))
+        await pause(5 * LEASE)
+        await inner.append(assistant("to a"))
+      },
+      { lease: LEASE },
+    ),
+  )
+  expect(await contextTexts(await reopened(location))).toEqual(["a", "to a"])
+  expect(await documentOf(location)).toEqual({ v: 1, fence: 1 })
+})
+
+test("the lease ends with the turn, also with one that throws", async () => {
+  const { location, one, two } = await processes()
+  const failing = one.turn(
+    () => {
+      throw new RangeError("the model is out of office")
+    },
+    { lease: LEASE },
+  )
+  await expect(failing).rejects.toThrow("out of office")
+  expect(await documentOf(location)).toEqual({ v: 1, fence: 1 })
+  expect(await two.turn((_, { fence }) => fence, { lease: LEASE })).toBe(2)
+})
+
+test('busy: "reject" rejects at once while another process, or another turn of this one, runs', async () => {
+  const { one, two } = await processes()
+  let end = (): void => undefined
+  const first = one.turn(() => new Promise<void>((resolve) => (end = resolve)), { lease: LEASE })
+  await vi.advanceTimersByTimeAsync(100)
+  const rejects = (session: Session): Promise<unknown> =>
+    codeOf(session.turn(() => expect.unreachable(), { lease: LEASE, busy: "reject" }))
+  expect(await rejects(two)).toBe("conflict")
+  expect(await rejects(one)).toBe("conflict")
+  // The second one waits until the holder has written again.
+  expect(await passing(rejects(two))).toBe("conflict")
+  end()
+  await passing(first)
+  expect(await two.turn(() => "runs", { lease: LEASE, busy: "reject" })).toBe("runs")
+})
+
+test('busy: "reject" does not turn away for ever behind a process that has ended', async () => {
+  const { location } = await processes()
+  const dead = process(location)
+  const session = await dead.sessions.open("s")
+  void session.turn(
+    () => {
+      dead.die()
+      return new Promise(() => undefined)
+    },
+    { lease: LEASE },
+  )
+  await vi.advanceTimersByTimeAsync(100)
+  // Each is a process that has seen nothing before.
+  const attempt = async (): Promise<unknown> => {
+    const one = await process(location).sessions.open("s")
+    return codeOf(one.turn(() => undefined, { lease: LEASE, busy: "reject" }).then(() => Promise.reject({ code: "ran" })))
+  }
+  expect(await attempt()).toBe("conflict")
+  expect(await passing(attempt())).toBe("ran")
+})
+
+test("a signal ends the wait for the lease", async () => {
+  const { one, two } = await processes()
+  let end = (): void => undefined
+  const first = one.turn(() => new Promise<void>((resolve) => (end = resolve)), { lease: LEASE })
+  await vi.advanceTimersByTimeAsync(100)
+  const controller = new AbortController()
+  const second = codeOf(two.turn(() => expect.unreachable(), { lease: LEASE, signal: controller.signal }))
+  await vi.advanceTimersByTimeAsync(100)
+  controller.abort()
+  expect(await second).toBe("aborted")
+  end()
+  await passing(first)
+})
+
+test("a turn with a lease that other writers disturb runs again, under the same fence", async () => {
+  const { location, one, two } = await processes()
+  const seen: unknown[] = []
+  await passing(
+    one.turn(
+      async (inner, { attempt, fence }) => {
+        seen.push([attempt, fence])
+        if (attempt === 0) await two.append(user("without a lease", "b"))
+        await inner.append(user("a"))
+      },
+      { lease: LEASE },
+    ),
+  )
+  expect(seen).toEqual([
+    [0, 1],
+    [1, 1],
+  ])
+  expect(await contextTexts(await reopened(location))).toEqual(["without a lease", "a"])
+})
+
+test("a fence is greater than those of the log, also if the document is gone or cannot be read", async () => {
+  const { location, one } = await processes()
+  for (const text of [undefined, "{}", '{"v":2}']) {
+    await one.turn(() => undefined, { lease: LEASE })
+    const { docs } = createMemoryStorage({ location })
+    const { version } = (await docs.get(KEY)) as { version: string }
+    if (text === undefined) await docs.delete(KEY, { expect: version })
+    else await docs.put(KEY, text, { expect: version })
+  }
+  // Nobody writes that text: it is taken after one lease.
+  await passing(one.turn(() => undefined, { lease: LEASE }))
+  expect((await fences(location)).map(({ fence }) => fence)).toEqual([1, 2, 3, 4])
+})
+
+test("a session that was deleted while a turn waited leaves no document", async () => {
+  const { location, one, two } = await processes()
+  let end = (): void => undefined
+  const first = codeOf(one.turn(() => new Promise<void>((resolve) => (end = resolve)), { lease: LEASE }))
+  await vi.advanceTimersByTimeAsync(100)
+  const second = codeOf(two.turn(() => undefined, { lease: LEASE }))
+  await createMemoryStorage({ location }).delete("s")
+  expect(await passing(second)).toBe("not_found")
+  end()
+  await passing(first)
+  expect(await documentOf(location)).toBe(undefined)
+})
+
+test("a session that is first written by a message is written with its fence", async () => {
+  const location = createMemoryLocation()
+  const sessions = createSessions({ storage: createMemoryStorage({ location }), persistAfter: "user" })
+  const session = await sessions.create({ id: "s" })
+  await session.turn(() => undefined, { lease: LEASE })
+  expect(await documentOf(location)).toBe(undefined)
+  await session.turn((inner) => inner.append(user("a")), { lease: LEASE })
+  expect((await storedEntries(location)).map(({ type }) => type)).toEqual(["fence", "fence", "message"])
+  expect(await documentOf(location)).toMatchObject({ fence: 2 })
+})
+
+test("wrong options are `invalid`, and a turn inside a turn is, too", async () => {
+  const { one } = await processes()
+  for (const o of [{ lease: 30 }, { lease: "30s" }, { lease: 4_000_000 }, { lease: LEASE, busy: "no" }, { busy: "wait" }])
+    expect(await codeOf(one.turn(() => undefined, o as object)), JSON.stringify(o)).toBe("invalid")
+  const nested = one.turn(() => codeOf(one.turn(() => undefined, { lease: LEASE })), { lease: LEASE })
+  expect(await nested).toBe("invalid")
+})
+
+// ---- Processes ---------------------------------------------------------------------------------------------------------------------
+
+interface FaultyDocs {
+  /** Calls wait until `go`. */
+  stop(): void
+  go(): void
+  fail: (() => Error) | undefined
+  /** Puts take effect, and their callers are told that nobody knows. */
+  loseAnswers: boolean
+}
+
+const faulty = new WeakMap<object, FaultyDocs>()
+
+function docsOf(storage: object): FaultyDocs {
+  return faulty.get(storage) as FaultyDocs
+}
+
+/** A repository on a storage of its own, which can stop answering. */
+function process(location: MemoryLocation) {
+  const memory = createMemoryStorage({ location })
+  let gate: Promise<void> | undefined
+  let open = (): void => undefined
+  const state: FaultyDocs = {
+    stop: () => void (gate = new Promise((resolve) => (open = resolve))),
+    go: () => {
+      gate = undefined
+      open()
+    },
+    fail: undefined,
+    loseAnswers: false,
+  }
+  const enter = async (): Promise<void> => {
+    await gate
+    if (state.fail !== undefined) throw state.fail()
+  }
+  const docs: DocStore = {
+    ...memory.docs,
+    get: async (...args) => (await enter(), memory.docs.get(...args)),
+    put: async (...args) => {
+      await enter()
+      const version = await memory.docs.put(...args)
+      if (state.loseAnswers) throw new StorageError("indeterminate", "The answer is lost.")
+      return version
+    },
+  }
+  const storage = createFaultyStorage({ ...memory, docs })
+  faulty.set(storage, state)
+  const sessions = createSessions({ storage })
+  /** Nothing of it reaches the store any more. */
+  const die = (): void => {
+    state.stop()
+    storage.hold("append")
+  }
+  return { storage, sessions, die }
+}
+
+async function processes() {
+  const location = createMemoryLocation()
+  const [first, second] = [process(location), process(location)]
+  const one = await first.sessions.create({ id: "s" })
+  const two = await second.sessions.open("s")
+  return { location, one, two, storageOne: first.storage, storageTwo: second.storage }
+}
+
+/** Lets the time pass until the promise has settled. */
+async function passing<T>(promise: Promise<T>): Promise<T> {
+  let settled = false
+  const end = (): void => void (settled = true)
+  promise.then(end, end)
+  while (!settled) await vi.advanceTimersByTimeAsync(50)
+  return promise
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms))
+}
+
+async function fences(location: MemoryLocation) {
+  return (await storedEntries(location)).filter(({ type }) => type === "fence")
+}
+
+async function documentOf(location: MemoryLocation): Promise<unknown> {
+  const doc = await createMemoryStorage({ location }).docs.get(KEY)
+  return doc === undefined ? undefined : JSON.parse(doc.text)
+}
