@@ -193,20 +193,23 @@ class World {
   async #open(process: Process): Promise<Session> {
     const dice = this.#dice
     const risk = this.#isCalm ? 0 : dice.pick([0, 0.03, 0.15])
+    let isOpen = false
     const fault = (): Fault | undefined =>
-      dice.chance(risk) ? dice.pick(["response lost", "request lost", "late", "unavailable"] as const) : undefined
+      isOpen && dice.chance(risk) ? dice.pick(["response lost", "request lost", "late", "unavailable"] as const) : undefined
     const memory = createMemoryStorage({ location: this.#location })
     const docs = this.#docs(process, fault)
     const storage = createFaultyStorage(
       { ...memory, docs: this.#variant.docs?.(docs) ?? docs },
       {
         pause: () => this.#enter(process),
-        decide: ({ operation }) => (operation === "append" ? fault() : dice.chance(risk) ? "unavailable" : undefined),
+        decide: ({ operation }) => (operation === "append" ? fault() : isOpen && dice.chance(risk) ? "unavailable" : undefined),
       },
     )
     this.#storages.push(storage)
     // The time of day jumps, and nothing depends on it.
-    return createSessions({ storage, now: () => 1e12 + dice.below(1e9) }).open("s")
+    const session = await createSessions({ storage, now: () => 1e12 + dice.below(1e9) }).open("s")
+    isOpen = true
+    return session
   }
 
   /** The version of a document is its text. */

@@ -32,7 +32,8 @@ export type ResultEntry = {
 
 /**
  * What has become of a call: its output, `"not done"`, or undefined if that cannot be found out. `"not done"` means that it has not happened and
- * will not: the process that started it has ended. The call runs again then, with the same key.
+ * will not: the process that started it has ended. The call runs again then, with the same key. Of a call that a turn with a lease started it is
+ * asked only when that lease has ended.
  */
 export type UnknownAnswer = "not done" | { readonly output: unknown; readonly isError?: boolean } | undefined | void
 
@@ -66,8 +67,8 @@ export interface CallResult {
 export interface ResumedCall {
   readonly call: CallState
   /**
-   * `"done"`: it had a result. `"ran"`: it ran now. `"settled"`: `onUnknown` has given its result. `"held"`: another run has it, or the conversation
-   * has gone on. `"left"`: the model is told its state.
+   * `"done"`: it had a result. `"ran"`: it ran now. `"settled"`: `onUnknown` has given its result. `"held"`: another run has it, its turn is `running`,
+   * or the conversation has gone on. `"left"`: the model is told its state.
    */
   readonly outcome: "done" | "ran" | "settled" | "held" | "left"
 }

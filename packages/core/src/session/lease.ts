@@ -197,10 +197,11 @@ class Lease implements TurnLease {
     const { state, store, turns } = this.#live
     turns.lease = undefined
     this.#ended.abort()
-    await this.#keeping
+    if (!this.isLost) await this.#keeping
+    if (this.isLost) return
     // A session that is not there has no document.
     const isThere = state.head !== undefined && !store.outdated
-    if (!this.isLost) await this.#write(({ fence }) => (isThere ? { fence } : undefined)).catch(() => undefined)
+    await this.#write(({ fence }) => (isThere ? { fence } : undefined)).catch(() => undefined)
   }
 
   async #keep(since: number): Promise<void> {
@@ -230,9 +231,10 @@ class Lease implements TurnLease {
     const key = turnKey(this.#live.id)
     for (let attempt = 1; ; attempt++) {
       const turn = change(this.#turn)
+      const text = turn && encodeTurn(turn)
       try {
-        if (turn === undefined) await docs.delete(key, { expect: this.#version })
-        else this.#version = await docs.put(key, encodeTurn(turn), { expect: this.#version })
+        if (text === undefined) await docs.delete(key, { expect: this.#version })
+        else this.#version = await docs.put(key, text, { expect: this.#version })
         if (isHeld(turn)) this.#turn = turn
         return true
       } catch (error) {
@@ -241,10 +243,11 @@ class Lease implements TurnLease {
       }
       // It may have been written, or somebody was turned away since.
       const doc = await docs.get(key)
-      const turnNow = doc && decodeTurn(doc.text)
-      if (doc === undefined || !isHeld(turnNow) || turnNow.held.by !== this.#turn.held.by) return false
-      this.#turn = turnNow
+      const found = doc && decodeTurn(doc.text)
+      if (doc === undefined || !isHeld(found) || found.held.by !== this.#turn.held.by) return false
+      this.#turn = found
       this.#version = doc.version
+      if (doc.text === text) return true
     }
   }
 
