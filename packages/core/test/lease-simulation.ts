@@ -40,6 +40,8 @@ export let present: Variant = {}
 
 /** What is wrong with a history; empty for none. */
 export async function simulate(seed: number, variant: Variant = {}): Promise<readonly string[]> {
+  // Loading code takes real time.
+  await Promise.all([import("../src/features/lease.ts"), import("../src/features/transfer.ts")])
   present = variant
   const world = new World(createDice(seed), variant)
   clock.now = () => variant.now?.(world.now) ?? world.now
@@ -93,7 +95,7 @@ class World {
     const dice = this.#dice
     const first = createSessions({ storage: createMemoryStorage({ location: this.#location }) })
     await (await first.create({ id: "s" })).append(user("before", "0"))
-    const processes = Array.from({ length: dice.pick([2, 2, 3]) }, (_, n): Process => {
+    const processes = Array.from({ length: this.#isCalm ? 2 : dice.pick([2, 2, 3]) }, (_, n): Process => {
       const steps = this.#isCalm || dice.chance(0.5) ? Number.POSITIVE_INFINITY : 4 + dice.below(60)
       return { n, isDead: false, stands: 0, steps }
     })
@@ -147,7 +149,7 @@ class World {
   async #run(process: Process): Promise<void> {
     const dice = this.#dice
     const session = await this.#open(process)
-    for (let turns = 1 + dice.below(3); turns > 0; turns--) {
+    for (let turns = this.#isCalm ? 1 : 1 + dice.below(3); turns > 0; turns--) {
       try {
         await this.#turn(process, session)
       } catch (error) {
@@ -164,7 +166,7 @@ class World {
         const turn: Turn = { fence, read: before ?? (await idsOf(inner)), written: [] }
         this.#turns.push(turn)
         for (let n = 0; n < 1 + dice.below(4); n++) {
-          for (let pause = dice.below(6); pause > 0; pause--) await this.#enter(process)
+          for (let pause = dice.below(this.#isCalm ? 25 : 6); pause > 0; pause--) await this.#enter(process)
           const id = `${process.n}.${fence}.${n}`
           turn.written.push(id)
           await this.#append(inner, n, id)

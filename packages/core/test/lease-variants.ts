@@ -61,11 +61,13 @@ function withoutFence(live: Appending): Appending["append"] {
 function unguarded(turns: object): object {
   return new Proxy(turns, {
     get: (target, name) => bound(target, Reflect.get(target, name, target)),
-    set(target, name, value: TurnLease | undefined) {
-      const lease = value && { fence: value.fence, admit: value.admit.bind(value), isEndedBy: () => false }
-      return Reflect.set(target, name, name === "lease" ? lease : value)
-    },
+    set: (target, name, value: unknown) =>
+      Reflect.set(target, name, name === "lease" && value !== undefined ? blind(value as TurnLease) : value),
   })
+}
+
+function blind(lease: TurnLease): TurnLease {
+  return { fence: lease.fence, admit: (entries) => lease.admit(entries), isEndedBy: () => false }
 }
 
 function changed(docs: DocStore, change: (text: string) => string): DocStore {

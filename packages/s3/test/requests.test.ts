@@ -82,6 +82,23 @@ test("following a session is one GET every 2 s, one more for each append of anot
   await following
 })
 
+test("a lease adds three PUTs and six GETs to a turn", async () => {
+  const bucket = new FakeBucket()
+  const sessions = createSessions({ storage: openStill(bucket).storage })
+  const session = await sessions.create()
+  // The first turn with a lease makes the document.
+  await session.turn((turn) => turn.append(message("first")), { lease: 30_000 })
+  await sessions.close()
+
+  const { storage, store } = openStill(bucket)
+  const again = createSessions({ storage })
+  const resumed = await again.open(session.id)
+  takeCounts(store)
+  await resumed.turn((turn) => turn.append(message("second")), { lease: 30_000 })
+  expect(takeCounts(store)).toEqual({ get: 6, put: 4 })
+  await again.close()
+})
+
 test("a resume with a context of 900 KB is at most 5 GETs", async () => {
   const bucket = new FakeBucket()
   const sessions = createSessions({ storage: openStill(bucket).storage })
