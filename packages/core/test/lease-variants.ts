@@ -10,7 +10,13 @@ export const VARIANTS: Readonly<Record<string, { readonly variant: Variant; read
     found: /branches|mixed up|was written in the turn|has not read/,
   },
   "a retry looks for a higher fence first": {
-    variant: { live: (live) => replaced(live, { turns: unguarded((live as { turns: object }).turns) }) },
+    variant: { live: (live) => replaced(live, { turns: unguarded((live as { turns: object }).turns, blind) }) },
+    found: /was written in the turn|mixed up/,
+  },
+  "a fence counts however it was read": {
+    variant: {
+      live: (live) => replaced(live, { turns: unguarded((live as { turns: object }).turns, blindToReading) }),
+    },
     found: /was written in the turn|mixed up/,
   },
   "the context is read in the turn": { variant: { readsBefore: true }, found: /has not read/ },
@@ -58,16 +64,25 @@ function withoutFence(live: Appending): Appending["append"] {
 }
 
 /** A lock whose lease does not see the fences of others. */
-function unguarded(turns: object): object {
+function unguarded(turns: object, without: (lease: TurnLease) => TurnLease): object {
   return new Proxy(turns, {
     get: (target, name) => bound(target, Reflect.get(target, name, target)),
     set: (target, name, value: unknown) =>
-      Reflect.set(target, name, name === "lease" && value !== undefined ? blind(value as TurnLease) : value),
+      Reflect.set(target, name, name === "lease" && value !== undefined ? without(value as TurnLease) : value),
   })
 }
 
 function blind(lease: TurnLease): TurnLease {
-  return { fence: lease.fence, admit: (entries) => lease.admit(entries), isEndedBy: () => false }
+  return { ...blindToReading(lease), refuses: () => false }
+}
+
+function blindToReading(lease: TurnLease): TurnLease {
+  return {
+    fence: lease.fence,
+    admit: (append) => lease.admit(append),
+    isEndedBy: () => false,
+    refuses: (foreign) => lease.refuses(foreign),
+  }
 }
 
 function changed(docs: DocStore, change: (text: string) => string): DocStore {

@@ -76,7 +76,7 @@ const TEXT_SUMMARY: OptionChecks<Options<Session["branchWithSummary"], 2>> = {
   fromExtension: isAnything,
   usage: isAnything,
 }
-const TURN: OptionChecks<TurnOptions> = { ...CALL, lease: wholeFrom(1_000, 3_600_000), busy: oneOf("wait", "reject") }
+const TURN: OptionChecks<TurnOptions> = { ...CALL, lease: isAnything, busy: isAnything }
 const TITLE: OptionChecks<Options<Session["title"], 1>> = { ...ENTRY, source: oneOf("user", "auto") }
 const CONTEXT: OptionChecks<ContextOptions> = {
   ...CALL,

@@ -4,7 +4,6 @@ import { VARIANTS } from "../../test/lease-variants.ts"
 import { seed } from "../../test/property.ts"
 import type * as Clock from "../storage/clock.ts"
 import type * as Features from "./features.ts"
-import type * as Lease from "./lease.ts"
 
 vi.mock("../storage/clock.ts", async (original) => ({
   ...(await original<typeof Clock>()),
@@ -16,15 +15,17 @@ vi.mock("./lease-clock.ts", () => ({
 }))
 vi.mock("./features.ts", async (original) => {
   const features = await original<typeof Features>()
-  const leaseFeature = async (): Promise<unknown> => {
-    const { runTurnWithLease } = await features.leaseFeature()
-    type Args = Parameters<typeof Lease.runTurnWithLease>
+  const transferFeature = async (): Promise<unknown> => {
+    const transfer = await features.transferFeature()
+    const { runTurnWithLease } = transfer
+    type Args = Parameters<typeof runTurnWithLease>
     return {
+      ...transfer,
       runTurnWithLease: (live: Args[0], steps: Args[1], o: Args[2]) =>
         runTurnWithLease((present.live?.(live) ?? live) as Args[0], steps, o),
     }
   }
-  return { ...features, leaseFeature }
+  return { ...features, transferFeature }
 })
 
 const RUNS = Number(process.env["FC_RUNS"] ?? 2_500)

@@ -5,6 +5,7 @@ import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest"
 import { assistant, codeOf, contextTexts, note, reopened, storedEntries, user } from "../../test/writers.ts"
 import type { DocStore } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
+import type { Hooks } from "./hooks.ts"
 import { createSessions } from "./repository.ts"
 import type { Session } from "./types.ts"
 
@@ -12,7 +13,7 @@ const LEASE = 3_000
 const KEY = "sessions/s/turn"
 
 // Loading code takes real time.
-beforeAll(() => Promise.all([import("../features/lease.ts"), import("../features/transfer.ts")]))
+beforeAll(() => import("../features/transfer.ts"))
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
@@ -147,6 +148,69 @@ test.each(["lost request", "lost answer"] as const)(
     expect(texts).toEqual(kind === "lost request" ? ["a", "b", "to b"] : ["a", "to a", "b", "to b"])
   },
 )
+
+test("a turn that reads the fence of another one without an append writes nothing more, also through slow hooks", async () => {
+  const location = createMemoryLocation()
+  const first = process(location, { append: () => pause(100) })
+  const [one, two] = [await first.sessions.create({ id: "s" }), await process(location).sessions.open("s")]
+  const codes: unknown[] = []
+  const turn = one.turn(
+    async (inner) => {
+      await inner.append(user("a"))
+      docsOf(first.storage).stop()
+      await pause(2 * LEASE)
+      const slow = codeOf(inner.append(assistant("slow")))
+      await inner.refresh()
+      codes.push(await slow, await codeOf(inner.append(assistant("to a"))))
+    },
+    { lease: LEASE },
+  )
+  await vi.advanceTimersByTimeAsync(1_000)
+  const other = two.turn(
+    async (inner) => {
+      await inner.append(user("b"))
+      await pause(2 * LEASE)
+    },
+    { lease: LEASE },
+  )
+  expect(await passing(codeOf(turn))).toBe("conflict")
+  expect(codes).toEqual(["conflict", "conflict"])
+  await passing(other)
+  expect(await contextTexts(await reopened(location))).toEqual(["a", "b"])
+})
+
+test("a turn that was written before it lost its lease has succeeded", async () => {
+  const { one, two, storageOne } = await processes()
+  const turn = one.turn(
+    async (inner) => {
+      await inner.append([user("a"), assistant("to a")])
+      docsOf(storageOne).stop()
+      await pause(3 * LEASE)
+      await inner.refresh()
+      return "written"
+    },
+    { lease: LEASE },
+  )
+  await vi.advanceTimersByTimeAsync(100)
+  await passing(two.turn(() => undefined, { lease: LEASE }))
+  expect(await passing(turn)).toBe("written")
+})
+
+test("what a turn has left with an unknown outcome does not stop the next turn of its process", async () => {
+  const { location, one, two, storageOne } = await processes()
+  const first = one.turn(
+    async (inner) => {
+      storageOne.fail("append", "request lost")
+      storageOne.fail("head", ...Array.from({ length: 6 }, () => "unavailable" as const))
+      await inner.append(user("a"))
+    },
+    { lease: LEASE },
+  )
+  expect(await passing(codeOf(first))).toBe("indeterminate")
+  await passing(two.turn((inner) => inner.append(user("b")), { lease: LEASE }))
+  await passing(one.turn((inner) => inner.append(user("c")), { lease: LEASE }))
+  expect(await contextTexts(await reopened(location))).toEqual(["b", "c"])
+})
 
 test("a process that stood still for longer than its lease goes on if no other turn has taken it", async () => {
   const { location, one, storageOne } = await processes()
@@ -349,7 +413,7 @@ function docsOf(storage: object): FaultyDocs {
 }
 
 /** A repository on a storage of its own, which can stop answering. */
-function process(location: MemoryLocation) {
+function process(location: MemoryLocation, hooks: Hooks = {}) {
   const memory = createMemoryStorage({ location })
   let gate: Promise<void> | undefined
   let open = (): void => undefined
@@ -378,7 +442,7 @@ function process(location: MemoryLocation) {
   }
   const storage = createFaultyStorage({ ...memory, docs })
   faulty.set(storage, state)
-  const sessions = createSessions({ storage })
+  const sessions = createSessions({ storage, hooks })
   /** Nothing of it reaches the store any more. */
   const die = (): void => {
     state.stop()

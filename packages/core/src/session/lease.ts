@@ -7,7 +7,8 @@
 import type { Entry } from "../format/entry.ts"
 import { hasCode, SessionError } from "../format/errors.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import { isObject } from "../format/shape.ts"
+import { checkCallOptions, type OptionChecks } from "../format/options.ts"
+import { isAnything, isObject, oneOf, wholeFrom } from "../format/shape.ts"
 import { backoff } from "../storage/clock.ts"
 import type { CallOptions, Doc, SessionStorage } from "../storage/contract.ts"
 import { retryUnavailable, TRIES } from "../storage/retry.ts"
@@ -28,8 +29,15 @@ interface LeaseOptions extends CallOptions {
   readonly busy: "wait" | "reject"
 }
 
+const TURN: OptionChecks<TurnOptions> = {
+  signal: isAnything,
+  lease: wholeFrom(1_000, 3_600_000),
+  busy: oneOf("wait", "reject"),
+}
+
 /** `Session.turn` with the options of a lease. */
 export async function runTurnWithLease<T>(live: LeasableSession, steps: TurnSteps<T>, o: TurnOptions): Promise<T> {
+  checkCallOptions("turn", o, TURN, { session: live.id })
   const { lease: ms, busy = "wait" } = o
   const { turns } = live
   if (ms === undefined) throw new SessionError("invalid", "`busy` is for turns with a `lease`.", { session: live.id })
@@ -70,6 +78,8 @@ function stepsWithin<T>(lease: Lease, { fn, between }: TurnSteps<T>): TurnSteps<
  */
 async function takeLease(live: LeasableSession, o: LeaseOptions): Promise<Lease> {
   const lease = new Lease(live, await taken(live, o))
+  // What an earlier turn has left would be refused, and the fence behind it.
+  await live.drain().catch(() => undefined)
   try {
     await live.append([{ type: "fence", fence: lease.fence }], signalOf(o))
     return lease
@@ -179,8 +189,8 @@ class Lease implements TurnLease {
     return leaseLost(this.#live.id, cause)
   }
 
-  admit(entries: readonly NewEntry[]): readonly NewEntry[] {
-    if (!this.isLost) return entries.map((entry) => withFence(entry, this.fence))
+  admit<A extends { readonly inputs: readonly NewEntry[] }>(append: A): A {
+    if (!this.isLost) return { ...append, inputs: append.inputs.map((entry) => withFence(entry, this.fence)) }
     this.#hasRefused = true
     throw this.error()
   }
@@ -188,6 +198,11 @@ class Lease implements TurnLease {
   isEndedBy(foreign: readonly Entry[]): boolean {
     const isEnded = foreign.some(({ type, fence }) => type === "fence" && (fence as number) >= this.fence)
     if (isEnded) this.#lose()
+    return isEnded
+  }
+
+  refuses(foreign: readonly Entry[]): boolean {
+    const isEnded = this.isEndedBy(foreign)
     this.#hasRefused ||= isEnded
     return isEnded
   }

@@ -41,7 +41,7 @@ import { NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { Resolved } from "../write/resolve-outcome.ts"
 import type { SessionState } from "../write/session-state.ts"
 import { TurnLock } from "./turn.ts"
-import type { RunningTurn, AppendOptions, AppendResult, ConflictPolicy, PersistAfter, TurnLease } from "../write/types.ts"
+import type { RunningTurn, AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "../write/types.ts"
 import { type QueueContext, WriteQueue } from "../write/write-queue.ts"
 import type { LogEnd } from "../write/writer.ts"
 
@@ -64,7 +64,6 @@ export interface LiveSessionOptions {
 /** The options of an append, as the methods of the session pass them. */
 interface BranchingOptions extends AppendOptions {
   readonly target?: BranchTarget
-  readonly lease?: TurnLease
 }
 
 export class LiveSession implements QueueContext, CompactableSession, KeepableSession, ReloadableSession {
@@ -119,18 +118,16 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     return this.options.now()
   }
 
-  append(given: readonly NewEntry[], options: BranchingOptions = {}): Promise<AppendResult> {
-    const { running: turn, lease } = this.turns
+  append(entries: readonly NewEntry[], o: BranchingOptions = {}): Promise<AppendResult> {
+    const turn = this.turns.running
     try {
-      const entries = lease?.admit(given) ?? given
-      const o = lease === undefined ? options : { ...options, lease }
       const direct = this.writeGuard.kind === "open" && !this.options.hooks.some(({ append }) => append !== undefined)
       // An append must not overtake appends that wait for their hooks.
       if (direct && this.#hooked === undefined) {
-        const append = { inputs: entries, target: o.target, known: NONE_KNOWN }
-        const path = pathForState(this.state, append)
+        const given = { inputs: entries, target: o.target, known: NONE_KNOWN }
+        const path = pathForState(this.state, given)
         const isKnown = this.#repeats.missing(entries, o, NONE_KNOWN) === undefined
-        if (isKnown && !isOlder(path)) return this.#place({ ...append, path }, o, turn)
+        if (isKnown && !isOlder(path)) return this.#place({ ...given, path }, o, turn)
       }
       return this.#placeLater(copyEntries(entries), o, turn)
     } catch (error) {
@@ -236,10 +233,10 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   }
 
   /** Puts entries at the end of the log in memory, and queues them. If it throws, nothing has changed. */
-  #place(placed: Placed, o: BranchingOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
+  #place(placed: Placed, o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
     if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
     const { state } = this
-    const { ids, fresh } = assign(this.id, state, placed, this.options)
+    const { ids, fresh } = assign(this.id, state, this.turns.lease?.admit(placed) ?? placed, this.options)
     if (fresh.length === 0) return this.#outcomeOf(ids, o)
     const entries = fresh.map(({ pending }) => pending)
     const besides = headerBytes(state)
@@ -285,7 +282,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   #toItem(
     fresh: readonly EncodedAppendEntry[],
     entries: readonly PendingEntry[],
-    { onConflict, lease }: BranchingOptions,
+    { onConflict }: AppendOptions,
     turn: RunningTurn | undefined,
   ): PendingAppend {
     const placed = onConflict === "rebase" ? entries.find(({ type }) => PLACED_TYPES.has(type)) : undefined
@@ -316,7 +313,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
       ready: undefined,
       putAt: undefined,
       opens,
-      lease,
+      lease: this.turns.lease,
       diverged: undefined,
     }
     const withBlobs = fresh.filter(({ blobs }) => blobs.length > 0)
@@ -379,7 +376,8 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   }
 
   foreign(entries: readonly Entry[]): void {
-    const { running } = this.turns
+    const { running, lease } = this.turns
+    lease?.isEndedBy(entries)
     this.#updateDiverged()
     if (running?.phase === "unopened" && entries.some(isConversation)) running.stale = true
     if (this.events.has("foreign")) this.events.emit("foreign", { entries: cloneJson(entries) })

@@ -29,7 +29,7 @@ import { copyEntries } from "./hooks.ts"
 import { readContext } from "./context.ts"
 import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
 import { readEntry, readEntryRuns, readInfo } from "./read-log.ts"
-import { compactionFeature, leaseFeature, transferFeature } from "./features.ts"
+import { compactionFeature, transferFeature } from "./features.ts"
 import type { LiveSession } from "./live-session.ts"
 import { waitAborted } from "../write/errors.ts"
 import { nestedTurn, runTurn } from "./turn.ts"
@@ -112,7 +112,7 @@ export class SessionHandle implements Session {
     const { compaction } = this.#owner
     const inner = new SessionHandle(live, { isClosed, release: async () => undefined, compaction, turnOf: this })
     const steps = { fn: (turn: TurnContext) => fn(inner, turn), between: () => this.#compactBetween(o) }
-    if (o.lease !== undefined || o.busy !== undefined) return (await leaseFeature()).runTurnWithLease(live, steps, o)
+    if ((o.lease ?? o.busy) !== undefined) return (await transferFeature()).runTurnWithLease(live, steps, o)
     return live.turns.run(() => runTurn(live, steps, o), o.signal)
   }
 

@@ -242,7 +242,8 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   makeRoom(o?: MakeRoomOptions): Promise<RoomResult>
   /**
    * What is known of the tool calls of the last assistant message on the path: whether each has a result, may have run, or did certainly not
-   * start. Undefined if that message has no calls, or there is none. `@sessions/tool-calls` writes what this is read from.
+   * start. Undefined if that message has no calls, or there is none. `@sessions/tool-calls` writes what this is read from. For calls of turns with
+   * a lease that may be running, the document of the turn is read.
    */
   callStates(o?: CallOptions): Promise<CallStates | undefined>
   /** Shared by all handles of the repository on this session; not stored in the log. */

@@ -152,7 +152,7 @@ function decide(
   const takenOf = (item: PendingAppend): string | undefined => item.entries.find(({ id }) => ids.has(id))?.id
   const hasConversation = foreign.some(isConversation)
   const isConflict = (item: PendingAppend): boolean =>
-    item.lease?.isEndedBy(foreign) === true || (hasConversation && asksForConflict(item))
+    item.lease?.refuses(foreign) === true || (hasConversation && asksForConflict(item))
   const at = items.findIndex((item) => isConflict(item) || takenOf(item) !== undefined)
   const pending = at < 0 ? items : items.slice(0, at)
   const refused = items.slice(pending.length)

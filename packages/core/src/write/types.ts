@@ -55,10 +55,12 @@ export interface AppendResult {
 /** The lease of the running turn, as its appends use it. */
 export interface TurnLease {
   readonly fence: number
-  /** What is appended of these entries. Throws `conflict` once the lease is lost. */
-  admit(entries: readonly NewEntry[]): readonly NewEntry[]
-  /** Whether another turn has taken the lease, which these entries show. It counts as lost then. */
+  /** What is appended in place of these inputs. Throws `conflict` once the lease is lost. */
+  admit<A extends { readonly inputs: readonly NewEntry[] }>(append: A): A
+  /** Whether these entries of others show that another turn has taken the lease. It is lost then. */
   isEndedBy(foreign: readonly Entry[]): boolean
+  /** {@link isEndedBy}, asked for a pending append, which is refused then. */
+  refuses(foreign: readonly Entry[]): boolean
 }
 
 /** The state of the running turn. It decides whether the turn must start over because of another writer. */
