@@ -29,7 +29,11 @@ export interface Variant {
 const LEASE = 3_000
 
 /** The clocks that the code of leases and the backoff use while a simulation runs. */
-export const clock: { now: () => number; sleep: (ms: number, signal: AbortSignal) => Promise<void>; pause: () => Promise<void> } = {
+export const clock: {
+  now: () => number
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  pause: () => Promise<void>
+} = {
   now: () => 0,
   sleep: async () => undefined,
   pause: async () => undefined,
@@ -198,14 +202,17 @@ class World {
     const risk = this.#isCalm ? 0 : dice.pick([0, 0.03, 0.15])
     let isOpen = false
     const fault = (): Fault | undefined =>
-      isOpen && dice.chance(risk) ? dice.pick(["response lost", "request lost", "late", "unavailable"] as const) : undefined
+      isOpen && dice.chance(risk)
+        ? dice.pick(["response lost", "request lost", "late", "unavailable"] as const)
+        : undefined
     const memory = createMemoryStorage({ location: this.#location })
     const docs = this.#docs(process, fault)
     const storage = createFaultyStorage(
       { ...memory, docs: this.#variant.docs?.(docs) ?? docs },
       {
         pause: () => this.#enter(process),
-        decide: ({ operation }) => (operation === "append" ? fault() : isOpen && dice.chance(risk) ? "unavailable" : undefined),
+        decide: ({ operation }) =>
+          operation === "append" ? fault() : isOpen && dice.chance(risk) ? "unavailable" : undefined,
       },
     )
     this.#storages.push(storage)

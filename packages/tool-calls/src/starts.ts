@@ -165,7 +165,8 @@ export class Starts {
     if (state.state === "done") return { ...first, isDone: true }
     const isOwn = state.run === run
     const isNext = after !== undefined && state.start === after && state.state === "unknown"
-    if ((state.state === "unknown" || state.state === "running") && !isOwn && !isNext) throw held(session, callId, state.start)
+    if ((state.state === "unknown" || state.state === "running") && !isOwn && !isNext)
+      throw held(session, callId, state.start)
     // Its turn had the tool for one that may be repeated: it may have run without a start.
     if (state.state === "repeatable" && this.#kinds.get(state.toolName) === "never")
       throw held(session, callId, undefined)

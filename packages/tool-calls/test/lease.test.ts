@@ -6,7 +6,9 @@ import { answer, call, callsOf, codeOf, question, startProcess, stored } from ".
 const LEASE = 3_000
 
 // Loading code takes real time.
-beforeAll(() => Promise.all([import("../../core/src/features/transfer.ts"), import("../../core/src/features/compaction.ts")]))
+beforeAll(() =>
+  Promise.all([import("../../core/src/features/transfer.ts"), import("../../core/src/features/compaction.ts")]),
+)
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 

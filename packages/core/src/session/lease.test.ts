@@ -309,7 +309,9 @@ test('busy: "reject" does not turn away for ever behind a process that has ended
   // Each is a process that has seen nothing before.
   const attempt = async (): Promise<unknown> => {
     const one = await process(location).sessions.open("s")
-    return codeOf(one.turn(() => undefined, { lease: LEASE, busy: "reject" }).then(() => Promise.reject({ code: "ran" })))
+    return codeOf(
+      one.turn(() => undefined, { lease: LEASE, busy: "reject" }).then(() => Promise.reject({ code: "ran" })),
+    )
   }
   expect(await attempt()).toBe("conflict")
   expect(await passing(attempt())).toBe("ran")
@@ -389,7 +391,13 @@ test("a session that is first written by a message is written with its fence", a
 
 test("wrong options are `invalid`, and a turn inside a turn is, too", async () => {
   const { one } = await processes()
-  for (const o of [{ lease: 30 }, { lease: "30s" }, { lease: 4_000_000 }, { lease: LEASE, busy: "no" }, { busy: "wait" }])
+  for (const o of [
+    { lease: 30 },
+    { lease: "30s" },
+    { lease: 4_000_000 },
+    { lease: LEASE, busy: "no" },
+    { busy: "wait" },
+  ])
     expect(await codeOf(one.turn(() => undefined, o as object)), JSON.stringify(o)).toBe("invalid")
   const nested = one.turn(() => codeOf(one.turn(() => undefined, { lease: LEASE })), { lease: LEASE })
   expect(await nested).toBe("invalid")

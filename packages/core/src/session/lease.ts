@@ -15,7 +15,15 @@ import { retryUnavailable, TRIES } from "../storage/retry.ts"
 import { rejectOnAbort, signalOf } from "../storage/signals.ts"
 import type { AppendResult, TurnLease } from "../write/types.ts"
 import { now, sleep } from "./lease-clock.ts"
-import { decodeTurn, encodeTurn, type HeldTurn, newestFence, stateOfTurn, type TurnDocument, turnKey } from "./lease-document.ts"
+import {
+  decodeTurn,
+  encodeTurn,
+  type HeldTurn,
+  newestFence,
+  stateOfTurn,
+  type TurnDocument,
+  turnKey,
+} from "./lease-document.ts"
 import { nestedTurn, runTurn, turnAborted, type TurnSession, type TurnSteps } from "./turn.ts"
 import type { TurnOptions } from "./types.ts"
 
@@ -105,7 +113,11 @@ async function taken(live: LeasableSession, { lease, busy, signal }: LeaseOption
   let sent: number | undefined
   for (let look = 0; ; look++) {
     const began = now()
-    const doc = await rejectOnAbort(retryUnavailable(() => storage.docs.get(turnKey(id))), signal, abort)
+    const doc = await rejectOnAbort(
+      retryUnavailable(() => storage.docs.get(turnKey(id))),
+      signal,
+      abort,
+    )
     const turn = doc === undefined ? undefined : decodeTurn(doc.text)
     // An answer was lost.
     if (isHeld(turn) && turn.held.by === by) return { turn, version: (doc as Doc).version, since: sent as number }

@@ -108,9 +108,8 @@ export class SessionHandle implements Session {
     const live = this.#open(o, "turn")
     checkFunction("The function of a turn", fn)
     if (this.#owner.turnOf !== undefined) throw nestedTurn(this.id)
-    const isClosed = (): boolean => this.#isClosed()
-    const { compaction } = this.#owner
-    const inner = new SessionHandle(live, { isClosed, release: async () => undefined, compaction, turnOf: this })
+    const own = { isClosed: () => this.#isClosed(), release: async () => undefined, turnOf: this }
+    const inner = new SessionHandle(live, { ...this.#owner, ...own })
     const steps = { fn: (turn: TurnContext) => fn(inner, turn), between: () => this.#compactBetween(o) }
     if ((o.lease ?? o.busy) !== undefined) return (await transferFeature()).runTurnWithLease(live, steps, o)
     return live.turns.run(() => runTurn(live, steps, o), o.signal)
