@@ -1,5 +1,5 @@
 // Opens the main pages of the built site in Chromium, light and dark, at the width of a phone and of a desk: axe must find nothing serious, no page
-// may scroll sideways, and nothing may be requested from elsewhere. `--all`: every
+// may scroll sideways, and nothing may be requested from elsewhere. The search finds pages before names of the API. `--all`: every
 // page. `--screenshots FOLDER` keeps what it saw.
 import { createReadStream, existsSync, globSync, readFileSync, statSync } from "node:fs"
 import { createServer } from "node:http"
@@ -74,7 +74,29 @@ for (const colorScheme of ["light", "dark"])
     }
     await page.close()
   }
+await checkSearch()
 await browser.close()
 server.close()
 console.log(problems.length === 0 ? `${PAGES.length} pages: nothing serious` : [...new Set(problems)].join("\n"))
 process.exitCode = problems.length === 0 ? 0 : 1
+
+/** The first results for words of the API are pages. */
+async function checkSearch() {
+  const page = await browser.newPage()
+  await page.goto(`${origin}/`, { waitUntil: "networkidle" })
+  for (const words of ["compaction", "append", "storage", "conformance"]) {
+    await page.keyboard.press("Control+k")
+    await page.locator(".search-input").fill(words)
+    const results = page.locator(".results a.result")
+    await results.first().waitFor()
+    await page.waitForFunction(
+      (text) => document.querySelector(".results mark")?.textContent.toLowerCase().includes(text.slice(0, 4)),
+      words,
+    )
+    const found = await results.evaluateAll((links) => links.slice(0, 5).map((link) => new URL(link.href).pathname))
+    if (found.length < 5 || found.some((path) => /^\/(?:api|packages)\//.test(path)))
+      problems.push(`the search for "${words}" finds first: ${found.join(", ")}`)
+    await page.keyboard.press("Escape")
+  }
+  await page.close()
+}

@@ -32,6 +32,10 @@ for (const [path, page] of pageOf) {
 }
 cpSync(join(root, "benchmarks", "plots"), join(pages, "public", "plots"), { recursive: true })
 cpSync(join(root, "docs", "concepts.svg"), join(pages, "public", "concepts.svg"))
+cpSync(join(here, "pictures"), join(pages, "public", "pictures"), { recursive: true })
+// What README.md begins with: the installation, a program, its output, and what one gets.
+const [, beginning = ""] =
+  /^(```sh\n[^]*?)^## Beside others$/m.exec(readFileSync(join(root, "README.md"), "utf8")) ?? []
 writeFileSync(
   join(pages, "index.md"),
   `---
@@ -43,12 +47,9 @@ hero:
   actions:
     - { theme: brand, text: Getting started, link: /getting-started }
     - { theme: alt, text: Comparison, link: /comparison }
-features:
-  - { title: Nothing is lost, details: "An acknowledged message is never changed or removed. Damage is repaired or reported with its position." }
-  - { title: Opening is fast, details: "It reads the end of the log, however long the history is." }
-  - { title: Concurrent processes are safe, details: "Every append is a compare-and-set. Both turns are kept, and both writers are told." }
-  - { title: The context is always valid, details: "Every tool call has a result, even after a crash in the middle of a turn." }
 ---
+
+${forSite("README.md", beginning.replace("\n## What you get", `\n${pictures()}\n## What you get`))}
 `,
 )
 const { default: config } = await import("./.vitepress/config.mjs")
@@ -73,6 +74,17 @@ for (const path of globSync("api/**/*.md", { cwd: pages })) {
   )
 }
 tool("vitepress", "build")
+
+/** The running inspector and the running example: `node --conditions=source site/pictures.mjs` takes them. */
+function pictures() {
+  const picture = (name, alt) =>
+    `<img src="/pictures/${name}.jpg" width="1100" height="700" alt="${alt}" style="flex:1 1 20rem;min-width:0;height:auto">`
+  return `<div style="display:flex;flex-wrap:wrap;gap:1rem;margin:1.5rem 0">
+${picture("inspector", "The inspector: a conversation with its tool calls, and tabs for the tree, the context, usage, compactions and diagnostics")}
+${picture("browser", "The example in a browser: a chat with tool calls, its branches, and how full the context window is")}
+</div>
+`
+}
 
 /** typedoc names a module by its path. */
 function withPackageNames(text) {

@@ -389,56 +389,50 @@ function writeDatabase(file: string): void {
   db.close()
 }
 
-test(
-  "the sessions in the database of opencode are listed and imported, and it is only read",
-  async () => {
-    const file = join(home, ".local", "share", "opencode", "opencode.db")
-    writeDatabase(file)
-    const before = readFileSync(file)
-    expect(await cli.json("discover")).toEqual({
-      sessions: [3, 1].map((n) => ({
-        agent: "opencode",
-        file: `${file}#ses_${n}`,
-        bytes: 74,
-        modifiedAt: `1970-01-01T00:00:0${n}.000Z`,
-        id: `ses_${n}`,
-        cwd: n === 3 ? "/two" : "/one",
-        title: `Title ${n}`,
-      })),
-    })
-    const one = (await cli.json("import", "--from", "opencode", "--all", "--cwd", "/one")) as { imported: object[] }
-    expect(one.imported).toMatchObject([{ file: `${file}#ses_2` }, { file: `${file}#ses_1`, diagnostics: [] }])
-    expect((await cli("import", "--from", "opencode", "--all")).stdout).toContain(
-      "imported 1 session; 2 were there already, 0 failed",
-    )
-    const { sessions } = (await cli.json("list", "--kind", "subagent")) as { sessions: object[] }
-    expect(sessions).toMatchObject([{ title: "Title 2", cwd: "/one" }])
-    expect(readFileSync(file)).toEqual(before)
-    const elsewhere = { HOME: home, OPENCODE_DB: "other.db" }
-    writeFileSync(join(file, "..", "other.db"), "no database")
-    const unreadable = await cli.with({ env: elsewhere }, "discover")
-    expect(unreadable).toMatchObject({ exit: 0, stdout: expect.stringContaining("unreadable opencode:") as string })
-  },
-)
+test("the sessions in the database of opencode are listed and imported, and it is only read", async () => {
+  const file = join(home, ".local", "share", "opencode", "opencode.db")
+  writeDatabase(file)
+  const before = readFileSync(file)
+  expect(await cli.json("discover")).toEqual({
+    sessions: [3, 1].map((n) => ({
+      agent: "opencode",
+      file: `${file}#ses_${n}`,
+      bytes: 74,
+      modifiedAt: `1970-01-01T00:00:0${n}.000Z`,
+      id: `ses_${n}`,
+      cwd: n === 3 ? "/two" : "/one",
+      title: `Title ${n}`,
+    })),
+  })
+  const one = (await cli.json("import", "--from", "opencode", "--all", "--cwd", "/one")) as { imported: object[] }
+  expect(one.imported).toMatchObject([{ file: `${file}#ses_2` }, { file: `${file}#ses_1`, diagnostics: [] }])
+  expect((await cli("import", "--from", "opencode", "--all")).stdout).toContain(
+    "imported 1 session; 2 were there already, 0 failed",
+  )
+  const { sessions } = (await cli.json("list", "--kind", "subagent")) as { sessions: object[] }
+  expect(sessions).toMatchObject([{ title: "Title 2", cwd: "/one" }])
+  expect(readFileSync(file)).toEqual(before)
+  const elsewhere = { HOME: home, OPENCODE_DB: "other.db" }
+  writeFileSync(join(file, "..", "other.db"), "no database")
+  const unreadable = await cli.with({ env: elsewhere }, "discover")
+  expect(unreadable).toMatchObject({ exit: 0, stdout: expect.stringContaining("unreadable opencode:") as string })
+})
 
-test(
-  "a database of opencode that is given as a file is imported; another one is refused",
-  async () => {
-    const file = join(home, "copy.db")
-    writeDatabase(file)
-    expect((await cli.json("import", file)) as object).toMatchObject({
-      imported: [{ file: `${file}#ses_3` }, { file: `${file}#ses_2` }, { file: `${file}#ses_1` }],
-      failed: [],
-    })
-    expect((await cli("import", "copy.db")).stdout).toContain("imported 0 sessions; 3 were there already, 0 failed")
-    expect((await cli("import", "copy.db", "--id", "x")).stderr).toContain("--id is for one session")
-    connect(join(home, "other.db")).exec("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
-    expect(await cli("import", "other.db")).toMatchObject({
-      exit: 1,
-      stderr: expect.stringContaining("no database of opencode") as string,
-    })
-  },
-)
+test("a database of opencode that is given as a file is imported; another one is refused", async () => {
+  const file = join(home, "copy.db")
+  writeDatabase(file)
+  expect((await cli.json("import", file)) as object).toMatchObject({
+    imported: [{ file: `${file}#ses_3` }, { file: `${file}#ses_2` }, { file: `${file}#ses_1` }],
+    failed: [],
+  })
+  expect((await cli("import", "copy.db")).stdout).toContain("imported 0 sessions; 3 were there already, 0 failed")
+  expect((await cli("import", "copy.db", "--id", "x")).stderr).toContain("--id is for one session")
+  connect(join(home, "other.db")).exec("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+  expect(await cli("import", "other.db")).toMatchObject({
+    exit: 1,
+    stderr: expect.stringContaining("no database of opencode") as string,
+  })
+})
 
 test("several files and folders are imported in one call; what cannot be is named and stops nothing; a repeated call adds nothing", async () => {
   const first = writeSessions()

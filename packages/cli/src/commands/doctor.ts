@@ -50,7 +50,8 @@ function runtimeCheck(): Check {
   const message = `${name} on ${process.platform} ${process.arch}`
   if (bun !== undefined || deno !== undefined) return { name: "runtime", status: "ok", message }
   const [major = 0, minor = 0] = node.split(".").map(Number)
-  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])) return { name: "runtime", status: "ok", message }
+  if (major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]))
+    return { name: "runtime", status: "ok", message }
   return { name: "runtime", status: "failed", message: `${message}; install Node ${OLDEST.join(".")} or newer` }
 }
 
