@@ -19,7 +19,8 @@ const sessions = createSessions({ storage: createFileStorage({ root: "./.session
 const session = await sessions.openOrCreate("with-anthropic")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })
-  for (;;) {
+  // At most ten steps.
+  for (let step = 0; step < 10; step++) {
     try {
       await turn.makeRoom()
       const { request, diagnostics } = toAnthropic(await turn.context(), { system: "Be brief.", cache: true })

@@ -43,7 +43,7 @@ test("of Mistral's ids, and the messages that are added", () => {
 
 test("each section has the command that installs what its program imports", () => {
   const programs = [...page.matchAll(/^```sh\nnpm install (.*)\n```\n\n```ts\n([^]*?)^```$/gm)]
-  expect(programs).toHaveLength(6)
+  expect(programs).toHaveLength(3)
   for (const [, command = "", code = ""] of programs) {
     const imported = new Set(Array.from(code.matchAll(/from "((?:@[^/"]+\/)?[^/"]+)/g), ([, name = ""]) => name))
     expect(new Set(command.split(" "))).toEqual(imported)
