@@ -231,7 +231,7 @@ class World {
       await this.#enter(process)
       const kind = fault()
       if (kind === "unavailable") throw new StorageError(kind, "Nobody answers.")
-      if (kind === "late") this.#late.push(() => void quietly(work))
+      if (kind === "late") this.#late.push(() => quietly(work))
       if (kind === "response lost") quietly(work)
       if (kind !== undefined) throw new StorageError("indeterminate", "The answer is lost.")
       const result = work()

@@ -53,7 +53,7 @@ async function killed(location: MemoryLocation): Promise<void> {
     ...keep,
     begin(to, entries) {
       const begun = keep.begin(to, entries)
-      end = begun.end
+      end = () => begun.end()
       return begun
     },
   }
@@ -122,8 +122,8 @@ test("a storage that takes no documents fails no answer", async () => {
   let puts = 0
   const fail = (): Promise<never> => (puts++, Promise.reject(new Error("full")))
   const docs = { get: async () => undefined, put: fail, delete: fail, list: fail as never }
-  const gate = expect.poll(() => puts).toBeGreaterThan(1)
-  await appendOpenAIChatStream(session, answer(gate as unknown as Promise<unknown>), {
+  const gate = (async () => await expect.poll(() => puts).toBeGreaterThan(1))()
+  await appendOpenAIChatStream(session, answer(gate), {
     keep: keepAnswers({ docs }, ID, { every }),
   })
   expect(await textsOf(session)).toEqual(["Where?", "In France."])

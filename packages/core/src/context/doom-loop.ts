@@ -8,10 +8,8 @@ interface Readable {
   context(): Promise<{ readonly messages: readonly ContextMessage[] }>
 }
 
-export interface DoomLoopWarning {
-  readonly type: "message"
-  readonly message: NewMessage
-}
+/** What `append` takes. An alias, because an interface has no index signature, which entries have. */
+export type DoomLoopWarning = { readonly type: "message"; readonly message: NewMessage }
 
 /**
  * A message for `append` that tells the model that it made one call again and again: if the context ends with the result of at least `least` equal calls in a

@@ -71,7 +71,7 @@ test("a turn without any model named has none, and a misspelt option of models i
   const { id } = await client.create({ cwd: "/work" })
   await client.prompt(id, { text: "hello" })
   await eventually(() => expect(seen).toEqual([undefined]))
-  expect(() => serve({ models: { ...{ off: () => undefined } } })).toThrow(/Did you mean "of"/)
+  expect(() => serve({ models: { off: () => undefined } as never })).toThrow(/Did you mean "of"/)
 })
 
 test("the agent gets the prompt, its model and attachments; the message has all but the model", async () => {

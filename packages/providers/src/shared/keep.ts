@@ -1,19 +1,7 @@
 /** Keeps what has arrived of an answer in a document beside the log, so that a kill in the middle of a stream does not lose it. */
 import { SessionError } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
-import type { Appendable, StreamedEntry } from "./types.ts"
-
-export interface AnswerKeeper {
-  /**
-   * Puts what a killed process has left of its answer into the log, behind the question that it answered, with `stopReason: "aborted"`; true if it did. Call it at
-   * the beginning of a turn. Nothing is put if the conversation has gone on since; either way the document is deleted. If there is one, it first waits for two
-   * intervals: while another process still writes it, it is that one's, and nothing happens. A crash leaves the document, or the answer in the log, or both, and the
-   * next call deletes it. Rejects with the errors of the storage and of `append`.
-   */
-  restore(session: Appendable): Promise<boolean>
-  /** Of the functions that read a stream: `entries` gives what has arrived. The result ends it, and deletes the document. */
-  begin(session: Appendable, entries: () => readonly StreamedEntry[]): { end(): Promise<void> }
-}
+import type { AnswerKeeper, StreamedEntry } from "./types.ts"
 
 /** What is read of a document. */
 interface Kept {

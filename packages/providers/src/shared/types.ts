@@ -1,6 +1,5 @@
 /** Types that the functions of all providers share. */
 import type { AssistantMessage, ContextMessage, ModelMessage, NewEntry, ToolResultMessage } from "@sessions/core"
-import type { AnswerKeeper } from "./keep.ts"
 
 /** What a request is made of: `session.context()`, or messages of the same shape. */
 export interface Context {
@@ -84,6 +83,18 @@ export interface Appendable {
 export type StreamedEntry = {
   readonly type: "message"
   readonly message: AssistantMessage | ToolResultMessage
+}
+
+export interface AnswerKeeper {
+  /**
+   * Puts what a killed process has left of its answer into the log, behind the question that it answered, with `stopReason: "aborted"`; true if it did. Call it at
+   * the beginning of a turn. Nothing is put if the conversation has gone on since; either way the document is deleted. If there is one, it first waits for two
+   * intervals: while another process still writes it, it is that one's, and nothing happens. A crash leaves the document, or the answer in the log, or both, and the
+   * next call deletes it. Rejects with the errors of the storage and of `append`.
+   */
+  restore(session: Appendable): Promise<boolean>
+  /** Of the functions that read a stream: `entries` gives what has arrived. The result ends it, and deletes the document. */
+  begin(session: Appendable, entries: () => readonly StreamedEntry[]): { end(): Promise<void> }
 }
 
 export interface StreamOptions<E> {

@@ -121,7 +121,9 @@ test("an automatic compaction that has failed since the last answer is one of th
     paid++
     throw new Error("the summarizer is down")
   }
-  const { session } = await startCompacting({ compaction: { summarize, contextWindow: 20_000, thresholdTokens: 3_000, keepRecentTokens: 100 } })
+  const { session } = await startCompacting({
+    compaction: { summarize, contextWindow: 20_000, thresholdTokens: 3_000, keepRecentTokens: 100 },
+  })
   await session.append([...TALK, ...TALK, user("and now?")])
   expect(await session.autoCompact()).toBeUndefined()
   expect(paid).toBe(1)

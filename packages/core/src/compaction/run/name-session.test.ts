@@ -53,7 +53,7 @@ test("the error of the model comes back as it is, and wrong options are `invalid
   const session = await asked("hello")
   const failure = new Error("no network")
   await expect(nameSession(session, { ask: () => Promise.reject(failure) })).rejects.toBe(failure)
-  await expect(nameSession(session, { ask: never, ...{ asks: 1 } })).rejects.toMatchObject({ code: "invalid" })
+  await expect(nameSession(session, { ask: never, asks: 1 } as never)).rejects.toMatchObject({ code: "invalid" })
   await expect(nameSession(session, {} as never)).rejects.toMatchObject({ code: "invalid" })
   const signal = AbortSignal.abort()
   await expect(nameSession(session, { ask: never, signal })).rejects.toMatchObject({ code: "aborted" })

@@ -75,5 +75,5 @@ export async function nameSession(
 function titleOf(text: string): string {
   const line = text.split("\n").find((one) => one.trim() !== "") ?? ""
   const plain = line.replaceAll(/^[\s#*"'“„«`]+|[\s*"'”“»`.]+$/g, "").replace(/^title: */i, "")
-  return [...plain].slice(0, TITLE_UNITS).join("")
+  return Array.from(plain).slice(0, TITLE_UNITS).join("")
 }
