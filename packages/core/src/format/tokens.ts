@@ -148,37 +148,30 @@ const COUNTED = 16
 
 /** Does not allocate. */
 function partsOfText(text: string): number {
-  const { length } = text
-  const last = length - STRETCH
-  if (last < COUNTED_WHOLE) return partsBetween(text, 0, length)
+  const rest = text.length - COUNTED_WHOLE
+  if (rest < STRETCH) return partsBetween(text, 0, text.length)
   let parts = 0
-  let counted = 0
-  let random = 0
-  for (let at = COUNTED_WHOLE; at <= last; at += STRETCH) {
-    const from = at + (((random >>> 16) * (STRETCH - COUNTED)) >>> 16)
+  let n = 0
+  for (; (n + 1) * STRETCH <= rest; n++) {
+    // Elsewhere in each stretch, or rows of equal width would be counted at some of their columns only: n squared has no period of theirs.
+    const from = COUNTED_WHOLE + n * STRETCH + ((n * n * 37) % (STRETCH - COUNTED))
     parts += partsBetween(text, from, from + COUNTED)
-    counted += COUNTED
-    // A generator of Numerical Recipes: without it rows of equal width would be counted at some of their columns only.
-    random = (Math.imul(random, 1_664_525) + 1_013_904_223) >>> 0
   }
-  return partsBetween(text, 0, COUNTED_WHOLE) + (parts * (length - COUNTED_WHOLE)) / counted
+  return partsBetween(text, 0, COUNTED_WHOLE) + (parts * rest) / (n * COUNTED)
 }
 
 function partsBetween(text: string, from: number, to: number): number {
   const { kinds, costs } = (tables ??= makeTables())
   let parts = 0
-  let before = from === 0 ? SPACE : kindAt(text, from - 1, kinds)
-  for (let at = from; at < to; at++) {
+  let before = SPACE
+  // The character before tells what the first one costs.
+  for (let at = Math.max(0, from - 1); at < to; at++) {
     const code = text.charCodeAt(at)
     const kind = code < 128 ? (kinds[code] as number) : OTHER
-    if (kind < OTHER) parts += costs[before * OTHER + kind] as number
+    if (at < from) parts = 0
+    else if (kind < OTHER) parts += costs[before * OTHER + kind] as number
     else parts += code < FIRST_SYMBOL ? PARTS / 2 : PARTS
     before = kind
   }
   return parts
-}
-
-function kindAt(text: string, at: number, kinds: Uint8Array): number {
-  const code = text.charCodeAt(at)
-  return code < 128 ? (kinds[code] as number) : OTHER
 }
