@@ -33,7 +33,6 @@ export type {
   SessionPart,
   SessionTree,
   TurnContext,
-  TurnOptions,
 } from "./session/types.ts"
 export type { SessionEvents } from "./session/events.ts"
 export type { Branch } from "./log/branches.ts"
