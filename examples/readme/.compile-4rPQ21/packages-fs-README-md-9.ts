@@ -1,0 +1,5 @@
+import { createSessions } from "@sessions/core"
+import { createFileStorage } from "@sessions/fs"
+
+const sessions = createSessions({ storage: createFileStorage({ root: "./.sessions" }) })
+export {}
