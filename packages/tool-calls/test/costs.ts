@@ -51,7 +51,10 @@ export async function costsOn({ storage, take }: Counted): Promise<Readonly<Reco
 /** The column of a storage in docs/tool-calls.md. */
 export function documentedCosts(column: string): Readonly<Record<string, number>> {
   const page = readFileSync(new URL("../../../docs/tool-calls.md", import.meta.url), "utf8")
-  const [head = "", , ...rows] = (/^\| \| files: .*\n(?:\|.*\n)+/m.exec(page)?.[0] ?? "").trim().split("\n").map(cellsOf)
+  const [head = "", , ...rows] = (/^\| \| files: .*\n(?:\|.*\n)+/m.exec(page)?.[0] ?? "")
+    .trim()
+    .split("\n")
+    .map(cellsOf)
   const at = head.indexOf(column)
   return Object.fromEntries(rows.map((cells) => [cells[0] ?? "", Number(cells[at])]))
 }

@@ -15,8 +15,8 @@ import {
 } from "ai"
 import { expect, test } from "vitest"
 import { z } from "zod"
-import { scriptedModel, type Step } from "./scripted-model.ts"
-import { callsOf, stored } from "./world.ts"
+import { scriptedModel, type Step } from "../../tool-calls/test/scripted-model.ts"
+import { callsOf, stored } from "../../tool-calls/test/world.ts"
 
 const toModelMessages = withRepair(convertToModelMessages)
 const question: UIMessage = { id: "q", role: "user", parts: [{ type: "text", text: "Charge 5." }] }
