@@ -5,6 +5,7 @@ export type { AnswerKeeper } from "./shared/types.ts"
 export { toolName } from "./shared/fit.ts"
 export type {
   AnswerEntry,
+  AnswerKeeper,
   Appendable,
   Context,
   LossCode,
