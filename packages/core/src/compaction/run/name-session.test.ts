@@ -41,12 +41,12 @@ test("nothing is asked without messages, and nothing written for an answer that 
   expect(await nameSession(session, { ask: async () => "A greeting" })).toBe("A greeting")
 })
 
-test("a title is a line of at most 80 characters, and the model gets no more than a beginning", async () => {
+test("a title is a line of at most 80 UTF-16 units, and the model gets no more than a beginning", async () => {
   const session = await asked("x".repeat(100_000))
   const title = await nameSession(session, {
     ask: async ({ prompt }) => (expect(prompt.length).toBeLessThan(7_000), "😀".repeat(100)),
   })
-  expect(title).toBe("😀".repeat(80))
+  expect(title).toBe("😀".repeat(40))
 })
 
 test("the error of the model comes back as it is, and wrong options are `invalid`", async () => {
