@@ -57,7 +57,8 @@ export const clauses = {
     "`purged` says whether the store holds nothing of the session any more; a repeated delete removes what is left.",
   "delete.stays": "After a delete, an append with an old head is `conflict`; nothing restores a deleted log.",
   "delete.only": "A delete removes that session alone; blobs are left to collection.",
-  "delete.expect": "With `expect`, a delete removes only a log that ends there; otherwise it is `conflict`.",
+  "delete.expect":
+    "With `expect`, a delete removes only a log that ends there, with this mark if it has one; otherwise it is `conflict`.",
   "sweep.unused": "A sweep removes only what no reader and no writer can reach any more.",
   "tails.torn":
     "Bytes behind the last whole line are not part of the log, and never join a line that is appended later.",

@@ -39,7 +39,7 @@ test("a killed charge is settled by the next process, as the README shows it, an
   const [, shown = ""] = /^```text\n([^]*?)^```$/m.exec(readme) ?? []
   const pieces = shown.split(/^ *…\n/m)
   expect(pieces.length).toBeGreaterThan(1)
-  for (const piece of pieces) expect(withoutIds(first)).toContain(withoutIds(piece))
+  for (const piece of pieces) expect(withoutIds(first)).toContain(piece.replaceAll("…", "KEY"))
   expect(new Set(first.match(/\b[0-9a-f]{32}\b/g)).size).toBe(1)
   expect(first).toMatch(/about [\d,]+ tokens before, \d+ after/)
   expect(first).toMatch(/\* [0-9A-Z]{26} +compaction/)

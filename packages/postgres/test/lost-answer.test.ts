@@ -10,7 +10,18 @@ import { createReplace } from "../src/replace.ts"
 import type { Tables } from "../src/schema.ts"
 
 const LOST = new UnknownOutcome(new Error("Connection terminated unexpectedly"))
-const HEAD = { next: 3, log: "own" }
+const HEAD = { next: 3, log: "0123456789abcdef01234567" }
+/** Of the session, as the server gives it. */
+const row = (next: number) => ({
+  ...HEAD,
+  id: "a",
+  next,
+  bytes: 50,
+  updated_at: 0,
+  mark: null,
+  info: null,
+  info_next: null,
+})
 
 /** `found`: the row of the session, and the append behind the expected head. */
 function appendThatFinds(found: { readonly log: string; readonly append: string | null } | undefined) {
@@ -37,7 +48,7 @@ describe("an append whose repeat met no row to change", () => {
   })
 
   test("is `conflict` if another append is behind the expected head", async () => {
-    const append = appendThatFinds({ log: "own", append: "other" })
+    const append = appendThatFinds({ log: HEAD.log, append: "other" })
     await expect(append("a", ["x"], { expect: HEAD })).rejects.toMatchObject({ code: "conflict" })
   })
 
@@ -82,7 +93,7 @@ describe("a write whose answer was lost, if the server refuses the question what
 
   test("is `indeterminate`: the commit of a deletion or of a replacement", async () => {
     let transactions = 0
-    const statements = { query: async () => [{ ...HEAD, bytes: 50 }] }
+    const statements = { query: async () => [row(HEAD.next)] }
     const commitLost = {
       ...down,
       transaction: async (work: (tx: Connection) => Promise<unknown>) => {
@@ -106,7 +117,7 @@ describe("a write whose answer was lost, if the server refuses the question what
     const changed = {
       ...down,
       transaction: async (work: (tx: Connection) => Promise<unknown>) => {
-        await work({ query: async () => [{ log: "own", next, bytes: 50 }] } as unknown as Connection)
+        await work({ query: async () => [row(next)] } as unknown as Connection)
         next++
         throw LOST
       },

@@ -109,7 +109,7 @@ export async function runTurn<T>(
 }
 
 export function nestedTurn(session: string): SessionError {
-  const message = `A turn was started inside a turn of ${session}. Append to the turn's own session, or await the first turn.`
+  const message = `A turn is inside a turn of ${session}; append to the turn's own session, or await the first turn.`
   return new SessionError("invalid", message, { session })
 }
 
@@ -118,7 +118,7 @@ export function turnAborted(session: string): (reason: unknown) => StorageError 
 }
 
 function tooManyConflicts(session: string): SessionError {
-  const message = `Other writers appended to ${session} during each of ${RETRIES + 1} attempts of this turn; nothing was written.`
+  const message = `Other writers were first in all ${RETRIES + 1} attempts of this turn; nothing was written.`
   return new SessionError("conflict", message, { session })
 }
 
