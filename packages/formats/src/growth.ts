@@ -125,7 +125,7 @@ export class Growth {
     const all = new Set<number>()
     for await (const entry of entriesOf(this.#read())) {
       this.#leafOfFile = leafAfter(entry, this.#leafOfFile)
-      if (followed(entry.id, this.#edits) === this.#leaf?.id) this.#continues = true
+      if (followed(this.#renamed.get(entry.id) ?? entry.id, this.#edits) === this.#leaf?.id) this.#continues = true
       for (const at of readSource(entry)?.at ?? []) all.add(at)
       const known = this.#stored.get(entry.id)
       if (known !== undefined) {

@@ -19,10 +19,7 @@ test("of two processes that ask at once one answers first, and the other has rea
   const children = [start(root, "asks", "one"), start(root, "asks", "two")]
   const said = await Promise.all(children.map(allOf))
   expect(said.map((lines) => lines.at(-1))).toEqual(["done", "done"])
-  expect(said.map(([, asked]) => asked).toSorted((one, other) => (`${one}` < `${other}` ? -1 : 1))).toEqual([
-    "asked behind 0",
-    "asked behind 2",
-  ])
+  expect(new Set(said.map(([, asked]) => asked))).toEqual(new Set(["asked behind 0", "asked behind 2"]))
   const first = said[0]?.includes("asked behind 0") ? ["one", "two"] : ["two", "one"]
   expect(await conversation(root)).toEqual({ texts: first.flatMap((text) => [text, `to ${text}`]), branches: 1 })
 })
@@ -38,9 +35,7 @@ test.skipIf(!hasStates)(
     await expect.poll(() => stateOf(stopped.pid ?? 0)).toBe("T")
     expect(await allOf(start(root, "asks", "two"))).toEqual(["ready", "asked behind 1", "done"])
     stopped.kill("SIGCONT")
-    expect(
-      [(await said.next()).value, (await said.next()).value].toSorted((one, other) => (`${one}` < `${other}` ? -1 : 1)),
-    ).toEqual(["conflict", "told"])
+    expect(new Set([(await said.next()).value, (await said.next()).value])).toEqual(new Set(["conflict", "told"]))
     if (stopped.exitCode === null) await once(stopped, "exit")
     expect(await conversation(root)).toEqual({ texts: ["one", "two", "to two"], branches: 1 })
   },

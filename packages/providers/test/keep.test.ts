@@ -122,8 +122,8 @@ test("a storage that takes no documents fails no answer", async () => {
   let puts = 0
   const fail = (): Promise<never> => (puts++, Promise.reject(new Error("full")))
   const docs = { get: async () => undefined, put: fail, delete: fail, list: fail as never }
-  const gate = (async () => await expect.poll(() => puts).toBeGreaterThan(1))()
-  await appendOpenAIChatStream(session, answer(gate), {
+  const tried = async (): Promise<void> => await expect.poll(() => puts).toBeGreaterThan(1)
+  await appendOpenAIChatStream(session, answer(tried()), {
     keep: keepAnswers({ docs }, ID, { every }),
   })
   expect(await textsOf(session)).toEqual(["Where?", "In France."])

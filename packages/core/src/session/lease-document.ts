@@ -58,7 +58,7 @@ export function stateOfTurn({ fence, held }: TurnDocument): string {
 export function newestFence(log: EntryLog): number {
   for (let seq = log.end - 1; seq >= log.from; seq--) {
     const entry = log.at(seq)
-    if (entry?.type === "fence" && Number.isSafeInteger(entry["fence"])) return entry["fence"]
+    if (entry?.type === "fence" && Number.isSafeInteger(entry.fence)) return entry.fence
   }
   return 0
 }

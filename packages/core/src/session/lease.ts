@@ -208,7 +208,7 @@ class Lease implements TurnLease {
   }
 
   isEndedBy(foreign: readonly Entry[]): boolean {
-    const isEnded = foreign.some(({ type, fence }) => type === "fence" && fence >= this.fence)
+    const isEnded = foreign.some((entry) => entry.type === "fence" && entry.fence >= this.fence)
     if (isEnded) this.#lose()
     return isEnded
   }

@@ -85,6 +85,7 @@ export type StreamedEntry = {
   readonly message: AssistantMessage | ToolResultMessage
 }
 
+/** `keepAnswers` makes one. */
 export interface AnswerKeeper {
   /**
    * Puts what a killed process has left of its answer into the log, behind the question that it answered, with `stopReason: "aborted"`; true if it did. Call it at

@@ -75,5 +75,6 @@ export async function nameSession(
 function titleOf(text: string): string {
   const line = text.split("\n").find((one) => one.trim() !== "") ?? ""
   const plain = line.replaceAll(/^[\s#*"'“„«`]+|[\s*"'”“»`.]+$/g, "").replace(/^title: */i, "")
-  return Array.from(plain).slice(0, TITLE_UNITS).join("")
+  // Never inside a surrogate pair.
+  return plain.slice(0, TITLE_UNITS).replace(/[\uD800-\uDBFF]$/, "")
 }
