@@ -1,8 +1,9 @@
 /** No written file has half of a surrogate pair, whatever the session has, and each report says that halves were replaced. */
-import type { NewEntry } from "@sessions/core"
+import type { NewEntry, Session } from "@sessions/core"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { runs } from "../../../.config/runs.ts"
+import { growthOf, MOST_GROWTH, times } from "../../core/test/growth-of.ts"
 import { isObject } from "../src/base/values.ts"
 import { formats, writers } from "../src/formats.ts"
 import { importText, recordsOf, written } from "./laws.ts"
@@ -121,9 +122,21 @@ test.each(writers.map((format) => [format.format, format] as const))(
   async (_, format) => {
     const session = await sessionWith(say("user", "q"), callOf("c", "bash", "ls", "key"), result("c", "out"))
     const text = await written(format, session)
-    expect(text).toContain("key\ufffd\ufffd")
+    expect(text).toContain("key\ufffd-1")
   },
 )
+
+test("very many keys that differ in halves alone cost work in proportion to their number", async () => {
+  const half = (n: number): string => String.fromCharCode(0xd800 + (n % 1024), 0xd800 + Math.floor(n / 1024))
+  const [format] = writers as [(typeof writers)[number]]
+  const open = async (n: number): Promise<Session> => {
+    const keys = Object.fromEntries(times(n, (i) => [half(i), i]))
+    const content = [{ type: "toolCall" as const, id: "c", name: "t", arguments: keys }]
+    return sessionWith(say("user", "q"), { type: "message", message: { role: "assistant", content } })
+  }
+  const write = async (session: Promise<Session>): Promise<void> => void (await written(format, await session))
+  expect(await growthOf(250, open, write)).toBeLessThan(MOST_GROWTH)
+})
 
 /** Also those of JSON within a text. */
 function* textsIn(value: unknown): Generator<string> {

@@ -1,6 +1,7 @@
 /** Answers as JSON, and the bodies of requests up to a limit. */
 import { isTooDeep, MAX_DEPTH, toJsonText } from "@sessions/core/format"
 import type * as z from "zod"
+import { collectPieces } from "./bytes.ts"
 import { invalid, Refusal } from "./refusal.ts"
 
 /** Nothing is kept by a browser or a proxy: what a session has changes with every append. */
@@ -38,31 +39,23 @@ export async function readBytes(request: Request, type: string, o: BodyLimit): P
   if (given.trim().toLowerCase() !== type)
     throw new Refusal(415, "invalid", `The body must have the content type ${type}.`)
   if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge(limit)
-  const chunks: Uint8Array[] = []
-  let length = 0
+  const pieces = collectPieces()
   const reader = request.body?.getReader()
   const began = Date.now()
   const next = (): Promise<ReadableStreamReadResult<Uint8Array>> | undefined => {
     const read = reader?.read().catch(cutOff)
     if (read === undefined || bytesPerSecond === undefined) return read
-    const late = began + FIRST_MS + (1_000 * length) / bytesPerSecond - Date.now()
+    const late = began + FIRST_MS + (1_000 * pieces.length) / bytesPerSecond - Date.now()
     return within(read, late, () => void reader?.cancel().catch(() => undefined))
   }
   for (let step = await next(); step?.done === false; step = await next()) {
-    length += step.value.length
-    if (length > limit) {
+    pieces.add(step.value)
+    if (pieces.length > limit) {
       await reader?.cancel()
       throw tooLarge(limit)
     }
-    chunks.push(step.value)
   }
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
+  return pieces.joined()
 }
 
 /** The client has gone within its body, which is no failure of the server. */

@@ -126,6 +126,15 @@ interface Known {
   readonly result?: Entry | undefined
 }
 
+/** The results with one id that the path does not show, the newest first. */
+interface Ran {
+  /** `at`: where the search for the message with the call has come to on the path of the result. */
+  readonly results: { readonly entry: Entry; at: Seq }[]
+  /** The message that was asked for last, and the result of its calls with this id. */
+  target?: Seq
+  found?: Entry | undefined
+}
+
 /** The starts and results of calls in a log up to `end`. `isShown`: whether an entry is one of the context that is asked for. */
 export class CallRecords {
   readonly #log: EntryLog
@@ -134,7 +143,9 @@ export class CallRecords {
   /** By {@link startKey}, the newest attempt. */
   readonly #starts = new Map<string, Entry>()
   /** By the id of the call. */
-  readonly #results = new Map<string, Entry[]>()
+  readonly #results = new Map<string, Ran>()
+  /** Of an entry: the nearest one on its path that has calls. */
+  readonly #answers = new Map<Seq, Seq>()
   /** By the message that they cover. */
   readonly #policies = new Map<Seq, Entry | undefined>()
 
@@ -148,15 +159,40 @@ export class CallRecords {
   of(target: Seq, call: number, { id, name }: ToolCallBlock): Known | NeedsOlder {
     this.#scan(target + 1)
     const start = this.#starts.get(startKey((this.#log.at(target) as Entry).id, call))
-    const result = this.#results.get(id)?.find(({ seq }) => seq > target && isBehind(this.#log, seq, target, id))
+    const result = this.#resultOf(target, id)
     if (start !== undefined) return { state: "unknown", start, result }
-    const policy = policyBefore(this.#log, target, this.#policies)
+    const isKnown = this.#policies.has(target)
+    const policy = isKnown ? this.#policies.get(target) : policyBefore(this.#log, target, this.#policies)
     if (isOlder(policy)) return policy
     this.#policies.set(target, policy)
     // A result that another branch has, or that was deleted, says that it ran.
     if (policy !== undefined && names(policy["never"], name))
       return { state: result === undefined ? "waiting" : "unknown", result }
     return { state: policy !== undefined && names(policy["safe"], name) ? "repeatable" : "unrecorded", result }
+  }
+
+  /** It belongs to the nearest message before it that has a call with its id. Each path is walked once. */
+  #resultOf(target: Seq, id: string): Entry | undefined {
+    const ran = this.#results.get(id)
+    if (ran === undefined || ran.target === target) return ran?.found
+    const isOther = (at: Seq): boolean => !storedCalls(this.#log.at(at) as Entry).some((call) => call.id === id)
+    ran.target = target
+    ran.found = ran.results.find((one) => {
+      while (one.at > target && isOther(one.at)) one.at = this.#answerBefore(one.at)
+      return one.at === target
+    })?.entry
+    return ran.found
+  }
+
+  #answerBefore(seq: Seq): Seq {
+    const passed: Seq[] = []
+    let at = seq
+    do {
+      passed.push(at)
+      at = this.#answers.get(at) ?? parentOf(this.#log, at)
+    } while (at >= 0 && storedCalls(this.#log.at(at) as Entry).length === 0)
+    for (const one of passed) this.#answers.set(one, at)
+    return at
   }
 
   /** Starts follow their message, as results do: what is not held is before it. */
@@ -169,9 +205,9 @@ export class CallRecords {
       }
       const id = entry === undefined || this.#isShown(seq) ? undefined : resultId(entry)
       if (id === undefined) continue
-      const results = this.#results.get(id) ?? []
-      results.push(entry as Entry)
-      this.#results.set(id, results)
+      const ran = this.#results.get(id) ?? { results: [] }
+      ran.results.push({ entry: entry as Entry, at: seq })
+      this.#results.set(id, ran)
     }
     this.#from = Math.min(this.#from, from)
   }
@@ -255,15 +291,6 @@ function resultId(entry: Entry): string | undefined {
   return typeof id === "string" ? id : undefined
 }
 
-/** Whether the path of an entry passes a message, and no other message between them has a call with this id, if one is given. */
-function isBehind(log: EntryLog, seq: Seq, target: Seq, callId?: string): boolean {
-  let at = parentOf(log, seq)
-  for (; at > target; at = parentOf(log, at)) {
-    if (callId !== undefined && storedCalls(log.at(at) as Entry).some(({ id }) => id === callId)) return false
-  }
-  return at === target
-}
-
 /** The tool calls of a stored message, in their order. */
 export function storedCalls(entry: Entry): readonly ToolCallBlock[] {
   return roleOf(entry) === "assistant" ? callsIn(blocksOf((entry["message"] as Fields)["content"])) : []
@@ -273,7 +300,7 @@ function callsIn(blocks: ReturnType<typeof blocksOf>): readonly ToolCallBlock[] 
   return blocks?.filter((block): block is ToolCallBlock => block.type === "toolCall") ?? []
 }
 
-interface ShownCall {
+export interface ShownCall {
   /** Place among the calls of the stored message. */
   readonly call: number
   readonly block: ToolCallBlock
@@ -284,13 +311,22 @@ export function shownCalls(entry: Entry, edit: Entry | undefined): readonly Show
   const stored = storedCalls(entry)
   if (edit === undefined)
     return stored.flatMap((block, call) => (typeof block.id === "string" ? [{ call, block }] : []))
-  const free = stored.map(({ id }) => id as string | undefined)
+  const free = placesOf(stored)
   return callsIn(replacementOf(edit) ?? undefined).flatMap((block) => {
-    const call = free.indexOf(block.id)
-    if (call < 0) return []
-    free[call] = undefined
-    return [{ call, block }]
+    const call = free.get(block.id)?.pop()
+    return call === undefined ? [] : [{ call, block }]
   })
+}
+
+/** The places of the calls with each id; the first one last, to be taken by `pop`. */
+function placesOf(calls: readonly ToolCallBlock[]): Map<string, number[]> {
+  const places = new Map<string, number[]>()
+  for (const [at, { id }] of [...calls.entries()].reverse()) {
+    const known = places.get(id)
+    if (known === undefined) places.set(id, [at])
+    else known.push(at)
+  }
+  return places
 }
 
 /** Whether the entry is an assistant message that contexts show. */
@@ -315,11 +351,12 @@ function resultsOf(
   calls: readonly ShownCall[],
 ): readonly (string | undefined)[] {
   const results = new Array<string | undefined>(calls.length).fill(undefined)
+  const free = placesOf(calls.map(({ block }) => block))
   for (const seq of behind) {
     const entry = log.at(seq) as Entry
     const id = log.deleted.has(seq) ? undefined : resultId(entry)
-    const free = calls.findIndex(({ block }, index) => block.id === id && results[index] === undefined)
-    if (id !== undefined && free >= 0) results[free] = entry.id
+    const place = id === undefined ? undefined : free.get(id)?.pop()
+    if (place !== undefined) results[place] = entry.id
   }
   return results
 }
@@ -337,13 +374,15 @@ function continuation(
   const ids = new Set(calls.map(({ block }) => block.id))
   let left = target
   for (const seq of path) if (log.at(seq)?.type === "leaf") left = Math.max(left, seq)
+  const behind = new Set([target])
   for (let seq = target + 1; seq < log.end; seq++) {
+    if (behind.has(parentOf(log, seq))) behind.add(seq)
     const entry = log.at(seq)
     if (entry === undefined || isAnnotationType(entry.type) || log.deleted.has(seq)) continue
     if (entry.type === "compaction" ? keeps(log, entry, target) : SETTINGS.has(entry.type)) continue
     const result = resultId(entry)
     if (result !== undefined && ids.has(result)) continue
-    if (path.has(seq) || (seq > left && isBehind(log, seq, target))) return entry.id
+    if (path.has(seq) || (seq > left && behind.has(seq))) return entry.id
   }
   return undefined
 }

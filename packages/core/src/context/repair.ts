@@ -67,8 +67,7 @@ export function repairMessages(
     if (item.message.role === "toolResult") continue
     const calls = callsOf(item.message)
     const results = resultsOf.get(index) ?? []
-    const missing = calls.filter((_, call) => results[call] === undefined)
-    const dropped = new Set(mode === "drop" ? missing : [])
+    const dropped = new Set(mode === "drop" ? calls.filter((_, call) => results[call] === undefined) : [])
     if (dropped.size > 0) report(item, `${dropped.size} tool call(s) without a result are left out`)
     const kept = dropped.size === 0 ? item : withoutCalls(item, dropped)
     if (kept.message.content.length > 0) out.push(kept)
@@ -79,12 +78,13 @@ export function repairMessages(
       if (turns[result] !== turns[index + 1]) report(found, "a tool result is moved directly after its call")
       out.push(withCallId(found, (calls[call] as ToolCallBlock).id))
     }
-    const idOf = (call: ToolCallBlock): string => renamed.get(call) ?? call.id
-    for (const call of missing) {
-      if (dropped.has(call)) continue
-      const before = calls.slice(0, calls.indexOf(call))
-      const nth = before.filter((other) => idOf(other) === idOf(call)).length
-      out.push(synthesized(item, call, textOf(item.entryId, idOf(call), nth), report))
+    const before = new Map<string, number>()
+    for (const [at, call] of calls.entries()) {
+      const id = renamed.get(call) ?? call.id
+      const nth = before.get(id) ?? 0
+      before.set(id, nth + 1)
+      if (results[at] !== undefined || dropped.has(call)) continue
+      out.push(synthesized(item, call, textOf(item.entryId, id, nth), report))
     }
   }
   return { messages: out, diagnostics }

@@ -116,7 +116,7 @@ function rebuilt<T extends object>(
   fields: readonly (readonly [key: string, before: unknown, after: unknown])[],
 ): T {
   if (fields.every(([key, before, after]) => before === after && isWellFormed(key))) return value
-  const taken = new Set(fields.map(([key]) => key).filter(isWellFormed))
+  const taken = new Map(fields.filter(([key]) => isWellFormed(key)).map(([key]) => [key, 0]))
   return Object.fromEntries(fields.map(([key, , after]) => [keyOf(key, taken), after])) as T
 }
 
@@ -152,12 +152,14 @@ function replacedIn<T>(value: T): T {
   )
 }
 
-/** Two keys that differ in their halves alone stay two. */
-function keyOf(key: string, taken: Set<string>): string {
+/** Two keys that differ in their halves alone stay two. `taken`: for each key how many more have come to it, so that none is tried again. */
+function keyOf(key: string, taken: Map<string, number>): string {
   if (isWellFormed(key)) return key
-  let made = key.replaceAll(HALF, REPLACEMENT)
-  while (taken.has(made)) made += REPLACEMENT
-  taken.add(made)
+  const plain = key.replaceAll(HALF, REPLACEMENT)
+  let made = plain
+  let more = taken.get(plain) ?? 0
+  while (taken.has(made)) made = `${plain}-${++more}`
+  taken.set(plain, more).set(made, 0)
   return made
 }
 

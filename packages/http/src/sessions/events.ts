@@ -9,8 +9,9 @@ import type { PromptQueue, QueueSnapshot } from "./prompt-queue.ts"
 import { type Queue, toWaiting } from "./prompts.ts"
 import type { EndedTurn, SessionEventData, SessionEventName, SessionState, WaitingPrompt } from "./types.ts"
 
-/** Events that a connection may be behind before it is closed; it connects again and reads the log. */
+/** Events that a connection may be behind, and UTF-16 units of them, before it is closed; it connects again and reads the log. */
 const KEPT = 1_000
+const KEPT_UNITS = 8_388_608
 
 /** Entries and UTF-16 units of one `appended` event. */
 const PAGE_ENTRIES = 100
@@ -60,6 +61,8 @@ export class SessionFeed {
   /** The queue as the events have told it. */
   #told: QueueSnapshot | undefined
   readonly #events: FeedEvent[] = []
+  /** UTF-16 units of them. */
+  #units = 0
   /** The number of the first of them. */
   #first = 0
   readonly #waiting = new Set<() => void>()
@@ -212,8 +215,9 @@ export class SessionFeed {
 
   #push(event: FeedEvent): void {
     this.#events.push(event)
-    if (this.#events.length > KEPT) {
-      this.#events.shift()
+    this.#units += event.data.length
+    while (this.#events.length > KEPT || (this.#units > KEPT_UNITS && this.#events.length > 1)) {
+      this.#units -= this.#events.shift()?.data.length ?? 0
       this.#first++
     }
     this.#wake()

@@ -1,5 +1,5 @@
 /** `createSessionHandler`: the session API over a repository, as a function from a `Request` to a `Response`. */
-import { hasCode, type Session, SessionError, type Sessions } from "@sessions/core"
+import { hasCode, type Session, SessionError, type SessionInfo, type Sessions } from "@sessions/core"
 import { createIds, isUlid, MAX_METADATA_KEYS } from "@sessions/core/format"
 import { checkOptions, checkSessionId, type OptionNames, StorageError, utf8Length } from "@sessions/core/storage"
 import { json, readJson, readQuery } from "../answers.ts"
@@ -10,8 +10,7 @@ import { checkLimits, createGate, type TenantLimits } from "../limits.ts"
 import { withoutPlaces } from "../parts.ts"
 import { createQuota } from "../quota.ts"
 import { invalid, Refusal } from "../refusal.ts"
-import { repeatsOf } from "../repeats.ts"
-import { WRITE_ID } from "../write-id.ts"
+import { repeatsOf, writeIdOf } from "../repeats.ts"
 import { BODY_BYTES } from "../sizes.ts"
 import { connect, cursorText, lastTurn, parseCursor, toPage, toStream } from "./connection.ts"
 import {
@@ -158,16 +157,19 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       if (Object.keys(fields.metadata ?? {}).length > MAX_METADATA_KEYS)
         throw new Refusal(413, "too_large", `A session takes ${MAX_METADATA_KEYS} metadata keys.`)
       const room = { sessions: 1, bytes: bytesOf(fields) }
-      const created = await once(call, async () => {
+      let info: SessionInfo | undefined
+      const id = await once(call, async () => {
         const session = await quota.within(sessions, sessions.storage, room, () => sessions.create(fields))
         try {
           if (session.head === undefined) throw new Error('The session API needs sessions with persistAfter "create".')
-          return { id: session.id, info: withoutPlaces(await session.info()) }
+          info = await session.info()
+          return session.id
         } finally {
           await session.close()
         }
       })
-      return json(201, created)
+      info ??= await opened(sessions, id, (session) => session.info())
+      return json(201, { id, info: withoutPlaces(info) })
     },
 
     async list({ url, sessions }) {
@@ -208,11 +210,14 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
     async rename(call) {
       const { request, sessions, id } = call
       const { title } = await readJson(request, newTitle, bodyLimit)
-      const rename = async (session: Session): Promise<unknown> => {
-        await quota.within(sessions, sessions.storage, { bytes: bytesOf(title) }, () => session.title(title))
-        return { info: withoutPlaces(await session.info()) }
-      }
-      return json(200, await once(call, () => opened(sessions, id, rename)))
+      const room = { bytes: bytesOf(title) }
+      const info = await opened(sessions, id, async (session) => {
+        await once(call, async () => {
+          await quota.within(sessions, sessions.storage, room, () => session.title(title))
+        })
+        return session.info()
+      })
+      return json(200, { info: withoutPlaces(info) })
     },
 
     async delete(call) {
@@ -353,8 +358,8 @@ const RESUMING: ReadonlySet<SessionAction> = new Set(["load", "context", "rename
 
 /** A write that something on the way has sent twice is done once, and both requests get its outcome. A prompt has an id of its own. */
 function once<T>({ sessions, route, id, request }: SessionCall<unknown>, act: () => Promise<T>): Promise<T> {
-  const writeId = request.headers.get(WRITE_ID)
-  return repeatsOf(sessions).once(writeId === null ? undefined : `${route.action} ${id} ${writeId}`, act)
+  const writeId = writeIdOf(request)
+  return repeatsOf(sessions).once(writeId && `${route.action} ${id} ${writeId}`, act)
 }
 
 /** What a value adds to a log, about; it is counted once it is there. */

@@ -18,8 +18,7 @@ import { checkLimits, createGate, type Gate, type TenantLimits } from "../limits
 import { withoutPlaces } from "../parts.ts"
 import { createQuota, type Quota, type Room } from "../quota.ts"
 import { invalid, Refusal } from "../refusal.ts"
-import { repeatsOf } from "../repeats.ts"
-import { WRITE_ID } from "../write-id.ts"
+import { repeatsOf, writeIdOf } from "../repeats.ts"
 import { BLOB_BYTES, DOCUMENT_BYTES } from "../sizes.ts"
 import { appendLines, toAppend } from "./append.ts"
 import { changeDocument, documentChange } from "./documents.ts"
@@ -130,7 +129,7 @@ export function createStorageHandler<P>(options: StorageHandlerOptions<P>): Hand
       blobBytes,
       bytesPerSecond: bodyBytesPerSecond,
     }
-    const id = call.request.headers.get(WRITE_ID) ?? undefined
+    const id = writeIdOf(call.request)
     return serve({ ...call, storage, limits, gate, quota, id, onError: (error) => onError(error, call.request) })
   })
 }

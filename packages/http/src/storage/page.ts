@@ -1,4 +1,4 @@
-/** One page of a read: lines from the first one of the range, up to 1 MB of them. */
+/** One page of a read: lines from the first one of the range, up to the bytes that were asked for, and 4 MB at most. */
 import {
   type Head,
   hasStorageCode,
@@ -8,7 +8,7 @@ import {
   toUtf8,
 } from "@sessions/core/storage"
 import { NO_STORE } from "../answers.ts"
-import { LINES_TYPE, type PageHead } from "./protocol.ts"
+import { FURTHER_PAGE_BYTES, LINES_TYPE, type PageHead } from "./protocol.ts"
 
 /** The query of a page: a range of the contract, and the bytes of the page. */
 export interface PageQuery {
@@ -39,7 +39,9 @@ export async function readPage(storage: SessionStorage, session: string, query: 
     throw new StorageError("conflict", "The log was deleted, created again or replaced; read it again without `log`.")
   if (head === undefined) return toResponse({ from: 0, lines: 0, end: 0, log: null }, [])
   const end = Math.min(query.to ?? query.before ?? head.next, head.next)
-  const { from, lines, parts } = await collect(storage, session, rangeOf(query, end, head), query.pageBytes)
+  // A page is in memory until its client has taken it.
+  const pageBytes = Math.min(query.pageBytes, FURTHER_PAGE_BYTES)
+  const { from, lines, parts } = await collect(storage, session, rangeOf(query, end, head), pageBytes)
   return toResponse({ from, lines, end: lines === 0 ? from : end, log: head.log }, parts)
 }
 

@@ -27,7 +27,7 @@ export interface PageHead {
 
 /** Bytes of lines in a page, unless its last chunk is longer. */
 export const PAGE_BYTES = 1_000_000
-/** Of the further pages of a read: fewer requests. Answers of Lambda have at most 6 MB. */
+/** Of the further pages of a read: fewer requests. No page has more, whatever was asked for. Answers of Lambda have at most 6 MB. */
 export const FURTHER_PAGE_BYTES = 4_000_000
 
 /** The last row of a list: a list without it was cut off. */

@@ -1,6 +1,6 @@
 /** Reads a log page by page. Each page is decoded as it arrives, and given to the caller when it is known to be whole. */
 import { type CheckedRange, type Chunk, hasStorageCode, MAX_CHUNK_BYTES, StorageError } from "@sessions/core/storage"
-import { joined } from "../bytes.ts"
+import { collectPieces } from "../bytes.ts"
 import { decode, FURTHER_PAGE_BYTES, type PageHead } from "./protocol.ts"
 import { isCount } from "./read-answer.ts"
 import type { Ask, Requests } from "./requests.ts"
@@ -121,7 +121,7 @@ async function receive(response: Response, alive: () => void, onHead: (head: Pag
   let head: PageHead | undefined
   let seq = 0
   /** Bytes behind the last LF. */
-  let rest: Uint8Array[] = []
+  let rest = collectPieces()
   const add = (text: string): void => {
     let lines = text.split("\n")
     if (head === undefined) {
@@ -135,18 +135,20 @@ async function receive(response: Response, alive: () => void, onHead: (head: Pag
   }
   const take = (bytes: Uint8Array): void => {
     const last = bytes.lastIndexOf(LF)
-    if (last < 0) return void rest.push(bytes)
+    if (last < 0) return rest.add(bytes)
     let at = 0
     if (rest.length > 0) {
       at = bytes.indexOf(LF) + 1
-      add(decode(joined([...rest, bytes.subarray(0, at - 1)])))
+      rest.add(bytes.subarray(0, at - 1))
+      add(decode(rest.joined()))
     }
     for (let end: number; at <= last; at = end + 1) {
       end = at + MAX_CHUNK_BYTES > last ? last : bytes.lastIndexOf(LF, at + MAX_CHUNK_BYTES - 1)
       if (end < at) end = bytes.indexOf(LF, at)
       add(decode(bytes.subarray(at, end)))
     }
-    rest = at < bytes.length ? [bytes.subarray(at)] : []
+    rest = collectPieces()
+    rest.add(bytes.subarray(at))
   }
   const reader = response.body?.getReader()
   try {

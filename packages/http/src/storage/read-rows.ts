@@ -12,17 +12,23 @@ export async function* readRows<T extends object | string>(
   const response = await requests.stream(ask)
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()
   const decoder = new TextDecoder("utf-8", { fatal: true })
-  let rest = ""
+  /** The row that has not ended, in pieces: each is looked at once, however long the row is. */
+  let rest: string[] = []
   try {
     for (;;) {
       const { done, value } = await withinTime(reader.read(), requests.timeout)
       if (done) throw cutOff()
-      const lines = (rest + decoder.decode(value, { stream: true })).split("\n")
-      rest = lines.pop() ?? ""
+      const lines = decoder.decode(value, { stream: true }).split("\n")
+      const last = lines.pop() ?? ""
+      if (lines.length > 0) {
+        lines[0] = [...rest, lines[0]].join("")
+        rest = []
+      }
+      if (last !== "") rest.push(last)
       const end = lines.indexOf(LAST_ROW)
       const isWhole = end >= 0
       // Something on the way has sent the list twice.
-      if (isWhole && (end < lines.length - 1 || rest !== "")) throw cutOff()
+      if (isWhole && (end < lines.length - 1 || rest.length > 0)) throw cutOff()
       if (isWhole) lines.pop()
       const rows = lines.map((line) => JSON.parse(line) as T | { readonly error: SentError; readonly id?: string })
       const failed = rows.find((row) => typeof row === "object" && "error" in row && !("id" in row))

@@ -3,6 +3,7 @@ import { createSessions } from "@sessions/core"
 import type { SessionClient, SessionEvent } from "@sessions/http/client"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
+import { readEvents } from "../../src/read-events.ts"
 import {
   answer,
   ask,
@@ -305,4 +306,22 @@ test("a compaction within a turn is told as it happens", async () => {
   const names = (await ask(client, id, "compact")).map(({ event }) => event)
   expect(names).toContain("compact_start")
   expect(names.indexOf("compact_start")).toBeLessThan(names.lastIndexOf("turn_end"))
+})
+
+test("a connection that is 8 MB behind is closed, and told the rest when it connects again", async () => {
+  const { handler, client, sessions } = serve()
+  const { id } = await client.create()
+  const { cursor } = await client.load(id)
+  const slow = await handler(new Request(`http://host/sessions/${id}/events?after=${cursor}`))
+  const session = await sessions.open(id)
+  for (let n = 0; n < 40; n++) await session.append({ type: "custom", customType: "t:n", data: "x".repeat(400_000) })
+  // It ends before it has told everything.
+  const told: number[] = []
+  for await (const { event, data } of readEvents(slow.body as ReadableStream<Uint8Array>))
+    told.push(...seqsOf([{ event, data: JSON.parse(data) } as SessionEvent]))
+  expect(told.length).toBeLessThan(40)
+  const place = told.at(-1) ?? 0
+  const rest = await until(client.events(id, { after: `${session.head?.log}.${place + 1}` }), upTo(40))
+  expect([...told, ...seqsOf(rest)]).toEqual(Array.from({ length: 40 }, (_, n) => n + 1))
+  await session.close()
 })
