@@ -77,7 +77,10 @@ function callsById(selected: SelectedEntry | undefined): Map<string, ShownCall[]
   const calls = new Map<string, ShownCall[]>()
   for (const call of selected === undefined ? [] : shownCalls(selected.entry, selected.edit)) {
     const { id } = call.block
-    calls.set(id, calls.get(id) ?? []).get(id)?.push(call)
+    calls
+      .set(id, calls.get(id) ?? [])
+      .get(id)
+      ?.push(call)
   }
   return calls
 }
