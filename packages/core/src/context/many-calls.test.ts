@@ -24,8 +24,8 @@ const beside = (n: number): Fields => (n === 0 ? { parentId: "e1" } : {})
 
 /** The entries behind the first question, and how many make the square visible. */
 const LOGS: Readonly<Record<string, readonly [count: number, make: (n: number) => readonly Fields[]]>> = {
-  "calls without results": [1_000, (n) => [asked(times(n, (i) => `c${i}`))]],
-  "calls of one id without results": [1_000, (n) => [asked(times(n, () => "c"))]],
+  "calls without results": [3_000, (n) => [asked(times(n, (i) => `c${i}`))]],
+  "calls of one id without results": [3_000, (n) => [asked(times(n, () => "c"))]],
   "calls with results": [1_500, (n) => [asked(times(n, (i) => `c${i}`)), ...times(n, (i) => result(`c${i}`))]],
   "calls of one id whose results are on another branch": [
     80,

@@ -132,11 +132,11 @@ function withoutForeign(item: Item, rules: AiSdkRules, lost: Lost): Item {
   const { message, entryId } = item
   if (message.role !== "assistant") return item
   const isOwn = rules.otherParts && (rules.provider === "" || message.provider === rules.provider)
-  const content = message.content.filter((block) =>
-    block.type === PART ? isOwn && isOwnPart(block, rules) : block.type !== "image" || rules.answerImages,
-  )
+  const isKept = (block: ContentBlock): boolean =>
+    block.type === PART ? isOwn && isOwnPart(block, rules) : block.type !== "image" || rules.answerImages
+  const content = message.content.filter(isKept)
   if (content.length === message.content.length) return item
-  const left = message.content.filter((block) => !content.includes(block))
+  const left = message.content.filter((block) => !isKept(block))
   const images = left.filter(({ type }) => type === "image").length
   lost.add("images", entryId, images, `${rules.receiver} takes none in answers`)
   lost.add("blocks", entryId, left.length - images, `${rules.receiver} takes parts that it has made itself`)
@@ -177,8 +177,9 @@ function partsOf(item: Item, writer: Writer): readonly Fields[] {
     return sent === undefined || isEmptyText(sent, rules) ? [] : [sent]
   })
   const end = parts.findLastIndex(({ type }) => type !== "reasoning" && type !== "tool-approval-request")
-  const shown = end < 0 ? [] : parts.filter(({ type }, i) => type !== "reasoning" || i < end)
-  lost.add("thinking", entryId, parts.filter((part) => part["type"] === "reasoning" && !shown.includes(part)).length)
+  const isThought = ({ type }: Fields): boolean => type === "reasoning"
+  const shown = end < 0 ? [] : parts.filter((part, i) => !isThought(part) || i < end)
+  lost.add("thinking", entryId, parts.filter(isThought).length - shown.filter(isThought).length)
   return withReasoning(shown, rules)
 }
 

@@ -54,7 +54,7 @@ export class Hosted {
     lost.add("hosted_calls", entryId, left.length)
     if (left.length === 0) return content
     const gone = new Set(left.map((block) => halfOf(block)?.id))
-    return content.filter((block) => !left.includes(block)).map((block) => withoutCaller(block, gone))
+    return content.filter((block) => this.#halves.isSent(block)).map((block) => withoutCaller(block, gone))
   }
 }
 

@@ -53,7 +53,7 @@ export function toGemini(context: Context, o: GeminiOptions = {}): ProviderReque
     else turns.add({ role: item.message.role === "assistant" ? "model" : "user", parts }, item)
   }
   /** Images of the results that were just written. */
-  let behind: readonly { readonly item: Item; readonly parts: readonly Fields[] }[] = []
+  let behind: { readonly item: Item; readonly parts: readonly Fields[] }[] = []
   const flush = () => {
     for (const { item, parts } of behind) add(parts, item)
     behind = []
@@ -65,7 +65,7 @@ export function toGemini(context: Context, o: GeminiOptions = {}): ProviderReque
     } else {
       const [response, ...images] = sender.partsOf(item)
       add(response === undefined ? [] : [response], item)
-      if (images.length > 0) behind = [...behind, { item, parts: images }]
+      if (images.length > 0) behind.push({ item, parts: images })
     }
   }
   flush()
@@ -136,10 +136,10 @@ class Sender {
   /** Without halves of hosted calls, as an answer that was cut off has them. */
   #whole({ content }: AssistantMessage, entryId: string): readonly ContentBlock[] {
     if (!content.some(({ type }) => type === PART)) return content
-    const [calls, results] = [idsOf(content, HOSTED.call), idsOf(content, HOSTED.result)]
+    const [calls, results] = [new Set(idsOf(content, HOSTED.call)), new Set(idsOf(content, HOSTED.result))]
     const isWhole = (block: ContentBlock) =>
-      idsOf([block], HOSTED.call).every((id) => results.includes(id)) &&
-      idsOf([block], HOSTED.result).every((id) => calls.includes(id))
+      idsOf([block], HOSTED.call).every((id) => results.has(id)) &&
+      idsOf([block], HOSTED.result).every((id) => calls.has(id))
     const whole = content.filter(isWhole)
     this.#lost.add("hosted_calls", entryId, content.length - whole.length)
     return whole
@@ -161,10 +161,10 @@ class Sender {
     const parts = this.#blockParts(message.content, entryId)
     const texts = parts.flatMap(({ text }) => (typeof text === "string" ? [{ type: "text" as const, text }] : []))
     const media = parts.filter(({ inlineData }) => inlineData !== undefined)
-    const inside = media.filter(
-      ({ inlineData }) => imagesInResults && IN_RESPONSES.has(String(fieldsOf(inlineData)["mimeType"])),
-    )
-    const behind = media.filter((part) => !inside.includes(part))
+    const isInside = ({ inlineData }: Fields): boolean =>
+      imagesInResults && IN_RESPONSES.has(String(fieldsOf(inlineData)["mimeType"]))
+    const inside = media.filter(isInside)
+    const behind = media.filter((part) => !isInside(part))
     this.#lost.add("blocks", entryId, parts.length - texts.length - media.length)
     const { functionResponse } = this.#lost.mapped(entryId, (losses) =>
       functionResponseOf({ ...message, content: texts }, name, losses),

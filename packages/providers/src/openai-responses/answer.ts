@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, numberOf, stringOf, textBlock } from "@sessions/
 import { answerEntry, partialCall, uncached, usageOf } from "../shared/answer.ts"
 import { withNative } from "../shared/native.ts"
 import type { AnswerEntry } from "../shared/types.ts"
-import { hostedCall, ITEM } from "./hosted.ts"
+import { hostedCall, ITEM, type Pairs, pairsOf } from "./hosted.ts"
 import { linksOf } from "./reasoning.ts"
 import { STORED_SECONDS } from "./rules.ts"
 import type { ResponsesAnswer } from "./types.ts"
@@ -43,10 +43,11 @@ export function answerOf(
 /** `isCut`: items may not be whole. */
 export function contentOf(items: readonly Fields[], answer: ResponsesAnswer, isCut: boolean): readonly ContentBlock[] {
   const links = linksOf(items)
+  const pairs = pairsOf(items)
   const made = numberOf(answer.created_at)
   return items.flatMap((item, i) => {
     const own = links[i] ?? {}
-    if (item["type"] !== "reasoning") return blocksOfItem(item, items, isCut, own as Fields)
+    if (item["type"] !== "reasoning") return blocksOfItem(item, pairs, isCut, own as Fields)
     const isReference = item["encrypted_content"] === null || item["encrypted_content"] === undefined
     const ends = isReference && made !== undefined ? { until: made + STORED_SECONDS } : {}
     const { type: _, ...fields } = item
@@ -54,7 +55,7 @@ export function contentOf(items: readonly Fields[], answer: ResponsesAnswer, isC
   })
 }
 
-function blocksOfItem(item: Fields, items: readonly Fields[], isCut: boolean, links: Fields): readonly ContentBlock[] {
+function blocksOfItem(item: Fields, pairs: Pairs, isCut: boolean, links: Fields): readonly ContentBlock[] {
   const { type, content, call_id: callId, name } = item
   if (type === "message") {
     const { content: _, type: __, role: ___, ...fields } = isCut ? { ...item, status: "incomplete" } : item
@@ -64,7 +65,7 @@ function blocksOfItem(item: Fields, items: readonly Fields[], isCut: boolean, li
   if (isCut && item["status"] === "in_progress") return [partialCall(callId ?? item["id"], name ?? type, received)]
   if (type !== "function_call" && type !== "custom_tool_call")
     return [
-      hostedCall(item, items, links) ?? { type: ITEM, item, native: { api: "openai-responses", fields: {}, ...links } },
+      hostedCall(item, pairs, links) ?? { type: ITEM, item, native: { api: "openai-responses", fields: {}, ...links } },
     ]
   const [block] = (messageOfItem(item, new Map())?.["content"] ?? []) as readonly ContentBlock[]
   if (block === undefined) return []

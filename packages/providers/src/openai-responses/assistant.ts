@@ -6,7 +6,7 @@ import { isCutOff } from "../shared/answer.ts"
 import type { Lost } from "../shared/lost.ts"
 import { isEqual, isNative, nativeOf } from "../shared/native.ts"
 import { PART } from "./answer.ts"
-import { hostedOutput, isOutputOf, ITEM } from "./hosted.ts"
+import { hasOtherHalf, hostedOutput, ITEM, type Pairs, pairsOf } from "./hosted.ts"
 import { type ItemReceiver, sentItem, sentPart } from "./fields.ts"
 import { linked, type Sent } from "./reasoning.ts"
 import { HALVES, HOSTED_CALLS, referenceProblem, RULES, STORED_SECONDS, type StoredItem } from "./rules.ts"
@@ -49,9 +49,9 @@ export function answerItems(
   // What is left out may leave its other half alone, or the reasoning before it.
   for (let length = Number.POSITIVE_INFINITY; list.length < length; ) {
     length = list.length
-    const all = list
+    const pairs = pairsOf(list.map(({ item }) => item))
     list = linked(
-      all.filter((one) => isWhole(one, all, results, entryId, lost)),
+      list.filter((one, at) => isWhole(one, at, { pairs, results, entryId, lost })),
       entryId,
       lost,
     )
@@ -207,11 +207,15 @@ function ofCall(item: Fields, block: ContentBlock): Fields {
 /** Whether the API takes the item: halves have their other half, and calls of its own tools an output that it can read. */
 function isWhole(
   { item, block }: Sent,
-  sent: readonly Sent[],
-  results: ReadonlyMap<string, ToolResultMessage>,
-  entryId: string,
-  lost: Lost,
+  at: number,
+  o: {
+    readonly pairs: Pairs
+    readonly results: ReadonlyMap<string, ToolResultMessage>
+    readonly entryId: string
+    readonly lost: Lost
+  },
 ): boolean {
+  const { pairs, results, entryId, lost } = o
   const type = String(item["type"])
   if (block.type === "toolCall") {
     const result = results.get(block.id)
@@ -220,12 +224,7 @@ function isWhole(
     lost.add("hosted_calls", entryId, 1, "a computer answers with a screenshot, and says which safety checks were seen")
     return false
   }
-  const isCall = HALVES[type] !== undefined
-  const isOutput = Object.values(HALVES).includes(type)
-  if (!isCall && !isOutput) return true
-  const at = sent.findIndex((one) => one.item === item)
-  const others = isCall ? sent.slice(at + 1) : sent.slice(0, at)
-  const isPaired = others.some(({ item: other }) => (isCall ? isOutputOf(other, item) : isOutputOf(item, other)))
+  const isPaired = hasOtherHalf(item, at, pairs)
   if (!isPaired) lost.add("hosted_calls", entryId)
   return isPaired
 }

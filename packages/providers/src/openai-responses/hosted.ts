@@ -27,12 +27,11 @@ export const ITEM = "openai:item"
 
 const API = "openai-responses"
 
-/** The call that an item is; undefined if it is none that the program runs. `items`: of the same answer. */
-export function hostedCall(item: Fields, items: readonly Fields[], links: Fields = {}): ToolCallBlock | undefined {
+/** The call that an item is; undefined if it is none that the program runs. `pairs`: of the items of the same answer. */
+export function hostedCall(item: Fields, pairs: Pairs, links: Fields = {}): ToolCallBlock | undefined {
   const kind = HOSTED_CALLS[String(item["type"])]
   const id = stringOf(item["call_id"]) ?? stringOf(item["id"])
-  if (kind === undefined || id === undefined || isRunByApi(item) || items.some((one) => isOutputOf(one, item)))
-    return undefined
+  if (kind === undefined || id === undefined || isRunByApi(item) || pairs.outputs.has(pairOf(item))) return undefined
   const name = kind.name ?? stringOf(item["name"]) ?? ""
   const native = { api: API, fields: item, ...links }
   return { type: "toolCall", id, name, arguments: argumentsOf(item, kind), itemType: item["type"], native }
@@ -44,10 +43,36 @@ function isRunByApi({ environment, execution }: Fields): boolean {
   return execution === "server" || (type !== undefined && type !== "local")
 }
 
-/** Whether an item is the other half of a call. */
-export function isOutputOf(one: Fields, call: Fields): boolean {
-  const { type, call_id: callId } = call
-  return HALVES[String(type)] === one["type"] && one["call_id"] === callId
+const OUTPUTS: ReadonlySet<unknown> = new Set(Object.values(HALVES))
+
+/** The places of halves among items: the first call and the last output of each pair. */
+export interface Pairs {
+  readonly calls: ReadonlyMap<unknown, number>
+  readonly outputs: ReadonlyMap<unknown, number>
+}
+
+export function pairsOf(items: readonly Fields[]): Pairs {
+  const calls = new Map<unknown, number>()
+  const outputs = new Map<unknown, number>()
+  for (const [at, item] of items.entries()) {
+    const pair = pairOf(item)
+    if (OUTPUTS.has(item["type"])) outputs.set(pair, at)
+    else if (pair !== undefined && !calls.has(pair)) calls.set(pair, at)
+  }
+  return { calls, outputs }
+}
+
+/** What both halves of a pair have; undefined for an item that has no other half. */
+function pairOf({ type, call_id: callId }: Fields): string | undefined {
+  const output = OUTPUTS.has(type) ? String(type) : HALVES[String(type)]
+  return output === undefined ? undefined : `${output} ${JSON.stringify(callId)}`
+}
+
+/** Whether the item at a place has its other half, the call before the output, or needs none. */
+export function hasOtherHalf(item: Fields, at: number, { calls, outputs }: Pairs): boolean {
+  const pair = pairOf(item)
+  if (pair === undefined) return true
+  return OUTPUTS.has(item["type"]) ? (calls.get(pair) ?? at) < at : (outputs.get(pair) ?? at) > at
 }
 
 function argumentsOf(item: Fields, { arguments: keys }: HostedCall): Fields {
@@ -61,10 +86,10 @@ export function withHostedCalls(context: Context): Context {
   const messages = context.messages.map((one): ContextMessage<ModelMessage> => {
     const { message } = one
     if (message.role !== "assistant" || !message.content.some(({ type }) => type === ITEM)) return one
-    const items = message.content.map((block) => fieldsOf((block as Fields)["item"]))
-    const content = message.content.map((block, i): ContentBlock => {
+    const pairs = pairsOf(message.content.map((block) => fieldsOf((block as Fields)["item"])))
+    const content = message.content.map((block): ContentBlock => {
       if (block.type !== ITEM) return block
-      return hostedCall(items[i] as Fields, items) ?? block
+      return hostedCall(fieldsOf((block as Fields)["item"]), pairs) ?? block
     })
     return { ...one, message: { ...message, content } }
   })

@@ -18,13 +18,29 @@ interface Links {
 /** For each item of an answer what it belongs to. */
 export function linksOf(items: readonly Fields[]): readonly Links[] {
   let after: string | undefined
+  const followers = followersOf(items, isReasoning)
   return items.map((item, i) => {
     if (item["type"] !== "reasoning") return after === undefined ? {} : { after }
     after = stringOf(item["id"])
-    const follower = items.slice(i + 1).find(({ type }) => type !== "reasoning")
+    const follower = followers[i]
     const next = follower === undefined ? undefined : keyOf(follower)
     return next === undefined ? {} : { next }
   })
+}
+
+function isReasoning({ type }: Fields): boolean {
+  return type === "reasoning"
+}
+
+/** For each place the next one behind it that is no reasoning. */
+function followersOf<T>(list: readonly T[], isThought: (one: T) => boolean): readonly (T | undefined)[] {
+  let next: T | undefined
+  const followers = list.toReversed().map((one) => {
+    const follower = next
+    if (!isThought(one)) next = one
+    return follower
+  })
+  return followers.reverse()
 }
 
 function keyOf(item: Fields): string | undefined {
@@ -39,7 +55,8 @@ export interface Sent {
 
 /** Without reasoning that has lost what followed it, and without the ids of what has lost its reasoning. */
 export function linked(list: readonly Sent[], entryId: string, lost: Lost): readonly Sent[] {
-  const whole = list.filter((one, i) => one.item["type"] !== "reasoning" || isFollowed(one, list.slice(i + 1)))
+  const followers = followersOf(list, ({ item }) => isReasoning(item))
+  const whole = list.filter((one, i) => !isReasoning(one.item) || isFollowed(one, followers[i]))
   lost.add("thinking", entryId, list.length - whole.length)
   const sent = new Set<unknown>()
   const found: Sent[] = []
@@ -55,8 +72,7 @@ export function linked(list: readonly Sent[], entryId: string, lost: Lost): read
   return found
 }
 
-function isFollowed({ block }: Sent, rest: readonly Sent[]): boolean {
-  const follower = rest.find(({ item }) => item["type"] !== "reasoning")
+function isFollowed({ block }: Sent, follower: Sent | undefined): boolean {
   const { next } = fieldsOf((block as Fields)["native"])
   if (follower === undefined) return false
   return next === undefined || next === originalKey(follower)

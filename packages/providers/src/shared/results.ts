@@ -61,7 +61,7 @@ export function imagesBehind(messages: readonly Item[], types: readonly string[]
     }
     lost.add("images_moved", entryId, moved.length)
     const text = `Images of the result of the tool call ${String(message["toolCallId"])}:`
-    images = [...images, { type: "text", text }, ...moved]
+    for (const block of [{ type: "text", text } as const, ...moved]) images.push(block)
     const content = message.content.filter((block) => !isMoved(block))
     list.push({ ...item, message: { ...message, content } })
   }
