@@ -92,6 +92,17 @@ test.each(Object.entries(REQUESTS))("%s", async (_, [count, make, send]) => {
   expect(await growthOf(count, make, send)).toBeLessThan(MOST_GROWTH)
 })
 
+test.each([
+  ["Anthropic", toAnthropic],
+  ["Gemini", toGemini],
+  ["Responses", toOpenAIResponses],
+  ["AI SDK", toAiSdk],
+] as const)("messages of more blocks than a call takes arguments (%s)", (_, send) => {
+  const content = times(130_000, () => ({ type: "text", text: "a" }))
+  const messages = [question, item({ role: "user", content }), item({ role: "assistant", content }), question]
+  expect(() => send({ messages })).not.toThrow()
+})
+
 test("an answer of very many items (OpenAI)", async () => {
   const output = (n: number): readonly object[] => [
     ...times(n, (i) => ({ type: "reasoning", id: `rs_${i}`, summary: [] })),

@@ -2,6 +2,7 @@
 import type { AssistantMessage, ContentBlock, ContextMessage, ModelMessage, ToolResultMessage } from "@sessions/core"
 import { type Fields, fieldsOf } from "@sessions/formats/messages/values"
 import { SIGNATURE } from "../gemini/rules.ts"
+import { addAll } from "../shared/add-all.ts"
 import { isCutOff } from "../shared/answer.ts"
 import { type Half, Halves } from "../shared/halves.ts"
 import type { Lost } from "../shared/lost.ts"
@@ -62,7 +63,7 @@ export function toAiSdk(context: Context, o: AiSdkOptions = {}): ProviderRequest
     user: (text) => ({ role: "user", content: [{ type: "text", text }] }),
     answer: (text) => ({ role: "assistant", content: [{ type: "text", text }] }),
     // The results of all calls of a message are one message.
-    join: ({ content }, next) => content.push(...next.content),
+    join: ({ content }, next) => addAll(content, next.content),
   })
   const halves = new Halves(messages, { halfOf, goesOn, isAwaited: (message) => isAwaited(message, rules) })
   const writer: Writer = {

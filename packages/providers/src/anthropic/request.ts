@@ -2,6 +2,7 @@
 import type { AssistantMessage, ContentBlock, ContextMessage, ModelMessage } from "@sessions/core"
 import { anthropicBlockOf, anthropicMessagesOf, WRAPPED_VALUE } from "@sessions/formats/messages/anthropic"
 import type { Fields } from "@sessions/formats/messages/values"
+import { addAll } from "../shared/add-all.ts"
 import type { Lost } from "../shared/lost.ts"
 import { isNative, nativeOf } from "../shared/native.ts"
 import { Turns } from "../shared/order.ts"
@@ -45,7 +46,7 @@ export function toAnthropic(context: Context, o: AnthropicOptions = {}): Provide
     // Results of all calls of a message, and what the user says next, are one message.
     join: ({ record }, next) => {
       const blocks = blocksOf(record)
-      blocks.push(...blocksOf(next.record))
+      addAll(blocks, blocksOf(next.record))
       record.content = blocks
     },
   })

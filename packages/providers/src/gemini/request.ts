@@ -10,6 +10,7 @@ import type {
 } from "@sessions/core"
 import { functionResponseOf, partsOfBlocks } from "@sessions/formats/messages/gemini"
 import { type Fields, fieldsOf } from "@sessions/formats/messages/values"
+import { addAll } from "../shared/add-all.ts"
 import type { Lost } from "../shared/lost.ts"
 import { nativeOf } from "../shared/native.ts"
 import { Turns } from "../shared/order.ts"
@@ -44,7 +45,7 @@ export function toGemini(context: Context, o: GeminiOptions = {}): ProviderReque
     // The responses of all calls of a content are one content.
     roleOf: ({ role, parts }) => (parts[0]?.functionResponse === undefined ? role : RESPONSES),
     user: (text) => ({ role: "user", parts: [{ text }] }),
-    join: (last, next) => last.parts.push(...next.parts),
+    join: (last, next) => addAll(last.parts, next.parts),
   })
   const sender = new Sender(lost, o)
   const add = (found: readonly Fields[], item: Item) => {

@@ -2,6 +2,7 @@
 import type { AssistantMessage, ContextMessage, ModelMessage, ToolResultMessage } from "@sessions/core"
 import { itemsOf } from "@sessions/formats/messages/openai-responses"
 import type { Fields } from "@sessions/formats/messages/values"
+import { addAll } from "../shared/add-all.ts"
 import type { Lost } from "../shared/lost.ts"
 import { isNative } from "../shared/native.ts"
 import { BEGINNING } from "../shared/order.ts"
@@ -43,11 +44,14 @@ export function toOpenAIResponses(context: Context, o: OpenAIResponsesOptions = 
     if (message.role === "assistant") {
       const items = answerItems(item as ContextMessage<AssistantMessage>, resultsBehind(messages, i), to)
       calls = new Map(items.flatMap(({ item: call, block }) => (block.type === "toolCall" ? [[block.id, call]] : [])))
-      input.push(...items.map((one) => one.item))
+      addAll(
+        input,
+        items.map((one) => one.item),
+      )
     } else if (message.role === "toolResult") {
       const call = calls.get(message.toolCallId)
-      if (call !== undefined) input.push(...outputItems(item, message, call, lost))
-    } else input.push(...otherItems(item, lost))
+      if (call !== undefined) addAll(input, outputItems(item, message, call, lost))
+    } else addAll(input, otherItems(item, lost))
   }
   // No receiver takes a request without items.
   if (input.length === 0) input.push({ type: "message", role: "user", content: BEGINNING })

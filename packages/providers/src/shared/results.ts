@@ -1,5 +1,6 @@
 /** Answers of many calls, and results with images, as receivers take them that have limits on both. */
 import type { ContentBlock, ContextMessage, ModelMessage, ToolCallBlock } from "@sessions/core"
+import { addAll } from "./add-all.ts"
 import type { Lost } from "./lost.ts"
 
 type Item = ContextMessage<ModelMessage>
@@ -24,7 +25,7 @@ export function withinLimit(
       continue
     }
     lost.add("repaired", entryId, 1, `${receiver} takes ${maxCalls} calls in an answer; the others follow in another`)
-    list.push(...parts(item, calls, messages.slice(i + 1, i + 1 + results), maxCalls))
+    addAll(list, parts(item, calls, messages.slice(i + 1, i + 1 + results), maxCalls))
   }
   return list
 }
@@ -61,7 +62,7 @@ export function imagesBehind(messages: readonly Item[], types: readonly string[]
     }
     lost.add("images_moved", entryId, moved.length)
     const text = `Images of the result of the tool call ${String(message["toolCallId"])}:`
-    for (const block of [{ type: "text", text } as const, ...moved]) images.push(block)
+    addAll(images, [{ type: "text", text }, ...moved])
     const content = message.content.filter((block) => !isMoved(block))
     list.push({ ...item, message: { ...message, content } })
   }
