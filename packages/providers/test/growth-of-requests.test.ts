@@ -108,7 +108,6 @@ test("an answer of very many items (OpenAI)", async () => {
     ...times(n, (i) => ({ type: "reasoning", id: `rs_${i}`, summary: [] })),
     ...times(n, (i) => ({ type: "shell_call", id: `s${i}`, call_id: `k${i}`, action: { commands: [] } })),
   ]
-  const read = (items: readonly object[]): unknown =>
-    fromOpenAIResponses({ id: "r", model: "m", output: items } as unknown as Parameters<typeof fromOpenAIResponses>[0])
+  const read = (items: readonly object[]): unknown => fromOpenAIResponses({ id: "r", model: "m", output: items })
   expect(await growthOf(1_500, output, read)).toBeLessThan(MOST_GROWTH)
 })

@@ -144,7 +144,7 @@ export class CallRecords {
   readonly #starts = new Map<string, Entry>()
   /** By the id of the call. */
   readonly #results = new Map<string, Ran>()
-  /** Of an entry: the nearest one on its path that has calls. */
+  /** Of each entry that was scanned: the nearest one before it on its path that has calls, or was not scanned then. */
   readonly #answers = new Map<Seq, Seq>()
   /** By the message that they cover. */
   readonly #policies = new Map<Seq, Entry | undefined>()
@@ -161,8 +161,7 @@ export class CallRecords {
     const start = this.#starts.get(startKey((this.#log.at(target) as Entry).id, call))
     const result = this.#resultOf(target, id)
     if (start !== undefined) return { state: "unknown", start, result }
-    const isKnown = this.#policies.has(target)
-    const policy = isKnown ? this.#policies.get(target) : policyBefore(this.#log, target, this.#policies)
+    const policy = policyBefore(this.#log, target, this.#policies)
     if (isOlder(policy)) return policy
     this.#policies.set(target, policy)
     // A result that another branch has, or that was deleted, says that it ran.
@@ -174,25 +173,15 @@ export class CallRecords {
   /** It belongs to the nearest message before it that has a call with its id. Each path is walked once. */
   #resultOf(target: Seq, id: string): Entry | undefined {
     const ran = this.#results.get(id)
-    if (ran === undefined || ran.target === target) return ran?.found
-    const isOther = (at: Seq): boolean => !storedCalls(this.#log.at(at) as Entry).some((call) => call.id === id)
-    ran.target = target
-    ran.found = ran.results.find((one) => {
-      while (one.at > target && isOther(one.at)) one.at = this.#answerBefore(one.at)
-      return one.at === target
-    })?.entry
-    return ran.found
-  }
-
-  #answerBefore(seq: Seq): Seq {
-    const passed: Seq[] = []
-    let at = seq
-    do {
-      passed.push(at)
-      at = this.#answers.get(at) ?? parentOf(this.#log, at)
-    } while (at >= 0 && storedCalls(this.#log.at(at) as Entry).length === 0)
-    for (const one of passed) this.#answers.set(one, at)
-    return at
+    if (ran && ran.target !== target) {
+      ran.target = target
+      ran.found = ran.results.find((one) => {
+        while (one.at > target && !storedCalls(this.#log.at(one.at) as Entry).some((call) => call.id === id))
+          one.at = this.#answers.get(one.at) as Seq
+        return one.at === target
+      })?.entry
+    }
+    return ran?.found
   }
 
   /** Starts follow their message, as results do: what is not held is before it. */
@@ -208,6 +197,11 @@ export class CallRecords {
       const ran = this.#results.get(id) ?? { results: [] }
       ran.results.push({ entry: entry as Entry, at: seq })
       this.#results.set(id, ran)
+    }
+    for (let seq = from; seq < this.#from; seq++) {
+      const at = parentOf(this.#log, seq)
+      const isFound = at < from || storedCalls(this.#log.at(at) as Entry)[0]
+      this.#answers.set(seq, isFound ? at : (this.#answers.get(at) as Seq))
     }
     this.#from = Math.min(this.#from, from)
   }
@@ -241,7 +235,7 @@ function policyBefore(
   target: Seq,
   known: ReadonlyMap<Seq, Entry | undefined>,
 ): Entry | undefined | NeedsOlder {
-  const parent = parentOf(log, target)
+  const parent = known.has(target) ? target : parentOf(log, target)
   return parent === OLDER ? { older: true } : policyAt(log, parent, known)
 }
 
@@ -296,11 +290,11 @@ export function storedCalls(entry: Entry): readonly ToolCallBlock[] {
   return roleOf(entry) === "assistant" ? callsIn(blocksOf((entry["message"] as Fields)["content"])) : []
 }
 
-function callsIn(blocks: ReturnType<typeof blocksOf>): readonly ToolCallBlock[] {
+export function callsIn(blocks: ReturnType<typeof blocksOf>): readonly ToolCallBlock[] {
   return blocks?.filter((block): block is ToolCallBlock => block.type === "toolCall") ?? []
 }
 
-export interface ShownCall {
+interface ShownCall {
   /** Place among the calls of the stored message. */
   readonly call: number
   readonly block: ToolCallBlock
@@ -309,22 +303,23 @@ export interface ShownCall {
 /** The calls that a context shows of a message. An edit may have left some out: each keeps its place. One that an edit has added has none. */
 export function shownCalls(entry: Entry, edit: Entry | undefined): readonly ShownCall[] {
   const stored = storedCalls(entry)
-  if (edit === undefined)
-    return stored.flatMap((block, call) => (typeof block.id === "string" ? [{ call, block }] : []))
   const free = placesOf(stored)
-  return callsIn(replacementOf(edit) ?? undefined).flatMap((block) => {
+  return (edit === undefined ? stored : callsIn(replacementOf(edit) ?? undefined)).flatMap((block) => {
     const call = free.get(block.id)?.pop()
     return call === undefined ? [] : [{ call, block }]
   })
 }
 
 /** The places of the calls with each id; the first one last, to be taken by `pop`. */
-function placesOf(calls: readonly ToolCallBlock[]): Map<string, number[]> {
+export function placesOf(calls: readonly ToolCallBlock[]): Map<string, number[]> {
   const places = new Map<string, number[]>()
-  for (const [at, { id }] of [...calls.entries()].reverse()) {
-    const known = places.get(id)
-    if (known === undefined) places.set(id, [at])
-    else known.push(at)
+  for (let at = calls.length - 1; at >= 0; at--) {
+    const { id } = calls[at] as ToolCallBlock
+    if (typeof id === "string")
+      places
+        .set(id, places.get(id) ?? [])
+        .get(id)
+        ?.push(at)
   }
   return places
 }

@@ -5,7 +5,7 @@ import type { Extensions } from "../format/names.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { isOlder, type NeedsOlder } from "../log/path.ts"
 import type { Seq } from "../storage/contract.ts"
-import { CallRecords, type ShownCall, shownCalls } from "./call-states.ts"
+import { CallRecords, placesOf, shownCalls } from "./call-states.ts"
 import { toModelMessages } from "./model-messages.ts"
 import type { PlainMessages } from "./plain.ts"
 import { renderMessages } from "./render.ts"
@@ -53,12 +53,18 @@ function missingResults(
 ): { readonly textOf: MissingResult; older: NeedsOlder | undefined } {
   let records: CallRecords | undefined
   const byId = new Map(entries.flatMap((item) => (item.carried === undefined ? [[item.entry.id, item] as const] : [])))
-  /** The calls of the last message that was asked for, by their ids. */
-  let shown: { readonly of: SelectedEntry | undefined; readonly calls: Map<string, ShownCall[]> } | undefined
+  /** The message that was asked for last, and the places of its calls. */
+  let of: SelectedEntry | undefined
+  let calls: ReturnType<typeof shownCalls> = []
+  let places = placesOf([])
   const textOf: MissingResult = (entryId, callId, nth) => {
     const selected = byId.get(entryId)
-    if (shown?.of !== selected || shown === undefined) shown = { of: selected, calls: callsById(selected) }
-    const found = shown.calls.get(callId)?.[nth]
+    if (selected && selected !== of) {
+      of = selected
+      calls = shownCalls(selected.entry, selected.edit)
+      places = placesOf(calls.map(({ block }) => block))
+    }
+    const found = calls[places.get(callId)?.at(-1 - nth) ?? -1]
     if (selected === undefined || found === undefined) return missingResultText({ state: "unrecorded" })
     records ??= recordsOf(log, entries, end)
     const known = records.of(selected.seq, found.call, found.block)
@@ -71,18 +77,6 @@ function missingResults(
   }
   const missing = { textOf, older: undefined as NeedsOlder | undefined }
   return missing
-}
-
-function callsById(selected: SelectedEntry | undefined): Map<string, ShownCall[]> {
-  const calls = new Map<string, ShownCall[]>()
-  for (const call of selected === undefined ? [] : shownCalls(selected.entry, selected.edit)) {
-    const { id } = call.block
-    calls
-      .set(id, calls.get(id) ?? [])
-      .get(id)
-      ?.push(call)
-  }
-  return calls
 }
 
 function recordsOf(log: EntryLog, entries: readonly SelectedEntry[], end: Seq): CallRecords {

@@ -83,8 +83,8 @@ export function repairMessages(
       const id = renamed.get(call) ?? call.id
       const nth = before.get(id) ?? 0
       before.set(id, nth + 1)
-      if (results[at] !== undefined || dropped.has(call)) continue
-      out.push(synthesized(item, call, textOf(item.entryId, id, nth), report))
+      if (results[at] === undefined && !dropped.has(call))
+        out.push(synthesized(item, call, textOf(item.entryId, id, nth), report))
     }
   }
   return { messages: out, diagnostics }

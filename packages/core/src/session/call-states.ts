@@ -1,8 +1,7 @@
 /** Reads the states of the calls of an open session's last assistant message. */
-import { callStatesAt, type CallState, type CallStates } from "../context/call-states.ts"
+import { callsIn, type CallState, callStatesAt, type CallStates, placesOf } from "../context/call-states.ts"
 import { blocksOf, replacementOf } from "../context/content.ts"
 import { cloneJson } from "../format/clone.ts"
-import type { ToolCallBlock } from "../format/message.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import type { CallOptions } from "../storage/contract.ts"
@@ -76,12 +75,11 @@ async function statesOfLog(live: ReadableSession, o: CallOptions): Promise<CallS
   const [whole = source] = (await restored(live, [source], o)).entries
   const { message } = whole as { readonly message?: { readonly content?: unknown } }
   const content = whole.type === "context_edit" ? replacementOf(whole) : blocksOf(message?.content)
-  const blocks = (content ?? []).filter((block): block is ToolCallBlock => block.type === "toolCall")
+  const blocks = callsIn(content ?? undefined)
   // Of calls with one id, in their order.
-  const left = [...blocks]
+  const places = placesOf(blocks)
   const calls = states.calls.map((call) => {
-    const at = left.findIndex(({ id }) => id === call.callId)
-    const [block] = at < 0 ? [] : left.splice(at, 1)
+    const block = blocks[places.get(call.callId)?.pop() ?? -1]
     return isObject(block?.arguments) ? { ...call, arguments: block.arguments } : call
   })
   return cloneJson({ ...states, calls })
