@@ -5,6 +5,7 @@ import { growthOf, MOST_GROWTH, times } from "../../core/test/growth-of.ts"
 import { toAiSdk } from "../src/ai-sdk/request.ts"
 import { toAnthropic } from "../src/anthropic/request.ts"
 import { toGemini } from "../src/gemini/request.ts"
+import { toOpenAIChat } from "../src/openai-chat/request.ts"
 import { fromOpenAIResponses } from "../src/openai-responses/answer.ts"
 import { toOpenAIResponses } from "../src/openai-responses/request.ts"
 
@@ -97,6 +98,7 @@ test.each([
   ["Gemini", toGemini],
   ["Responses", toOpenAIResponses],
   ["AI SDK", toAiSdk],
+  ["OpenAI chat", toOpenAIChat],
 ] as const)("messages of more blocks than a call takes arguments (%s)", (_, send) => {
   const content = times(130_000, () => ({ type: "text", text: "a" }))
   const messages = [question, item({ role: "user", content }), item({ role: "assistant", content }), question]

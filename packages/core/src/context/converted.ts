@@ -54,13 +54,13 @@ function missingResults(
   let records: CallRecords | undefined
   const byId = new Map(entries.flatMap((item) => (item.carried === undefined ? [[item.entry.id, item] as const] : [])))
   /** The message that was asked for last, and the places of its calls. */
-  let of: SelectedEntry | undefined
+  let last: SelectedEntry | undefined
   let calls: ReturnType<typeof shownCalls> = []
   let places = placesOf([])
   const textOf: MissingResult = (entryId, callId, nth) => {
     const selected = byId.get(entryId)
-    if (selected && selected !== of) {
-      of = selected
+    if (selected && selected !== last) {
+      last = selected
       calls = shownCalls(selected.entry, selected.edit)
       places = placesOf(calls.map(({ block }) => block))
     }

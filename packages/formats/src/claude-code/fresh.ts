@@ -30,7 +30,8 @@ export class FreshLines {
       const id = await uuidOf(n === 0 ? entry.id : `${entry.id}/${n}`)
       const parentUuid = (lines.at(-1)?.["uuid"] as string | undefined) ?? context.parentUuid
       const made = await this.#message(entry, message, { id, timestamp }, { ...context, parentUuid })
-      lines.push(...made)
+      // A message has a line for each block, and the arguments of a call are on the stack.
+      for (const line of made) lines.push(line)
     }
     return lines
   }

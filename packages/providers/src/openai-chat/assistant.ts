@@ -25,7 +25,8 @@ export function assistantRecord(item: ContextMessage<AssistantMessage>, to: Rece
   const isOwn = isFrom(message, to)
   const content: ContentBlock[] = []
   /** Places of their own: only OpenAI has them. */
-  const apart: Fields = Object.assign({}, ...message.content.map((block) => apartOf(block, isOwn, entryId, to)))
+  const apart: Fields = {}
+  for (const block of message.content) Object.assign(apart, apartOf(block, isOwn, entryId, to))
   for (const block of message.content) {
     if (block.type === "thinking" || isApart(block, apart)) continue
     if (block.type === CHAT_PART && !(isOwn && rules.otherParts)) lost.add("blocks", entryId)
