@@ -260,14 +260,18 @@ test("a deleted or edited text is in no step, also if a compaction keeps it; a r
 })
 
 test("an observation is written once, also if a result follows its step", async () => {
-  const calls = [call("a"), call("b")]
   const results = [{ source_call_id: "a", content: "1" }, { content: "what happened" }]
+  const calls = [call("a"), call("b")]
   const steps = [{ step_id: 1, source: "agent", message: "", tool_calls: calls, observation: { results } }]
-  const { session } = await importText(atif, { text: JSON.stringify({ ...trajectory, steps }) })
-  await session.append([
-    { type: "message", message: { role: "toolResult", toolCallId: "b", isError: false, content: text("2") } },
-  ])
-  const document = JSON.parse(await written(atif, session)) as typeof trajectory
-  expect(JSON.stringify(document).split("what happened")).toHaveLength(2)
-  expect(document.steps[0]).toMatchObject({ observation: { results: [{ content: "1" }, { content: "2" }] } })
+  for (const [id, found] of [
+    ["b", [{ content: "1" }, { content: "2" }]],
+    ["gone", [{ content: "1" }, { content: "what happened" }]],
+  ] as const) {
+    const { session } = await importText(atif, { text: JSON.stringify({ ...trajectory, steps }) })
+    const message = { role: "toolResult", toolCallId: id, isError: false, content: text("2") } as const
+    await session.append([{ type: "message", message }])
+    const document = JSON.parse(await written(atif, session)) as typeof trajectory
+    expect(JSON.stringify(document).split("what happened"), id).toHaveLength(2)
+    expect(document.steps[0]).toMatchObject({ observation: { results: found } })
+  }
 })
