@@ -1,17 +1,17 @@
 /** The messages of a context that a model does not accept as they are stored: rendered, converted to its roles, and repaired. Pure. */
 import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
+import type { ModelMessage } from "../format/message.ts"
 import type { Extensions } from "../format/names.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { isOlder, type NeedsOlder } from "../log/path.ts"
 import type { Seq } from "../storage/contract.ts"
 import { CallRecords, placesOf, shownCalls } from "./call-states.ts"
 import { toModelMessages } from "./model-messages.ts"
-import type { PlainMessages } from "./plain.ts"
 import { renderMessages } from "./render.ts"
 import { type MissingResult, missingResultText, repairMessages } from "./repair.ts"
 import { estimatesOf } from "./ruler.ts"
-import type { RepairMode, SelectedEntry, SummaryStyle } from "./types.ts"
+import type { ContextMessage, RepairMode, SelectedEntry, SummaryStyle } from "./types.ts"
 import { unknownNames } from "./unknown-names.ts"
 
 export interface ConvertOptions {
@@ -22,12 +22,20 @@ export interface ConvertOptions {
   readonly end: Seq
 }
 
+export interface Converted {
+  /** Copies. */
+  readonly messages: readonly ContextMessage<ModelMessage>[]
+  /** The tokens of each of them. */
+  readonly tokens: readonly number[]
+  readonly diagnostics: readonly Diagnostic[]
+}
+
 /** `entries` have their blobs. Older lines may be needed to know what a call without a result has done. */
 export function convertedMessages(
   log: EntryLog,
   entries: readonly SelectedEntry[],
   { repair, summaryAs, extensions, end }: ConvertOptions,
-): (PlainMessages & { readonly diagnostics: readonly Diagnostic[] }) | NeedsOlder {
+): Converted | NeedsOlder {
   const rendered = renderMessages(entries)
   const model = toModelMessages(rendered.messages, summaryAs)
   const missing = missingResults(log, entries, end)

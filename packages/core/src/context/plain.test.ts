@@ -29,7 +29,7 @@ test("the fast path gives exactly what rendering, converting and repairing give"
       if (leaf === undefined) return
       const selection = selectContext(EntryLog.of(slots), leaf, headerOf(lines))
       if ("older" in selection) throw new Error("A log that is held whole needs nothing older.")
-      const plain = plainMessages(selection.entries, repair, style)?.messages
+      const plain = plainMessages(selection.entries, repair, style)
       if (plain === undefined) return
       plainly++
       expect(plain).toEqual(fully(selection.entries, repair, style))
@@ -46,7 +46,7 @@ test("a compaction and messages after it take the fast path in either style; wit
     const compaction = entry({ type: "compaction", summary: "so far </summary> it went", summaryAs })
     const entries = [compaction, said].map((one, seq) => ({ seq, entry: one }))
     for (const style of STYLES) {
-      const plain = plainMessages(entries, "synthesize", style)?.messages
+      const plain = plainMessages(entries, "synthesize", style)
       expect(plain).toEqual(fully(entries, "synthesize", style))
       expect(plain).toHaveLength((style ?? summaryAs) === "pair" ? 3 : 2)
     }

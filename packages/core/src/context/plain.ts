@@ -8,10 +8,11 @@ import { cloneJson } from "../format/clone.ts"
 import type { ModelMessage } from "../format/message.ts"
 import { type Extensions, isKnownName } from "../format/names.ts"
 import { isObject } from "../format/shape.ts"
-import { estimateMessage } from "../format/tokens.ts"
 import type { EntryLog } from "../log/entry-log.ts"
+import type { Seq } from "../storage/contract.ts"
 import { MODEL_ROLES } from "./content.ts"
 import { compactionMessages } from "./summary-messages.ts"
+import type { KnownUnits } from "./ruler.ts"
 import { Sendable } from "./sendable.ts"
 import type { ContextMessage, RepairMode, SelectedEntry, SummaryStyle } from "./types.ts"
 
@@ -19,13 +20,6 @@ import type { ContextMessage, RepairMode, SelectedEntry, SummaryStyle } from "./
 const CONVERTED: ReadonlySet<string> = new Set(["custom_message", "branch_summary"])
 
 const FOREIGN = { foreign: true } as const
-
-export interface PlainMessages {
-  /** Copies. */
-  readonly messages: readonly ContextMessage<ModelMessage>[]
-  /** The tokens of each of them. */
-  readonly tokens: readonly number[]
-}
 
 /**
  * The messages of these entries; undefined if any of them must be changed first. Each message is checked and copied while it is
@@ -36,12 +30,10 @@ export function plainMessages(
   repair: RepairMode,
   summaryAs?: SummaryStyle,
   extensions?: Extensions,
-  log?: EntryLog,
-): PlainMessages | undefined {
+): readonly ContextMessage<ModelMessage>[] | undefined {
   const messages: ContextMessage<ModelMessage>[] = []
-  const tokens: number[] = []
   const sendable = repair === "none" ? undefined : new Sendable()
-  for (const { seq, entry, edit } of selected) {
+  for (const { entry, edit } of selected) {
     if (edit !== undefined || CONVERTED.has(entry.type)) return undefined
     if (entry.type === "compaction") {
       if (entry.blobs !== undefined) return undefined
@@ -50,7 +42,6 @@ export function plainMessages(
       for (const item of compactionMessages(entry.id, summary, summaryAs ?? entry["summaryAs"])) {
         if (sendable?.takes(item.message) === false) return undefined
         messages.push(item)
-        tokens.push(estimateMessage(item.message))
       }
     }
     if (entry.type !== "message") continue
@@ -71,7 +62,28 @@ export function plainMessages(
     const message = held as unknown as ModelMessage
     if (sendable?.takes(message) === false) return undefined
     messages.push({ entryId: entry.id, kind: "message", message: cloneJson(message) })
-    tokens.push(log === undefined ? estimateMessage(message) : log.tokensOf(message, seq))
   }
-  return sendable?.isWhole === false ? undefined : { messages, tokens }
+  return sendable?.isWhole === false ? undefined : messages
+}
+
+/** The same messages as the log has them, and their estimates. */
+export function plainUnits(
+  log: EntryLog,
+  selected: readonly SelectedEntry[],
+  summaryAs?: SummaryStyle,
+): Required<KnownUnits> {
+  const messages: ContextMessage[] = []
+  const tokens: number[] = []
+  const add = (item: ContextMessage, seq: Seq): void => {
+    messages.push(item)
+    tokens.push(log.tokensOf(item.message, seq))
+  }
+  for (const { seq, entry } of selected) {
+    const { id: entryId, type } = entry
+    if (type === "message") add({ entryId, kind: "message", message: entry["message"] }, seq)
+    if (type !== "compaction") continue
+    const items = compactionMessages(entryId, entry["summary"], summaryAs ?? entry["summaryAs"])
+    for (const item of items) add(item, seq)
+  }
+  return { messages, tokens }
 }

@@ -53,19 +53,19 @@ export function lastRequest(log: EntryLog, { entries, start = -1 }: Selection): 
 
 /**
  * The index of the first message that the request of the answer did not have; -1 if there was none. Undefined: an edit, a deletion or a
- * late result may have changed an earlier one, so the messages of both must be compared. `isPlain`: each message of the log is one of
+ * late result may have changed an earlier one, so the messages of both must be compared. `stored`: each message of the log is one of
  * the context.
  */
 export function placeOfAnswer(
   log: EntryLog,
   { answer }: LastRequest,
   { entries, start }: Selection,
-  { messages, isPlain }: { readonly messages: readonly ContextMessage[]; readonly isPlain?: true },
+  { messages, stored }: { readonly messages: readonly ContextMessage[]; readonly stored?: unknown },
 ): number | undefined {
   if (answer === undefined) return start === undefined ? -1 : 0
   const { seq, tail } = answer
   if (log.lastTombstone > seq) return undefined
-  if (isPlain) return messages.length - tail.filter(({ entry }) => entry.type === "message").length
+  if (stored !== undefined) return messages.length - tail.filter(({ entry }) => entry.type === "message").length
   if (entries.some(({ edit }) => edit !== undefined && edit.seq > seq)) return undefined
   const { id } = (tail[0] as SelectedEntry).entry
   // The start of an earlier call changes what the context says in place of its result.

@@ -98,7 +98,7 @@ export interface SessionContext<M extends Message = ModelMessage> {
   readonly shortened?: readonly ShortenedMessage[]
   /**
    * The size of the request: the input that the provider has reported last, and what is new. Without a report an estimate of these messages and
-   * of `systemPromptOverride`.
+   * of `systemPromptOverride`. It is that of the moment in which the context was made, also if it is read later.
    */
   readonly tokens: number
   /** What a provider can read from its cache. A function of the log and the options: the same in every process. */

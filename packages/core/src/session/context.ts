@@ -1,10 +1,10 @@
 /** Makes the context of an open session: selects, restores, renders, repairs and prunes. Reads no line before the context. */
 import { assembleContext, type ContextParts } from "../context/assemble.ts"
 import { counterOf, settingOf, type SettingsLayers } from "../compaction/settings/layers.ts"
-import { plainMessages } from "../context/plain.ts"
+import { plainMessages, plainUnits } from "../context/plain.ts"
 import type { ChangesOf } from "../context/changes.ts"
 import { lastRequest, placeOfAnswer } from "../context/reused.ts"
-import { measure, type Ruler } from "../context/ruler.ts"
+import { type KnownUnits, measure, type Ruler } from "../context/ruler.ts"
 import type { Selection } from "../context/select.ts"
 import type { ContextMessage, SessionContext } from "../context/types.ts"
 import { compactionFeature } from "./features.ts"
@@ -13,7 +13,6 @@ import type { ContextOptions } from "./types.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import type { Seq } from "../storage/contract.ts"
-import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { ModelMessage } from "../format/message.ts"
 import type { ContextState, Entry } from "../format/entry.ts"
@@ -48,20 +47,33 @@ export async function readContext(
     if (isShown || same === undefined) parts = (await feature?.compareContexts(live, given)) ?? parts
   }
   const from = { ...selection, state }
-  const overheadTokens = settingOf(layers, "overheadTokens")
-  const ruler = measure(live.state.log, from, parts, { count, overheadTokens, known: read, changesOf })
-  const measured = { window, ruler }
-  const context = assembleContext(from, parts, measured)
+  const { log } = live.state
+  const measuring = { count, overheadTokens: settingOf(layers, "overheadTokens"), changesOf }
+  const isAsStored = !isShown && !isChanged && count === undefined && read.stored !== undefined
+  let ruler: Ruler | undefined
+  const measureNow = (): Ruler => {
+    const stored = read.stored?.()
+    if (stored === undefined) return measure(log, from, parts, { ...measuring, known: read })
+    if (isAsStored) return measure(log, from, stored, { ...measuring, known: stored })
+    return measure(log, from, parts, { ...measuring, known: { ...stored, messages: read.messages } })
+  }
+  // Read later, the log may say more of what was changed, and the caller may have changed the copies.
+  if (!isAsStored) ruler = measureNow()
+  const measured = {
+    window,
+    get ruler() {
+      return (ruler ??= measureNow())
+    },
+  }
+  const diagnostics = parts.diagnostics.concat(live.openBranches() ?? [])
+  const context = assembleContext(from, { ...parts, diagnostics }, measured)
   const isLarge = window !== undefined && mayBeLarge(selection, parts, measured.ruler)
   const isOutdated = mayBeOutdated(live.state.log, selection)
   // A page that is offline can go on: its next context that finds the code says it.
   const feature =
     context.fits === false ? await compactionFeature() : isLarge || isOutdated ? await loadedFeature() : undefined
   const explained = { selection: from, measured, layers, o, isLarge, isOutdated }
-  const { messages, diagnostics, ...rest } = (await feature?.explainContext(live, context, explained)) ?? context
-  const diverged = live.openBranches() ?? []
-  // The messages are copies already.
-  return { messages, ...cloneJson({ ...rest, diagnostics: diagnostics.concat(diverged) }) }
+  return (await feature?.explainContext(live, context, explained)) ?? context
 }
 
 /** Whether a summary says that it is outdated, or anything was deleted or edited since it was made. */
@@ -102,10 +114,10 @@ function loadedFeature(): Promise<Awaited<ReturnType<typeof compactionFeature>> 
 export interface ContextMessages {
   /** Copies. */
   readonly messages: readonly ContextMessage<ModelMessage>[]
-  /** Estimates, if they are known. */
+  /** Their estimates, if they are known. */
   readonly tokens?: readonly number[]
-  /** Each message of the log is one of these, unchanged. */
-  readonly isPlain?: true
+  /** The same ones as the log has them, with estimates. Present if each message of the log is one of these, unchanged. */
+  readonly stored?: () => Required<KnownUnits>
   readonly state: ContextState
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -120,14 +132,18 @@ async function contextMessages(
   const { extensions } = live.options
   const { log } = live.state
   const hasState = selection.stateBlobs === undefined
-  const stored = hasState ? plainMessages(selection.entries, repair, summaryAs, extensions, log) : undefined
-  if (stored !== undefined) return { ...stored, isPlain: true, state: selection.state, diagnostics: [] }
+  const plainly = (entries: Selection["entries"], state: ContextState): ContextMessages | undefined => {
+    const messages = plainMessages(entries, repair, summaryAs, extensions)
+    return messages && { messages, stored: () => plainUnits(log, entries, summaryAs), state, diagnostics: [] }
+  }
+  const unchanged = hasState ? plainly(selection.entries, selection.state) : undefined
+  if (unchanged !== undefined) return unchanged
   const { entries } = await restoreSelected(live, selection.entries, o)
   const state = await restoreState(live, selection, o)
   // The diagnostics of restoring are left out: converting reports each missing blob, and replaces it.
   const isTried = hasState && entries === selection.entries
-  const plain = isTried ? undefined : plainMessages(entries, repair, summaryAs, extensions, log)
-  if (plain !== undefined) return { ...plain, isPlain: true, state, diagnostics: [] }
+  const restored = isTried ? undefined : plainly(entries, state)
+  if (restored !== undefined) return restored
   const { convertedMessages } = await compactionFeature()
   const convert = { repair, summaryAs, extensions, end }
   return {
