@@ -2,6 +2,7 @@
 import { createIndexedDbStorage } from "@sessions/idb"
 import { openDB } from "idb"
 import { expect, test } from "vitest"
+import { rounds } from "../../../.config/rounds.ts"
 import { checkRestores, type Restorable } from "../../core/test/restores.ts"
 import { useIndexedDbInMemory } from "./in-memory.ts"
 
@@ -41,5 +42,6 @@ function makeStore(): Restorable {
 }
 
 test("after a restore no line is behind one that its writer has not seen, and every lost entry is named", async () => {
-  expect(await checkRestores(makeStore, 1_000)).toBe(1_000)
+  const count = rounds(1_000)
+  expect(await checkRestores(makeStore, count)).toBe(count)
 })

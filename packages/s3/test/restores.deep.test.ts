@@ -1,5 +1,6 @@
 /** Older versions of the objects are put back: of the tail, and the segments that it names. */
 import { expect, test } from "vitest"
+import { rounds } from "../../../.config/rounds.ts"
 import { checkRestores, type Restorable } from "../../core/test/restores.ts"
 import { FakeBucket } from "./fake-bucket.ts"
 import { openStorage, SMALL_SIZES } from "./open-storage.ts"
@@ -18,5 +19,6 @@ function makeStore(): Restorable {
 }
 
 test("after a restore no line is behind one that its writer has not seen, and every lost entry is named", async () => {
-  expect(await checkRestores(makeStore, 1_000)).toBe(1_000)
+  const count = rounds(1_000)
+  expect(await checkRestores(makeStore, count)).toBe(count)
 })

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
+import { rounds } from "../../../.config/rounds.ts"
 import { checkRestores, type Restorable } from "../../core/test/restores.ts"
 import { openDatabase } from "../src/driver/library.ts"
 import { openAt } from "./helpers.ts"
@@ -34,5 +35,6 @@ function makeStore(): Restorable {
 }
 
 test("after a restore no line is behind one that its writer has not seen, and every lost entry is named", async () => {
-  expect(await checkRestores(makeStore, 1_000)).toBe(1_000)
+  const count = rounds(1_000)
+  expect(await checkRestores(makeStore, count)).toBe(count)
 })

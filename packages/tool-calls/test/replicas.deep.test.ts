@@ -1,8 +1,9 @@
 import { expect, test } from "vitest"
+import { runs } from "../../../.config/runs.ts"
 import { seed } from "../../core/test/property.ts"
 import { replicaHistory } from "./replicas.ts"
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 1_000)
+const RUNS = runs(1_000)
 
 test(`no log tells of a call that has started as one that waits, in ${RUNS} long histories of its branches and copies`, async () => {
   console.info(`SEED=${seed}`)

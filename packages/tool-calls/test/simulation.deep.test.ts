@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest"
+import { runs } from "../../../.config/runs.ts"
 import { seed } from "../../core/test/property.ts"
 import type * as Clock from "../../core/src/storage/clock.ts"
 import { simulate } from "./simulation.ts"
@@ -9,7 +10,7 @@ vi.mock("../../core/src/storage/clock.ts", async (original) => ({
   backoff: () => Promise.resolve(),
 }))
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 2_500)
+const RUNS = runs(2_500)
 
 test(`killed processes charge each call once, and a charged call is never told as waiting, in ${RUNS} histories`, async () => {
   console.info(`SEED=${seed}`)

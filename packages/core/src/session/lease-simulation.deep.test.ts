@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest"
+import { runs } from "../../../../.config/runs.ts"
 import { clock, present, simulate } from "../../test/lease-simulation.ts"
 import { VARIANTS } from "../../test/lease-variants.ts"
 import { seed } from "../../test/property.ts"
@@ -28,7 +29,7 @@ vi.mock("./features.ts", async (original) => {
   return { ...features, transferFeature }
 })
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 2_500)
+const RUNS = runs(2_500)
 
 test(`turns with leases are one after the other, and each has read those before it, in ${RUNS} histories`, async () => {
   console.info(`SEED=${seed}`)

@@ -1,8 +1,9 @@
 /** Many schedules of calls of a session client whose requests meet other servers. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { rounds } from "../../../../.config/rounds.ts"
 import { runSchedules } from "./schedules.ts"
 
-const SCHEDULES = 2_000
+const SCHEDULES = rounds(2_000)
 const SEED = Number(process.env["SEED"] ?? Date.now() % 1_000_000)
 
 beforeEach(
