@@ -78,6 +78,8 @@ class World {
           await new Promise(() => undefined)
         }
         for (let pause = dice.chance(0.05) ? 20 : dice.below(3); pause > 0; pause--) await tick()
+        // Another of its calls may have been at the last step meanwhile.
+        if (!this.#alive.has(n)) await new Promise(() => undefined)
       }
       const work = async (): Promise<void> => {
         const session = await this.#open(step, n < 3)
