@@ -43,6 +43,7 @@ const OPENING: readonly (readonly [engine: string, name: string, message: string
 
 const CALLS: typeof OPENING = [
   ["a full site", "QuotaExceededError", "The current transaction exceeded its quota limitations.", "quota"],
+  ["Chromium, a full disk and a large value", "DataError", "Failed to write blobs (IOError)", "quota"],
   [
     "Chromium, a full disk",
     "UnknownError",

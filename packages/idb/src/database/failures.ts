@@ -15,7 +15,8 @@ export interface Failure {
 export const FAILURES: readonly Failure[] = [
   {
     // Chromium, on a full disk: the browser closes its database, and some versions do not open it again before they are restarted.
-    when: /NO_SPACE|full disk|disk full/,
+    // It keeps large values in files of their own, and says nothing of space if it cannot write one.
+    when: /NO_SPACE|full disk|disk full|Failed to write blobs/,
     code: "quota",
     act: "the disk is full; free space on the disk, then restart the browser, at last clear this site's data",
   },

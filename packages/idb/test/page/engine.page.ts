@@ -3,6 +3,7 @@ import assert from "node:assert/strict"
 import { after, test } from "node:test"
 import type { Engine } from "../../../../.config/browsers/page.ts"
 import { type Driven, drive } from "./driver.ts"
+import { mountSmallDisk } from "./small-disk.ts"
 import type { Filled, Race, WorkerKind } from "./page.ts"
 import type { Summary } from "./summary.ts"
 
@@ -65,5 +66,29 @@ void test(`${engine}: if the origin's quota is used up an append is "quota", not
     assert.equal(await window.call<number>("tests", "appendAfterDelete"), acknowledged + 1)
   } finally {
     await window.close()
+  }
+})
+
+void test(`${engine}: on a full disk an append is "quota", nothing acknowledged is lost, and appends work again when there is space`, async (context) => {
+  const disk = engine === "webkit" ? "the driver of WebKitGTK takes no profile" : mountSmallDisk(80_000_000)
+  if (typeof disk === "string") {
+    console.log(`${engine}: no full disk: ${disk}`)
+    return context.skip(disk)
+  }
+  try {
+    const window = await drive(engine, "page.ts", { profile: disk.profile })
+    try {
+      disk.fillUp(6_000_000)
+      const { code, acknowledged, found } = await window.call<Filled>("tests", "fill")
+      assert.equal(code, "quota")
+      assert.ok(acknowledged > 1, `${acknowledged} lines were acknowledged`)
+      assert.deepEqual(found, [acknowledged, acknowledged])
+      disk.free()
+      assert.equal(await window.call<number>("tests", "appendAfterDelete"), acknowledged + 1)
+    } finally {
+      await window.close()
+    }
+  } finally {
+    disk.close()
   }
 })

@@ -18,7 +18,7 @@ export interface Race {
 }
 
 export interface Filled {
-  /** The code of the append that exceeded the quota. */
+  /** The code of the append that was refused. */
   readonly code: string | undefined
   readonly message: string
   readonly acknowledged: number
@@ -32,7 +32,7 @@ export interface PageTests {
   /** Runs groups of the suite in a worker; a string is the reason why this engine has no such worker. */
   inWorker(kind: WorkerKind, only: readonly string[]): Promise<Summary | string>
   race(workers: number, rounds: number): Promise<Race>
-  /** Appends until the quota is exceeded. */
+  /** Appends until the quota is exceeded, or the disk is full. */
   fill(): Promise<Filled>
   /** Deletes the other session, appends once more, and returns the number of lines. */
   appendAfterDelete(): Promise<number>
