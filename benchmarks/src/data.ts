@@ -1,5 +1,5 @@
 /** Deterministic data of realistic sizes. */
-import type { NewEntry } from "@sessions/core"
+import type { NewEntry, Usage } from "@sessions/core"
 
 /** Distinct file names: a summary lists the files that were read, so a name for each turn would make it as long as the history. */
 const FILES = 200
@@ -7,8 +7,8 @@ const FILES = 200
 /** A prompt, a call, its result, an answer: about 8 KB a turn, most of it the result. */
 export function turn(index: number): NewEntry[] {
   const id = `call_${index}`
-  const usage = { input: 1_000 + index, output: 200, cacheRead: 0, cacheWrite: 0, totalTokens: 1_200 + index }
-  const model = { provider: "acme", model: "acme-1", usage, stopReason: "stop" }
+  const model = { provider: "acme", model: "acme-1", stopReason: "stop" }
+  const before = PROMPT_TOKENS + TURN_TOKENS * index
   return [
     { type: "message", message: { role: "user", content: `${words(index, 40)}?` } },
     {
@@ -16,6 +16,7 @@ export function turn(index: number): NewEntry[] {
       message: {
         role: "assistant",
         ...model,
+        usage: usage(before + 50),
         content: [{ type: "toolCall", id, name: "read", arguments: { path: `src/file-${index % FILES}.ts` } }],
       },
     },
@@ -31,9 +32,23 @@ export function turn(index: number): NewEntry[] {
     },
     {
       type: "message",
-      message: { role: "assistant", ...model, content: [{ type: "text", text: words(index + 1, 160) }] },
+      message: {
+        role: "assistant",
+        ...model,
+        usage: usage(before + 1_050),
+        content: [{ type: "text", text: words(index + 1, 160) }],
+      },
     },
   ]
+}
+
+/** The prompt of the program with its tools, and a turn of 1,100 words. */
+const PROMPT_TOKENS = 2_000
+const TURN_TOKENS = 1_250
+
+/** As providers report: each request has all that was before it. */
+function usage(input: number): Usage {
+  return { input, output: 200, cacheRead: 0, cacheWrite: 0, totalTokens: input + 200 }
 }
 
 /** A message whose line has about 2 KB. */
