@@ -7,7 +7,7 @@ import { newFolder } from "./here.ts"
 import { runBlocks } from "./run.ts"
 
 /** What needs more than a process, and where it runs. */
-const ELSEWHERE: readonly (readonly [code: RegExp, test: string])[] = [
+const ELSEWHERE: (readonly [code: RegExp, test: string])[] = [
   [NEEDS_BUCKET, "examples/readme/test/server/pages.node.ts"],
   [NEEDS_DATABASE, "examples/readme/test/server/pages.node.ts"],
   [/https:\/\/example\.com/, "examples/readme/http.test.ts"],
@@ -17,6 +17,9 @@ const ELSEWHERE: readonly (readonly [code: RegExp, test: string])[] = [
   [/\bquery\(\{/, "packages/claude-agent/test/command/main.ts"],
   [/from "\.\.?\//, "packages/create-adapter/test/template.test.ts"],
 ]
+
+/** Bun has tests of `node:test` in its own runner alone. */
+if (process.versions["bun"] !== undefined) ELSEWHERE.push([/from "node:test"/, "examples/readme/pages.test.ts"])
 
 const blocks = PAGES.flatMap(blocksOf)
 const here = blocks.filter(({ code }) => !ELSEWHERE.some(([pattern]) => pattern.test(code)))

@@ -104,7 +104,8 @@ describe("a storage over HTTP", () => {
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(5)
     expect(await bytesIn(storage)).toBe(5_000)
     // Bytes that are there need no room.
-    await remote.blobs.put(new TextEncoder().encode("0".padEnd(1_000, "-")))
+    const stored = outcomes.findIndex(({ status }) => status === "fulfilled")
+    await remote.blobs.put(new TextEncoder().encode(`${stored}`.padEnd(1_000, "-")))
   })
 
   test("counts what others have deleted before it refuses", async () => {

@@ -63,7 +63,8 @@ function parseOptions(
 
 /** Replaces the parser's message, which gives advice about `--` that fits no command here. */
 function optionError({ name, args }: Command, options: OptionSpecs, code: string, message: string): string {
-  const given = /'(-[^'\s]*)/.exec(message)?.[1] ?? "an option"
+  // Bun leaves the dash of a letter out.
+  const given = /'(-[^'\s]*|[^'\s](?='))/.exec(message)?.[1]?.replace(/^(?!-)/, "-") ?? "an option"
   const help = `see "sessions ${name} --help".`
   if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
     const near = suggest(given.replace(/^-+/, ""), Object.keys(options))

@@ -79,9 +79,15 @@ test.each(Object.entries(KINDS))("entries of the kind %s", async (_, entryOf) =>
     }
     return found
   }
-  const [few, many] = [await costs(800), await costs(3_200)]
-  const growth = [...many].map(([name, cost]) => [name, cost / Math.max(few.get(name) ?? 0, LEAST_MS)] as const)
-  expect(growth.filter(([, factor]) => factor >= MOST_GROWTH)).toEqual([])
+  let steep: (readonly [call: string, factor: number])[] | undefined
+  // On a busy machine one growth may be wrong; the square is there each time.
+  for (let attempt = 0; attempt < 3 && steep?.length !== 0; attempt++) {
+    const before = steep?.map(([name]) => name)
+    const [few, many] = [await costs(800), await costs(3_200)]
+    const growth = [...many].map(([name, cost]) => [name, cost / Math.max(few.get(name) ?? 0, LEAST_MS)] as const)
+    steep = growth.filter(([name, factor]) => factor >= MOST_GROWTH && before?.includes(name) !== false)
+  }
+  expect(steep).toEqual([])
 })
 
 // Removing the first of a list moves the others, so fast that only very many show it.

@@ -30,6 +30,8 @@ vi.mock("./features.ts", async (original) => {
 })
 
 const RUNS = runs(2_500)
+/** Most histories break no rule; the search ends with the first that does. */
+const MOST = 2_500
 
 test(`turns with leases are one after the other, and each has read those before it, in ${RUNS} histories`, async () => {
   console.info(`SEED=${seed}`)
@@ -39,11 +41,11 @@ test(`turns with leases are one after the other, and each has read those before 
 test.each(Object.entries(VARIANTS))(
   "without the rule that %s, a history breaks a law",
   async (_, { variant, found }) => {
-    for (let run = 0; run < RUNS; run++) {
+    for (let run = 0; run < MOST; run++) {
       const wrong = await simulate(seed + run, variant)
       if (wrong.some((text) => found.test(text))) return
     }
-    expect.unreachable(`No law was broken in ${RUNS} histories.`)
+    expect.unreachable(`No law was broken in ${MOST} histories.`)
   },
   0,
 )
