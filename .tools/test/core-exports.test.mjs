@@ -13,11 +13,8 @@ const MAIN = `
   HistoryMessage MessagesOptions MessagesPage Session SessionPart SessionTree TurnContext SessionEvents TreeNode
   Branch OpenTip OpenTips AppendOptions AppendResult ConflictPolicy Divergence PersistAfter
 
-  ContextOptions ContextMessage ContextMessageKind PrunedResult RepairMode SessionContext PruneOptions
-  estimateMessage estimateMessages TokenCounter
-
-  AutoCompactOptions BranchSummaryOptions CompactionFailureKind CompactionPreset CompactionResult CompactionSettings CompactionStatus
-  CompactOptions Summarize SummarizeRequest SummaryAnswer WindowTable SummaryStyle
+  ContextOptions ContextMessage ContextMessageKind PrunedResult RepairMode SessionContext SummaryStyle
+  estimateMessage estimateMessages TokenCounter Compaction ContextSettings Shortening
 
   CopyOptions ExportOptions Importer ImportFormat ImportOptions ImportResult ImportSource MergeResult PrunedSessions VerifyReport collectBlobs CollectedBlobs CollectOptions
 

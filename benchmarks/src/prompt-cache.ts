@@ -3,6 +3,7 @@
  * of a session in memory. Each is compared with the one before, and what both begin with is read from the cache. `--docs` writes the table
  * into `docs/prompt-caching.md`.
  */
+import { autoCompact, automaticCompaction, shorten } from "@sessions/core/compaction"
 import { readFileSync, writeFileSync } from "node:fs"
 import {
   type ContextOptions,
@@ -25,7 +26,7 @@ interface Way {
   readonly name: string
   /** The window of the model, in tokens. */
   readonly window: number
-  readonly prune?: ContextOptions["prune"]
+  readonly shorten?: ContextOptions["shorten"]
   readonly compacts?: true
   /** Changes the messages of the context, as a program may do that does not leave it to the session. */
   readonly change?: (messages: SessionContext["messages"]) => SessionContext["messages"]
@@ -33,11 +34,11 @@ interface Way {
 
 const WAYS: readonly Way[] = [
   { name: "nothing is left out", window: 200_000 },
-  { name: "`prune: true`", window: 200_000, prune: true },
-  { name: "`prune: { softTrimShare: false }`", window: 200_000, prune: { softTrimShare: false } },
-  { name: "`prune: true`, in a window of 100,000", window: 100_000, prune: true },
+  { name: "`shorten()`", window: 200_000, shorten: shorten() },
+  { name: "`shorten({ softTrimShare: false })`", window: 200_000, shorten: shorten({ softTrimShare: false }) },
+  { name: "`shorten()`, in a window of 100,000", window: 100_000, shorten: shorten() },
   { name: "compaction, in a window of 100,000", window: 100_000, compacts: true },
-  { name: "compaction and `prune: true`, in a window of 100,000", window: 100_000, compacts: true, prune: true },
+  { name: "compaction and `shorten()`, in a window of 100,000", window: 100_000, compacts: true, shorten: shorten() },
   { name: "only the last 100 messages", window: 200_000, change: (messages) => messages.slice(-100) },
   { name: "the time of day in the first message", window: 200_000, change: withTime },
 ]
@@ -73,11 +74,14 @@ async function costOf(way: Way): Promise<Cost> {
     return SUMMARY
   }
   const compaction = { contextWindow: way.window, ...(way.compacts === undefined ? {} : { summarize }) }
-  const session = await createSessions({ storage: createMemoryStorage(), compaction }).create()
+  const session = await createSessions({
+    storage: createMemoryStorage(),
+    compaction: automaticCompaction(compaction),
+  }).create()
   let [requests, breaks, largest] = [0, 0, 0]
   let last: readonly string[] = []
   const ask = async (answer: NewEntry): Promise<void> => {
-    const o = way.prune === undefined ? {} : { window: way.window, prune: way.prune }
+    const o = way.shorten === undefined ? {} : { window: way.window, shorten: way.shorten }
     const { messages } = await session.context(o)
     const sent = way.change?.(messages) ?? messages
     const texts = sent.map(({ message }) => JSON.stringify(message))
@@ -100,7 +104,7 @@ async function costOf(way: Way): Promise<Cost> {
       message: { role: "toolResult", toolCallId: call.id, toolName: "read", isError: false, content: RESULT },
     })
     await ask({ type: "message", message: { role: "assistant", content: `answer ${turn}` } })
-    if (way.compacts === true) await session.autoCompact()
+    if (way.compacts === true) await autoCompact(session)
   }
   return { requests, breaks, largest, price }
 }

@@ -1,4 +1,5 @@
 /** The agent loop: one turn, in which every file is backed up before a tool writes it. */
+import { makeRoom } from "@sessions/core/compaction"
 import type { Checkpoints, WorkFiles } from "@sessions/checkpoints"
 import type { AssistantMessage, ModelMessage, Session, ToolCallBlock } from "@sessions/core"
 import type { Recall } from "@sessions/recall"
@@ -50,14 +51,14 @@ export async function runTurn({ session, checkpoints, recall, files, model }: Ag
 async function ask(turn: Session, system: string, model: Model): Promise<AssistantMessage> {
   for (;;) {
     try {
-      await turn.makeRoom()
+      await makeRoom(turn)
       const { messages } = await turn.context()
       return await model(
         system,
         messages.map(({ message }) => message),
       )
     } catch (error) {
-      await turn.makeRoom({ error })
+      await makeRoom(turn, { error })
     }
   }
 }

@@ -1,5 +1,5 @@
 /** Stand-ins for the models, so that the example needs no network: one that writes a file, one that finds a fact, one that tidies. */
-import type { Summarize } from "@sessions/core"
+import type { Summarize } from "@sessions/core/compaction"
 import type { RunPhase } from "@sessions/recall"
 import type { Model } from "./agent.ts"
 

@@ -1,4 +1,5 @@
 /** An agent with the AI SDK, which runs the tools and asks again by itself; each step is in the log when it has ended. */
+import { automaticCompaction, makeRoom } from "@sessions/core/compaction"
 import { anthropic } from "@ai-sdk/anthropic"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
@@ -13,13 +14,16 @@ const weather = tool({
   execute: async ({ city }) => `weather in ${city}: sunny`,
 })
 
-const sessions = createSessions({ storage: createFileStorage({ root: "./.sessions" }) })
+const sessions = createSessions({
+  storage: createFileStorage({ root: "./.sessions" }),
+  compaction: automaticCompaction(),
+})
 const session = await sessions.openOrCreate("with-ai-sdk")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })
   for (;;) {
     try {
-      await turn.makeRoom()
+      await makeRoom(turn)
       const { request, diagnostics } = toAiSdk(await turn.context(), { system: "Be brief.", model })
       for (const { message } of diagnostics) console.warn(message)
       const { stream } = streamText({ model, tools: { weather }, stopWhen: stepCountIs(10), ...request })
@@ -31,7 +35,7 @@ await session.turn(async (turn) => {
       })
       break
     } catch (error) {
-      await turn.makeRoom({ error }) // if it was too long; any other error is thrown on
+      await makeRoom(turn, { error }) // if it was too long; any other error is thrown on
     }
   }
 })

@@ -1,4 +1,5 @@
 /** An agent with Anthropic's client: it asks, runs the tools that the model calls, and asks again. */
+import { automaticCompaction, makeRoom } from "@sessions/core/compaction"
 import Anthropic from "@anthropic-ai/sdk"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
@@ -15,14 +16,17 @@ const tools: Anthropic.Tool[] = [
 ]
 const run = async (name: string, { city }: { city?: string }): Promise<string> => `${name} in ${city}: sunny`
 
-const sessions = createSessions({ storage: createFileStorage({ root: "./.sessions" }) })
+const sessions = createSessions({
+  storage: createFileStorage({ root: "./.sessions" }),
+  compaction: automaticCompaction(),
+})
 const session = await sessions.openOrCreate("with-anthropic")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })
   // At most ten steps.
   for (let step = 0; step < 10; step++) {
     try {
-      await turn.makeRoom()
+      await makeRoom(turn)
       const { request, diagnostics } = toAnthropic(await turn.context(), { system: "Be brief.", cache: true })
       for (const { message } of diagnostics) console.warn(message)
       const stream = client.messages.create({
@@ -43,7 +47,7 @@ await session.turn(async (turn) => {
       for (const call of calls) await turn.append(toolResult(call, await run(call.name, call.arguments)))
       if (calls.length === 0) break
     } catch (error) {
-      await turn.makeRoom({ error }) // if it was too long; any other error is thrown on
+      await makeRoom(turn, { error }) // if it was too long; any other error is thrown on
     }
   }
 })

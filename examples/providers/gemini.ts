@@ -1,4 +1,5 @@
 /** An agent with Google's client: it asks, runs the functions that the model calls, and asks again. */
+import { automaticCompaction, makeRoom } from "@sessions/core/compaction"
 import { GoogleGenAI, type Tool, Type } from "@google/genai"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
@@ -20,14 +21,17 @@ const tools: Tool[] = [
 ]
 const run = async (name: string, { city }: { city?: string }): Promise<string> => `${name} in ${city}: sunny`
 
-const sessions = createSessions({ storage: createFileStorage({ root: "./.sessions" }) })
+const sessions = createSessions({
+  storage: createFileStorage({ root: "./.sessions" }),
+  compaction: automaticCompaction(),
+})
 const session = await sessions.openOrCreate("with-gemini")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })
   // At most ten steps.
   for (let step = 0; step < 10; step++) {
     try {
-      await turn.makeRoom()
+      await makeRoom(turn)
       const { request, diagnostics } = toGemini(await turn.context(), { system: "Be brief.", model })
       for (const { message } of diagnostics) console.warn(message)
       const stream = client.models.generateContentStream({
@@ -45,7 +49,7 @@ await session.turn(async (turn) => {
       for (const call of calls) await turn.append(toolResult(call, await run(call.name, call.arguments)))
       if (calls.length === 0) break
     } catch (error) {
-      await turn.makeRoom({ error }) // if it was too long; any other error is thrown on
+      await makeRoom(turn, { error }) // if it was too long; any other error is thrown on
     }
   }
 })

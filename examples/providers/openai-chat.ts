@@ -1,4 +1,5 @@
 /** An agent with OpenAI's client and the Chat Completions API: it asks, runs the tools that the model calls, and asks again. */
+import { automaticCompaction, makeRoom } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 import { toolCalls, toolResult } from "@sessions/providers"
@@ -18,14 +19,17 @@ const tools: OpenAI.ChatCompletionTool[] = [
 ]
 const run = async (name: string, { city }: { city?: string }): Promise<string> => `${name} in ${city}: sunny`
 
-const sessions = createSessions({ storage: createFileStorage({ root: "./.sessions" }) })
+const sessions = createSessions({
+  storage: createFileStorage({ root: "./.sessions" }),
+  compaction: automaticCompaction(),
+})
 const session = await sessions.openOrCreate("with-openai-chat")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })
   // At most ten steps.
   for (let step = 0; step < 10; step++) {
     try {
-      await turn.makeRoom()
+      await makeRoom(turn)
       const { request, diagnostics } = toOpenAIChat(await turn.context(), { system: "Be brief." })
       for (const { message } of diagnostics) console.warn(message)
       const stream = client.chat.completions.create({
@@ -45,7 +49,7 @@ await session.turn(async (turn) => {
       for (const call of calls) await turn.append(toolResult(call, await run(call.name, call.arguments)))
       if (calls.length === 0) break
     } catch (error) {
-      await turn.makeRoom({ error }) // if it was too long; any other error is thrown on
+      await makeRoom(turn, { error }) // if it was too long; any other error is thrown on
     }
   }
 })

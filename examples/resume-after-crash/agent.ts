@@ -1,4 +1,5 @@
 /** An agent loop over a session: call the model, append its reply, run its tool calls. */
+import { makeRoom } from "@sessions/core/compaction"
 import type { AssistantMessage, ContentBlock, ModelMessage, Session, ToolCallBlock } from "@sessions/core"
 import { createToolCalls, type Execute, type ToolCallsOptions } from "@sessions/tool-calls"
 
@@ -34,11 +35,11 @@ export async function runTurn(session: Session, agent: Agent, prompt?: string): 
 async function ask(turn: Session, { model }: Agent): Promise<AssistantMessage> {
   for (;;) {
     try {
-      await turn.makeRoom()
+      await makeRoom(turn)
       const { messages } = await turn.context()
       return await model(messages.map(({ message }) => message))
     } catch (error) {
-      await turn.makeRoom({ error })
+      await makeRoom(turn, { error })
     }
   }
 }

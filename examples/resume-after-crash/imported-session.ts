@@ -1,4 +1,5 @@
 /** Imports the session file of another agent, adds a turn and compacts. The file itself is only read. */
+import { compact } from "@sessions/core/compaction"
 import { createReadStream } from "node:fs"
 import { hasCode, type Session, type Sessions } from "@sessions/core"
 import { runTurn } from "./agent.ts"
@@ -32,7 +33,7 @@ export async function importSession(sessions: Sessions, root: string, file: stri
     stop()
 
     print.heading("4. Compaction, with a stand-in for the model that summarizes")
-    await compact(session)
+    await compactOnce(session)
     print.context(await session.context(), 3)
 
     print.heading("5. The tree")
@@ -44,11 +45,11 @@ export async function importSession(sessions: Sessions, root: string, file: stri
 }
 
 /** A conversation of a few words has nothing to compact. That is not an error of this example. */
-async function compact(session: Session): Promise<void> {
+async function compactOnce(session: Session): Promise<void> {
   try {
     const { tokens } = await session.context()
     const keepRecentTokens = Math.min(KEEP_RECENT_TOKENS, Math.floor(tokens / 2))
-    print.compaction(await session.compact({ summarize: standInSummarizer, keepRecentTokens }))
+    print.compaction(await compact(session, { summarize: standInSummarizer, keepRecentTokens }))
   } catch (error) {
     if (!hasCode(error, "compaction_failed")) throw error
     console.log(`  ${error.message}`)

@@ -1,4 +1,5 @@
 /** Creates a session, runs an agent that is killed in the middle of a turn, resumes the turn and compacts. */
+import { compact } from "@sessions/core/compaction"
 import type { Sessions } from "@sessions/core"
 import { runTurn } from "./agent.ts"
 import { openBank } from "./bank.ts"
@@ -38,7 +39,7 @@ export async function createAndResume(sessions: Sessions, root: string): Promise
     console.log(`  ${await charges()}`)
 
     print.heading("4. Compaction, with a stand-in for the model that summarizes")
-    print.compaction(await session.compact({ summarize: standInSummarizer, keepRecentTokens: KEEP_RECENT_TOKENS }))
+    print.compaction(await compact(session, { summarize: standInSummarizer, keepRecentTokens: KEEP_RECENT_TOKENS }))
 
     print.heading("5. The context that the model receives next")
     print.context(await session.context())

@@ -1,14 +1,7 @@
 /** Prints entries, contexts, trees and lists in a few lines each. */
-import type {
-  CompactionResult,
-  Diagnostic,
-  Entry,
-  SessionContext,
-  Sessions,
-  SessionTree,
-  TreeNode,
-} from "@sessions/core"
 import type { CallState } from "@sessions/core/context"
+import type { Diagnostic, Entry, SessionContext, Sessions, SessionTree, TreeNode } from "@sessions/core"
+import type { CompactionResult } from "@sessions/core/compaction"
 import { entryLine, messageLine, oneLine } from "./text.ts"
 
 const WIDTH = 72

@@ -2,7 +2,7 @@
  * A stand-in for the model call that summarizes. A real one sends `system` and `prompt` to a model and returns its answer. This one
  * takes the questions and the last answer from the prompt and puts them into the requested form.
  */
-import type { Summarize } from "@sessions/core"
+import type { Summarize } from "@sessions/core/compaction"
 
 export const standInSummarizer: Summarize = async ({ prompt }) => {
   const asked = linesOf(prompt, "User")

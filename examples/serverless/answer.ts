@@ -1,4 +1,5 @@
 /** Answers one request. The question and the answer are in the log once, even if the request is repeated. */
+import { makeRoom } from "@sessions/core/compaction"
 import { hasCode, type Message, type Session, type SessionContext, SessionError } from "@sessions/core"
 
 type ModelMessage = SessionContext["messages"][number]["message"]
@@ -45,18 +46,14 @@ export async function answer(
 }
 
 /** A request that is too long for the model is made shorter, and sent again. */
-async function askInRoom(
-  turn: Pick<Session, "context" | "makeRoom">,
-  question: ModelMessage,
-  ask: Ask,
-): Promise<Message> {
+async function askInRoom(turn: Session, question: ModelMessage, ask: Ask): Promise<Message> {
   for (;;) {
     try {
-      await turn.makeRoom()
+      await makeRoom(turn)
       const { messages } = await turn.context()
       return await ask([...messages.map((one) => one.message), question])
     } catch (error) {
-      await turn.makeRoom({ error })
+      await makeRoom(turn, { error })
     }
   }
 }

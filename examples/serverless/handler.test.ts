@@ -1,3 +1,4 @@
+import { compact } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
 import { isUlid, ulidAt } from "@sessions/core/format"
 import { type SessionStorage, StorageError } from "@sessions/core/storage"
@@ -119,7 +120,7 @@ test("a new question reads the end of a long session only, and an old one as far
     await session.append(Array.from({ length: 50 }, (_, n) => said(daysAgo, n)))
   }
   clock = now
-  await session.compact({ summarize: async () => "what was said", keepRecentTokens: 2_000 })
+  await compact(session, { summarize: async () => "what was said", keepRecentTokens: 2_000 })
   await session.close()
   let lines = 0
   const counting: SessionStorage = {

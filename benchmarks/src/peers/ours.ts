@@ -1,3 +1,4 @@
+import { compact } from "@sessions/core/compaction"
 import { createSessions, type SessionInfo, type Sessions } from "@sessions/core"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { createStorage } from "../files/storage.ts"
@@ -71,7 +72,7 @@ async function write(sessions: Sessions, conversation: Conversation): Promise<st
   for (let i = 0; i < messages.length; i += 1_000) {
     await session.append(messages.slice(i, i + 1_000).map((message) => ({ type: "message" as const, message })))
   }
-  if (kept !== undefined) await session.compact({ summarize: async () => SUMMARY, keepMessages: kept })
+  if (kept !== undefined) await compact(session, { summarize: async () => SUMMARY, keepMessages: kept })
   await session.close()
   return session.id
 }

@@ -1,4 +1,5 @@
 /** Benchmarks of sessions in PostgreSQL. The raw loops run the same statements over the same driver, in the same database. */
+import { compact } from "@sessions/core/compaction"
 import { createSessions, type Session } from "@sessions/core"
 import { lineOf, message, turn } from "../data.ts"
 import { median, type Result, type Scenario, timed } from "../report.ts"
@@ -154,7 +155,7 @@ async function fill(database: Database, bytes: number, compacted: boolean): Prom
   for (let i = 0; (await session.parts()).bytes < bytes; i += 4) {
     await session.append(Array.from({ length: 4 }, (_, k) => turn(i + k)).flat())
   }
-  if (compacted) await session.compact({ summarize: async () => "## Goal\nKeep going.", keepRecentTokens: 25_000 })
+  if (compacted) await compact(session, { summarize: async () => "## Goal\nKeep going.", keepRecentTokens: 25_000 })
   await sessions.close()
   return session.id
 }

@@ -1,4 +1,5 @@
 /** Opens a compacted session with 100 KB of context by a new storage. The raw loop is one GET of its tail. */
+import { compact } from "@sessions/core/compaction"
 import { GetObjectCommand } from "@aws-sdk/client-s3"
 import { createSessions } from "@sessions/core"
 import { createS3Storage } from "@sessions/s3"
@@ -59,7 +60,7 @@ export async function s3Resume(rounds: number): Promise<Result> {
     for (let i = 0; i < TURNS; i += 100) {
       await session.append(Array.from({ length: 100 }, (_, k) => turn(i + k)).flat())
     }
-    await session.compact({ summarize: async () => "## Goal\nKeep going.", keepRecentTokens: 25_000 })
+    await compact(session, { summarize: async () => "## Goal\nKeep going.", keepRecentTokens: 25_000 })
     await sessions.close()
     return session.id
   }

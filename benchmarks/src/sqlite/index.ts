@@ -1,4 +1,5 @@
 /** Benchmarks of sessions in a SQLite file. The raw loops run the same statements over the same driver, on the same file. */
+import { compact } from "@sessions/core/compaction"
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { createSessions, type Session, type Sessions } from "@sessions/core"
@@ -160,7 +161,7 @@ async function fill(openSessions: Place["open"], bytes: number, compacted: boole
   for (let i = 0; (await session.parts()).bytes < bytes; i += 4) {
     await session.append(Array.from({ length: 4 }, (_, k) => turn(i + k)).flat())
   }
-  if (compacted) await session.compact({ summarize: async () => "## Goal\nKeep going.", keepRecentTokens: 25_000 })
+  if (compacted) await compact(session, { summarize: async () => "## Goal\nKeep going.", keepRecentTokens: 25_000 })
   await sessions.close()
   return session.id
 }

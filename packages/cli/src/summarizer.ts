@@ -1,5 +1,5 @@
 /** Runs a shell command as the model: the prompt goes to its standard input, its standard output is the answer. */
-import type { Summarize } from "@sessions/core"
+import type { Summarize } from "@sessions/core/compaction"
 import type { Io } from "./io.ts"
 import { runShellCommand } from "./shell-command.ts"
 

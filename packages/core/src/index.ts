@@ -51,25 +51,13 @@ export type {
   SessionContext,
   SummaryStyle,
 } from "./context/types.ts"
-export type { PruneOptions } from "./context/prune/settings.ts"
 export { estimateMessage, estimateMessages } from "./format/tokens.ts"
 export type { TokenCounter } from "./format/tokens.ts"
 
-// Compaction: its settings, the function that calls the summarizing model, and the results.
-export type {
-  AutoCompactOptions,
-  BranchSummaryOptions,
-  CompactionFailureKind,
-  CompactionPreset,
-  CompactionResult,
-  CompactionSettings,
-  CompactionStatus,
-  CompactOptions,
-  Summarize,
-  SummarizeRequest,
-  SummaryAnswer,
-} from "./compaction/types.ts"
-export type { WindowTable } from "./compaction/settings/windows.ts"
+// What the values of `@sessions/core/compaction` are to a session: `automaticCompaction` and `shorten` make them.
+export type { Compaction } from "./session/compaction.ts"
+export type { ContextSettings } from "./context/settings.ts"
+export type { Shortening } from "./context/shortening.ts"
 
 // Whole sessions: import, export, copy, merge, verify, and the removal of old sessions and of what nothing refers to.
 export type {

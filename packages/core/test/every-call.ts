@@ -1,4 +1,5 @@
 /** Calls everything that reads a stored session, or writes to it, and says which calls failed with something else than a coded error. */
+import { branchWithSummary, compact, shorten } from "@sessions/core/compaction"
 import type { Session, Sessions } from "../src/index.ts"
 
 export interface Called {
@@ -18,7 +19,7 @@ export async function readingCalls(sessions: Sessions, id: string): Promise<Call
     const session = await sessions.open(id)
     const calls: Readonly<Record<string, () => Promise<unknown>>> = {
       context: () => session.context(),
-      "context as stored": () => session.context({ repair: "none", prune: true, window: 1_000 }),
+      "context as stored": () => session.context({ repair: "none", shorten: shorten(), window: 1_000 }),
       messages: () => session.messages(),
       entries: () => drain(session.entries()),
       tree: () => session.tree(),
@@ -46,9 +47,9 @@ export async function writingCalls(sessions: Sessions, id: string): Promise<read
   await tried("open for writing", async () => {
     const session: Session = await sessions.open(id)
     const summarize = async (): Promise<string> => "Summary."
-    await tried("branchWithSummary", () => session.branchWithSummary(null, { summarize }))
+    await tried("branchWithSummary", () => branchWithSummary(session, null, { summarize }))
     await tried("append", () => session.append({ type: "message", message: { role: "user", content: "next" } }))
-    await tried("compact", () => session.compact({ summarize, keepRecentTokens: 0 }))
+    await tried("compact", () => compact(session, { summarize, keepRecentTokens: 0 }))
     await tried("context after a compaction", () => session.context())
     await session.close()
   })

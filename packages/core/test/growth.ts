@@ -2,6 +2,7 @@
  * Sessions with very many entries of one kind: what each call costs with four times as many. Their messages all follow the first one, since a
  * branch to another path reads that path, as its context does.
  */
+import { branchWithSummary } from "@sessions/core/compaction"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { encodeHeader } from "../src/format/line.ts"
@@ -33,7 +34,7 @@ const STEPS: Readonly<Record<string, (n: number) => Make>> = {
   "a message at each message": (n) => (session, ids) => session.append(user("b"), { at: ids[n] as string }),
   settle: (n) => (session, ids) => session.settle([ids[n] as string]),
   resetLeaf: () => (session) => session.resetLeaf(),
-  "a summary of a branch": (n) => (session, ids) => session.branchWithSummary(ids[n] as string, "summary"),
+  "a summary of a branch": (n) => (session, ids) => branchWithSummary(session, ids[n] as string, "summary"),
   reset: () => (session) => session.append({ type: "reset_boundary" }),
 }
 

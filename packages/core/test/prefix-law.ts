@@ -1,4 +1,5 @@
 /** The prefix is a promise: what a provider has read once is what the next request begins with. */
+import { shorten } from "@sessions/core/compaction"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import type { RepairMode, SessionContext } from "../src/context/types.ts"
@@ -18,7 +19,7 @@ const BREAKS = new Set([
   "model_change",
 ])
 
-/** `o.prune` of the second kind of context; it is small, because the results of random logs are. */
+/** What is shortened in the second kind of context; it is small, because the results of random logs are. */
 const PRUNE = { hardClearMinChars: 0, keepAssistantMessages: 1, trimHeadChars: 5, trimTailChars: 5, trimOverChars: 110 }
 
 /**
@@ -26,8 +27,8 @@ const PRUNE = { hardClearMinChars: 0, keepAssistantMessages: 1, trimHeadChars: 5
  * break it, a result that takes the place of an invented one, or the message with which a step of pruning was taken.
  */
 export function prefixLaw(runs: number, maxLength: number): void {
-  for (const o of [{}, { window: 60, prune: PRUNE }]) {
-    const what = "prune" in o ? "pruned context" : "context"
+  for (const o of [{}, { window: 60, shorten: shorten(PRUNE) }]) {
+    const what = "shorten" in o ? "pruned context" : "context"
     test(`a ${what} begins with all of the one before, unless an entry between them says that it does not`, async () => {
       await holdsAsync(
         fc.asyncProperty(steps(maxLength), fc.nat({ max: 2 }), async (script, n) => {
@@ -47,7 +48,7 @@ export function prefixLaw(runs: number, maxLength: number): void {
               const [was, is] = [texts(before), texts(now)]
               const same = was.findIndex((text, index) => text !== is[index])
               const steps = now.pruned?.some(({ since }) => since === last.id) ?? false
-              if (same >= 0 && !steps) expectLate(before, now, last.id, "prune" in o)
+              if (same >= 0 && !steps) expectLate(before, now, last.id, "shorten" in o)
               expect(commonPrefix(before.messages, now.messages)).toBe(same < 0 ? was.length : same)
             }
             before = now

@@ -1,9 +1,9 @@
 /** What `reused` must be: the two contexts made at full length and compared, and nothing taken from the code that computes it. */
+import { shorten } from "@sessions/core/compaction"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { buildSessionContext } from "../src/context/build.ts"
 import { toModelMessages } from "../src/context/model-messages.ts"
-import { pruneMessages } from "../src/context/prune/prune.ts"
 import { repairMessages } from "../src/context/repair.ts"
 import type { ContextMessage, RepairMode, SessionContext } from "../src/context/types.ts"
 import type { Entry } from "../src/format/entry.ts"
@@ -18,13 +18,16 @@ import { expectContext, pathOf } from "./replay.ts"
 import { sessionsReading, STORED_ID, storeLines } from "./stored.ts"
 
 const VIEWS: readonly ContextOptions[] = [
-  { prune: false },
+  { shorten: false },
   // Small enough for the results of random logs.
-  { window: 30, prune: { trimHeadChars: 5, trimTailChars: 5, trimOverChars: 110, keepAssistantMessages: 1 } },
-  { window: 30, prune: { softTrimShare: false, hardClearMinChars: 0, keepAssistantMessages: 1 } },
+  {
+    window: 30,
+    shorten: shorten({ trimHeadChars: 5, trimTailChars: 5, trimOverChars: 110, keepAssistantMessages: 1 }),
+  },
+  { window: 30, shorten: shorten({ softTrimShare: false, hardClearMinChars: 0, keepAssistantMessages: 1 }) },
   {
     window: 200,
-    prune: { hardClearMinChars: 0, keepAssistantMessages: 1, toolResultBudget: 50, budgetKeepMessages: 2 },
+    shorten: shorten({ hardClearMinChars: 0, keepAssistantMessages: 1, toolResultBudget: 50, budgetKeepMessages: 2 }),
   },
 ]
 
@@ -36,7 +39,7 @@ function messagesAt(slots: readonly EntrySlot[], leaf: number, o: ContextOptions
     slots[leaf]?.id,
   )
   const whole = repairMessages(toModelMessages(messages).messages, o.repair as RepairMode).messages
-  return o.prune === false ? whole : pruneMessages(whole, o.prune as object, { window: o.window, otherTokens }).messages
+  return o.shorten ? o.shorten.prune(whole, { window: o.window, otherTokens }).messages : whole
 }
 
 type Messages = readonly ContextMessage<ModelMessage>[]

@@ -1,4 +1,5 @@
 /** What looking at a log costs in operations on files, and that nothing is missed by looking less. */
+import { compact } from "@sessions/core/compaction"
 import * as fs from "node:fs"
 import { join } from "node:path"
 import { createSessions } from "@sessions/core"
@@ -60,7 +61,7 @@ describe("opening a compacted session of several parts and its context", () => {
     for (let turn = 0; turn < 60; turn++) {
       await session.append({ type: "message", message: { role: "user", content: "x".repeat(1_000) } })
     }
-    await session.compact({ summarize: () => Promise.resolve("Goal: go on."), keepRecentTokens: 1_000 })
+    await compact(session, { summarize: () => Promise.resolve("Goal: go on."), keepRecentTokens: 1_000 })
     await writing.close()
     return { root, id: session.id }
   }

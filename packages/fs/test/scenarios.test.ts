@@ -1,4 +1,5 @@
 /** What an agent may rely on, one scenario each, through the public face and on files. The numbers are the scenarios' names. */
+import { compact } from "@sessions/core/compaction"
 import * as fs from "node:fs"
 import { join } from "node:path"
 import { createSessions, httpStatus, type NewEntry, type Session, type Sessions } from "@sessions/core"
@@ -36,7 +37,7 @@ test("S7.3: loading reconstructs the conversation with its compaction over it", 
   const root = makeRoot()
   const session = await open(root).create({ id: "s" })
   await session.append([said("user", LONG), said("assistant", LONG), said("user", "go on"), said("assistant", "done")])
-  await session.compact({ summarize: async () => "## Goal\nto be short", keepRecentTokens: 2 })
+  await compact(session, { summarize: async () => "## Goal\nto be short", keepRecentTokens: 2 })
   await session.append(said("user", "and now"))
   const loaded = await open(root).open("s")
   expect((await loaded.context()).messages).toEqual((await session.context()).messages)
@@ -86,7 +87,7 @@ test("S7.6: compaction appends", async () => {
   await session.append([said("user", LONG), said("assistant", LONG)])
   for (const round of [1, 2]) {
     const before = textOf(root)
-    const { entryId } = await session.compact({ summarize: async () => `round ${round}`, keepRecentTokens: 0 })
+    const { entryId } = await compact(session, { summarize: async () => `round ${round}`, keepRecentTokens: 0 })
     const added = textOf(root).slice(before.length)
     expect(textOf(root).startsWith(before)).toBe(true)
     expect(added.trimEnd().split("\n")).toHaveLength(1)

@@ -1,4 +1,5 @@
 /** Sessions over files: what only the two of them together can get wrong. */
+import { compact } from "@sessions/core/compaction"
 import * as fs from "node:fs"
 import { join } from "node:path"
 import { createSessions, type NewEntry, type Session, type Sessions, type SessionsOptions } from "@sessions/core"
@@ -202,7 +203,7 @@ test("a compacted session opens by reading its end, and listing reads no log at 
   const { id } = await filled(root, 400, {}, 5_000)
   const writer = open(root)
   const session = await writer.open(id)
-  await session.compact({ summarize: async () => "## Goal\nGo on.", keepRecentTokens: 3_000 })
+  await compact(session, { summarize: async () => "## Goal\nGo on.", keepRecentTokens: 3_000 })
   expect(session.head?.next).toBe(402)
   await writer.close()
   let read = 0
@@ -256,7 +257,7 @@ test("a fork across a compaction, labels on its path, keeps the whole history an
   const { ids } = await session.append([said("user", `one ${"-".repeat(4_000)}`), said("assistant", "two")])
   await session.label(ids[0] as string, "the start")
   await session.append([said("user", "three"), said("assistant", "four")])
-  await session.compact({ summarize: async () => "## Goal\nGo on.", keepRecentTokens: 1 })
+  await compact(session, { summarize: async () => "## Goal\nGo on.", keepRecentTokens: 1 })
   await session.append([said("user", "five")])
   const fork = await sessions.fork("source")
   expect((await fork.messages()).messages).toHaveLength(5)

@@ -1,4 +1,5 @@
 /** Chat Completions: for each dialect any history is a request with the roles, ids and names that it takes, and nothing of a text is lost. */
+import { automaticCompaction, compact } from "@sessions/core/compaction"
 import { createSessions, type NewEntry, type Session } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
@@ -149,13 +150,16 @@ test.each(dialects)("%s: a request that was answered is the beginning of the nex
 test.each(strict)("%s: after a compaction the summary and the user's message are one message", async (dialect) => {
   for (const summaryAs of ["user", "pair"] as const) {
     const compaction = { keepTurns: 1, summaryAs, summarize: async () => "## Goal\nx" }
-    const session = await createSessions({ storage: createMemoryStorage(), compaction }).create()
+    const session = await createSessions({
+      storage: createMemoryStorage(),
+      compaction: automaticCompaction(compaction),
+    }).create()
     for (let i = 0; i < 4; i++)
       await session.append([
         { type: "message", message: { role: "user", content: `q${i}` } },
         { type: "message", message: { role: "assistant", content: "a ".repeat(500) } },
       ])
-    await session.compact()
+    await compact(session)
     await session.append({ type: "message", message: { role: "user", content: "next" } })
     const messages = sent(await session.context(), { dialect })
     expect(messages.map(({ role }) => role).filter((role, i, all) => role === all[i - 1])).toEqual([])

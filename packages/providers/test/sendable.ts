@@ -1,4 +1,5 @@
 /** Every receiver: the request that it gets of a context, and what its validator refuses of it. */
+import { shorten } from "@sessions/core/compaction"
 import type { Session } from "@sessions/core"
 import { toAnthropic } from "../src/anthropic/index.ts"
 import { toGemini } from "../src/gemini/index.ts"
@@ -68,7 +69,7 @@ export const WAYS = ["as it is", "repaired", "summary as a pair", "pruned"] as c
 export async function contextOf(session: Session, way: (typeof WAYS)[number]): Promise<Context> {
   if (way === "as it is") return session.context({ repair: "none" })
   if (way === "summary as a pair") return session.context({ summaryAs: "pair" })
-  if (way === "pruned") return session.context({ prune: true, window: 2000 })
+  if (way === "pruned") return session.context({ shorten: shorten(), window: 2000 })
   return session.context()
 }
 

@@ -1,3 +1,4 @@
+import { compact } from "@sessions/core/compaction"
 import { expect, test } from "vitest"
 import { fromAnthropic } from "../src/anthropic/index.ts"
 import { newSession } from "./answers.ts"
@@ -12,8 +13,8 @@ test("an answer is what `summarize` may return, and one that was cut off is refu
     ])
   const answer = (stop_reason: string) => async () =>
     fromAnthropic({ content: [{ type: "text", text: "## Goal\nAll of it", citations: null }], stop_reason }).message
-  const cut = session.compact({ summarize: answer("max_tokens"), keepRecentTokens: 0 })
+  const cut = compact(session, { summarize: answer("max_tokens"), keepRecentTokens: 0 })
   await expect(cut).rejects.toThrow(expect.objectContaining({ code: "compaction_failed" }))
-  await session.compact({ summarize: answer("end_turn"), keepRecentTokens: 0 })
+  await compact(session, { summarize: answer("end_turn"), keepRecentTokens: 0 })
   expect(JSON.stringify((await session.context()).messages)).toContain("All of it")
 })

@@ -1,6 +1,6 @@
 /** Extracts facts from sessions into memory files, and gives them back as text. Start here. */
-import { hasCode, type NewEntry, type Session, type Summarize } from "@sessions/core"
-import { isTooLong } from "@sessions/core/compaction"
+import { hasCode, type NewEntry, type Session } from "@sessions/core"
+import { isTooLong, type Summarize } from "@sessions/core/compaction"
 import { type CallOptions, checkOptions, checkSignal, type OptionNames } from "@sessions/core/storage"
 import { askModel } from "./extraction/ask.ts"
 import { closedGate, type Progress, PROGRESS_KEY, progressOf, unreadMessages } from "./extraction/conversation.ts"

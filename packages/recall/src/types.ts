@@ -1,5 +1,6 @@
 /** The public interface of extraction: `Recall`, its options and its results. */
-import type { Session, Summarize } from "@sessions/core"
+import type { Session } from "@sessions/core"
+import type { Summarize } from "@sessions/core/compaction"
 import type { CallOptions } from "@sessions/core/storage"
 import type { Gate } from "./extraction/conversation.ts"
 import type { DroppedFact } from "./facts/answer.ts"

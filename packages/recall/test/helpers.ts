@@ -1,5 +1,6 @@
 /** Sessions with rounds of messages, memory in a storage, a model that answers as told, and a clock that stands still. */
-import { createSessions, type NewEntry, type Session, type Sessions, type SummarizeRequest } from "@sessions/core"
+import { createSessions, type NewEntry, type Session, type Sessions } from "@sessions/core"
+import type { SummarizeRequest } from "@sessions/core/compaction"
 import type { SessionStorage } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
 import {

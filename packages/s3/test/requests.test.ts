@@ -1,3 +1,4 @@
+import { compact } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { FakeBucket } from "./fake-bucket.ts"
@@ -22,7 +23,7 @@ test("a resume with a context of 100 KB is one GET, the first append after it on
   const sessions = createSessions({ storage: openStill(bucket).storage })
   const session = await sessions.create()
   for (let n = 0; n < 500; n++) await session.append(message("x".repeat(1_800)))
-  await session.compact({ summarize: async () => "a summary", keepRecentTokens: 0 })
+  await compact(session, { summarize: async () => "a summary", keepRecentTokens: 0 })
   for (let n = 0; n < 50; n++) await session.append(message("x".repeat(1_800)))
   await sessions.close()
 
@@ -44,7 +45,7 @@ test("opening a compacted session reports a turn that another writer hid long ag
   await session.append(message("start"))
   const { ids } = await (await other.open(session.id)).append(message("hidden"))
   for (let n = 0; n < 300; n++) await session.append(message("x".repeat(1_800)))
-  await session.compact({ summarize: async () => "a summary", keepRecentTokens: 0 })
+  await compact(session, { summarize: async () => "a summary", keepRecentTokens: 0 })
   await Promise.all([sessions.close(), other.close()])
 
   const { storage, store } = openStill(bucket)
@@ -104,7 +105,7 @@ test("a resume with a context of 900 KB is at most 5 GETs", async () => {
   const sessions = createSessions({ storage: openStill(bucket).storage })
   const session = await sessions.create()
   for (let n = 0; n < 800; n++) await session.append(message("x".repeat(1_800)))
-  await session.compact({ summarize: async () => "a summary", keepRecentTokens: 0 })
+  await compact(session, { summarize: async () => "a summary", keepRecentTokens: 0 })
   for (let n = 0; n < 450; n++) await session.append(message("x".repeat(1_800)))
   await sessions.close()
 

@@ -1,4 +1,5 @@
 /** What a search finds and answers, on every kind of index. */
+import { branchWithSummary } from "@sessions/core/compaction"
 import { createSessions, hasCode } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import { afterEach, describe, expect, test } from "vitest"
@@ -121,7 +122,7 @@ describe.each(Object.keys(PLACES))("a search with the index in %s", (kind) => {
       { type: "label", targetId: "x", label: "labelled" },
       { type: "acme:note", text: "foreign" },
     ])
-    await session.branchWithSummary(ids[0] as string, "the abandoned branch")
+    await branchWithSummary(session, ids[0] as string, "the abandoned branch")
     expect(await find("pondering")).toEqual([ids[0]])
     for (const word of ["bash", "npm", "nested"]) expect(await find(word), word).toEqual([ids[1]])
     expect(await find("report")).toEqual([ids[2]])

@@ -7,7 +7,7 @@ const LEASE = 3_000
 
 // Loading code takes real time.
 beforeAll(() =>
-  Promise.all([import("../../core/src/features/transfer.ts"), import("../../core/src/features/compaction.ts")]),
+  Promise.all([import("../../core/src/features/transfer.ts"), import("../../core/src/features/context.ts")]),
 )
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

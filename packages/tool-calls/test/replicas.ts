@@ -2,6 +2,7 @@
  * Histories of sessions in two storages, which are branched, edited, compacted, forked, merged, copied, exported and imported, while calls
  * are started in them. An oracle beside the logs knows which calls have truly started in each of them; what every log says is compared with it.
  */
+import { compact } from "@sessions/core/compaction"
 import { createSessions, type Entry, hasCode, type Session, type Sessions } from "@sessions/core"
 import { callStates } from "@sessions/core/context"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
@@ -149,7 +150,7 @@ class World implements Laws {
       case "edit":
         return void (await session.edit(target, null))
       default:
-        return void (await session.compact({ keepRecentTokens: dice.below(60) + 1, summarize }))
+        return void (await compact(session, { keepRecentTokens: dice.below(60) + 1, summarize }))
     }
   }
 

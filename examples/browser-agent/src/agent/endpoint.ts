@@ -1,5 +1,5 @@
 /** A model behind a URL with OpenAI's chat completions, which most servers and local programs support. */
-import type { SummarizeRequest } from "@sessions/core"
+import type { SummarizeRequest } from "@sessions/core/compaction"
 import type { AnswerRequest, Model } from "./model.ts"
 import { type Delta, fromWire, collect, toWireMessages, toWireTools, type WireMessage } from "./wire.ts"
 

@@ -1,5 +1,6 @@
 /** The interface of a model, which the stand-in and the endpoint implement. */
-import type { AssistantMessage, ModelMessage, Summarize } from "@sessions/core"
+import type { AssistantMessage, ModelMessage } from "@sessions/core"
+import type { Summarize } from "@sessions/core/compaction"
 
 export interface Model {
   readonly provider: string

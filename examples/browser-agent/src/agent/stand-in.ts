@@ -1,5 +1,6 @@
 /** Replaces a model, so that the page works without one: it searches the notes and answers with one of them. */
-import type { AssistantMessage, Message, Summarize, ToolCallBlock } from "@sessions/core"
+import type { AssistantMessage, Message, ToolCallBlock } from "@sessions/core"
+import type { Summarize } from "@sessions/core/compaction"
 import { textOf } from "./messages.ts"
 import type { Model } from "./model.ts"
 import { NOTES } from "./notes.ts"

@@ -1,4 +1,5 @@
 /** The loop of an agent over a session: call the model, append its answer, run its tools, append their results. */
+import { makeRoom } from "@sessions/core/compaction"
 import type { AssistantMessage, Message, Session, ToolCallBlock } from "@sessions/core"
 import { callsOf, openCalls } from "./messages.ts"
 import type { Model } from "./model.ts"
@@ -53,10 +54,10 @@ async function answer(
 ): Promise<AssistantMessage> {
   for (;;) {
     try {
-      await turn.makeRoom()
+      await makeRoom(turn)
       return await askOnce(turn, o)
     } catch (error) {
-      await turn.makeRoom({ error })
+      await makeRoom(turn, { error })
     }
   }
 }

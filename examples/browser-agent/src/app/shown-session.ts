@@ -1,5 +1,6 @@
 /** Opens the shown session, selects its branch, and follows changes by other tabs. */
-import { type CompactionSettings, hasCode, type Session } from "@sessions/core"
+import { hasCode, type Session } from "@sessions/core"
+import type { CompactionSettings } from "@sessions/core/compaction"
 import { openFollowed, type Opened } from "../sessions/open.ts"
 import { readConversation } from "../sessions/conversation.ts"
 import type { Context } from "./context.ts"

@@ -1,4 +1,5 @@
 /** Runs and stops turns of the agent on the shown session, and compacts it. */
+import { compact } from "@sessions/core/compaction"
 import { type Activity, runTurn } from "../agent/turn.ts"
 import { withTurnLock } from "../sessions/presence.ts"
 import type { Context } from "./context.ts"
@@ -107,7 +108,7 @@ export function createTurns(
           if (leaf !== null && session.leafId !== leaf) await session.branch(leaf)
           let isShort = false
           const stop = session.on("compact_failed", ({ kind }) => void (isShort ||= kind === "nothing_to_cut"))
-          const compacted = await session.compact().catch((error: unknown) => {
+          const compacted = await compact(session).catch((error: unknown) => {
             if (!isShort) throw error
           })
           stop()

@@ -1,5 +1,6 @@
 /** Opens a session and follows it: reports its changes here and in other tabs. */
-import { type CompactionSettings, type Session, type Sessions, hasCode } from "@sessions/core"
+import { automaticCompaction, type CompactionSettings } from "@sessions/core/compaction"
+import { type Session, type Sessions, hasCode } from "@sessions/core"
 import { isTurnRunning, whenTurnsEnd } from "./presence.ts"
 
 export interface Opened {
@@ -31,7 +32,7 @@ export async function openFollowed(
   follower: Follower,
 ): Promise<Opened> {
   const ended = new AbortController()
-  const session = await sessions.open(id, { compaction })
+  const session = await sessions.open(id, { compaction: automaticCompaction(compaction) })
   let busy = 0
   const unlessEnded = (report: () => void): void => {
     if (!ended.signal.aborted) report()

@@ -1,5 +1,10 @@
-import type { CompactionPreset, CompactionResult, CompactOptions } from "@sessions/core"
-import { PRESETS } from "@sessions/core/compaction"
+import {
+  compact as compactSession,
+  type CompactionPreset,
+  type CompactionResult,
+  type CompactOptions,
+  PRESETS,
+} from "@sessions/core/compaction"
 import { choiceOption, integerOption } from "../option-values.ts"
 import { type Command, defineCommand } from "../command.ts"
 import { UsageError } from "../errors.ts"
@@ -77,7 +82,7 @@ export const compact: Command = defineCommand({
     try {
       let missingHeadings: readonly string[] = []
       session.on("compact_complete", (event) => (missingHeadings = event.missingHeadings))
-      const result = await session.compact(options)
+      const result = await compactSession(session, options)
       return { json: { id, ...result, missingHeadings }, text: () => resultLines(id, result, missingHeadings) }
     } finally {
       await session.close()

@@ -1,5 +1,5 @@
 import type { RepairMode, SessionContext } from "@sessions/core"
-import { PRESETS } from "@sessions/core/compaction"
+import { PRESETS, shorten } from "@sessions/core/compaction"
 import { choiceOption, integerOption } from "../option-values.ts"
 import { type Command, defineCommand } from "../command.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"
@@ -57,8 +57,8 @@ export const context: Command = defineCommand({
     const session = await sessions.open(id, callOptions)
     try {
       const options = { ...callOptions, repair, ...(window === undefined ? {} : { window }) }
-      const whole = await session.context({ ...options, prune: false })
-      const pruned = window === undefined ? undefined : await session.context({ ...options, prune: true })
+      const whole = await session.context({ ...options, shorten: false })
+      const pruned = window === undefined ? undefined : await session.context({ ...options, shorten: shorten() })
       const shown = isPruned && pruned !== undefined ? pruned : whole
       const usage =
         window === undefined || pruned === undefined

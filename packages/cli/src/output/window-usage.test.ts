@@ -1,3 +1,4 @@
+import { compact } from "@sessions/core/compaction"
 import { expect, test } from "vitest"
 import { type Cli, createCli } from "../../test/harness.ts"
 import type { WindowUsage } from "./window-usage.ts"
@@ -18,7 +19,7 @@ async function createSession(o: { readonly rounds?: number } = {}): Promise<Cli>
       { type: "message", message: { role: "user", content: "x".repeat(8_000) } },
       { type: "message", message: { role: "assistant", content: "x".repeat(8_000) } },
     ])
-    await session.compact({ summarize: async () => "## Goal", keepRecentTokens: 0 })
+    await compact(session, { summarize: async () => "## Goal", keepRecentTokens: 0 })
     await session.append({ type: "message", message: { role: "user", content: "go on" } })
     for (let n = 0; n < (o.rounds ?? 14); n++) {
       const call = { type: "toolCall" as const, id: `c${n}`, name: "read", arguments: { n } }

@@ -1,7 +1,41 @@
 /**
- * The steps of a compaction as pure functions: trigger, cut point, prompts, stored summary. `Session.compact()` does all of them. A
- * separate entry point, so that a page that only opens sessions does not load them.
+ * Compaction: its calls, which take an open session first, the values for the options of `createSessions` and of `context`, and the steps of
+ * a compaction as pure functions. An entry of its own, so that a page that only opens sessions does not load them.
  */
+
+// The calls.
+export {
+  autoCompact,
+  branchWithSummary,
+  compact,
+  compactionStatus,
+  makeRoom,
+  resetCompactionBreaker,
+} from "./run/calls.ts"
+export type {
+  AutoCompactOptions,
+  BranchSummaryOptions,
+  CompactionFailureKind,
+  CompactionPreset,
+  CompactionResult,
+  CompactionSettings,
+  CompactionStatus,
+  CompactOptions,
+  MakeRoomOptions,
+  RoomResult,
+  Summarize,
+  SummarizeRequest,
+  SummaryAnswer,
+  SummaryPrompts,
+} from "./types.ts"
+
+// The values for the options of `createSessions`, `create`, `open` and `context`.
+export { automaticCompaction } from "./run/automatic.ts"
+export { shorten } from "../context/prune/prune.ts"
+export type { PruneOptions } from "../context/prune/settings.ts"
+export type { WindowTable } from "./settings/windows.ts"
+
+// The steps.
 export { readAnswer } from "./summary/answer.ts"
 export type { AnswerProblem, ReadAnswer } from "./summary/answer.ts"
 export { branchPrompt, prepareBranchSummary, storedBranchSummary } from "./summary/branch-summary.ts"
@@ -30,7 +64,6 @@ export { nameSession } from "./run/name-session.ts"
 export type { NameSessionOptions } from "./run/name-session.ts"
 export { isTooLong } from "./summary/too-long.ts"
 export { shouldCompact } from "./plan/trigger.ts"
-export type { MakeRoomOptions, RoomResult, SummaryPrompts } from "./types.ts"
 export { DEFAULT_WINDOW, LIMITS, limitsOf, windowOf } from "./settings/windows.ts"
 export type { InputLimits } from "./settings/windows.ts"
 export { commonAncestor } from "../log/common-ancestor.ts"

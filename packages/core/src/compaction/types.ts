@@ -1,18 +1,17 @@
 /** The public types of compaction: its settings, the summarizer, and the result. */
-import type { TokenCounter } from "../format/tokens.ts"
 import type { CallOptions } from "../storage/contract.ts"
-import type { PruneOptions } from "../context/prune/settings.ts"
-import type { SummaryStyle } from "../context/types.ts"
+import type { ContextSettings } from "../context/settings.ts"
 import type { WindowTable } from "./settings/windows.ts"
+import type { SummaryStyle } from "../context/types.ts"
 
 export type CompactionPreset = "reserve" | "threshold-100k" | "share-80" | "share-90"
 
-export interface CompactionSettings {
+export interface CompactionSettings extends ContextSettings {
   /** A named set of settings. The other settings of the same layer override it. See {@link PRESETS}. Default `"reserve"`. */
   readonly preset?: CompactionPreset
   /** False turns automatic compaction off; `compact()` still works. Default true. */
   readonly enabled?: boolean
-  /** Calls the caller's model. If it is set for the repository or the session, `turn` compacts before and after its function if due. */
+  /** Calls the caller's model. With it in `automaticCompaction`, `turn` compacts before and after its function if due. */
   readonly summarize?: Summarize
   /** Milliseconds for each request to the summarizer; a later answer fails the compaction. Default 300,000. */
   readonly timeout?: number
@@ -21,17 +20,6 @@ export interface CompactionSettings {
   readonly contextWindow?: number
   /** Rows to add to the table of models: prefixes of model names, and windows in tokens. The longest matching prefix wins. */
   readonly windows?: WindowTable
-  /**
-   * Counts the tokens of one message, synchronously. Must return a finite number from 0, else the call rejects with `invalid`. Default:
-   * an estimate, which the reports of providers calibrate. The program's count is not scaled.
-   */
-  readonly countTokens?: TokenCounter
-
-  /**
-   * Tokens of what the program sends beside the messages, such as its prompt and its tools. Used until a provider has reported the input of a
-   * request; from then on the report says it. Default 0.
-   */
-  readonly overheadTokens?: number
 
   // The trigger: a layer sets at most one of these three, else `invalid`.
   /**
@@ -79,11 +67,6 @@ export interface CompactionSettings {
   readonly summaryAs?: SummaryStyle
   /** Automatic compaction stops after this number of consecutive failures. Default 3. See {@link CompactionStatus}. */
   readonly maxFailures?: number
-  /**
-   * Pruning of old tool results in each `context()` call that does not set `prune`. The size of a pruned context also decides whether
-   * compaction is due. Shares are of the window that `context()` gets, else of the window of these settings. Default false.
-   */
-  readonly prune?: boolean | PruneOptions
 }
 
 /** Each must not be empty; one that is left out has its default, `SUMMARY_SYSTEM_PROMPT`, `FIRST_SUMMARY_PROMPT` or `UPDATE_SUMMARY_PROMPT` of `@sessions/core/compaction`. */
@@ -164,7 +147,7 @@ export interface CompactOptions extends CallOptions, CompactionSettings {
   readonly anew?: boolean
 }
 
-/** Options of the summary of the branch that `Session.branchWithSummary` leaves. */
+/** Options of the summary of the branch that `branchWithSummary` leaves. */
 export interface BranchSummaryOptions extends CompactionSettings {
   /** Put last in the prompt. */
   readonly instructions?: string
@@ -192,7 +175,7 @@ export interface CompactionResult {
   readonly tooLarge?: string
 }
 
-/** Options of `Session.makeRoom`. Its settings override those of the session, which override those of the repository. */
+/** Options of `makeRoom`. Its settings override those of the session, which override those of the repository. */
 export interface MakeRoomOptions extends AutoCompactOptions {
   /** What a provider has answered to a request with this context. */
   readonly error?: unknown

@@ -12,13 +12,14 @@ import { changesOf } from "./changed-units.ts"
 import { commonPart, selectBefore } from "./compare.ts"
 import { outdatedSummaries, summarizedDiagnostic } from "./outdated.ts"
 import { explainFit } from "./fit.ts"
-import type { PruneSizes } from "./prune/prune.ts"
-import type { PruneOptions } from "./prune/settings.ts"
+import { shorten } from "./prune/prune.ts"
 import { pruneSizes } from "./prune/sent-sizes.ts"
+import type { PruneOptions } from "./prune/settings.ts"
 import { renderMessages } from "./render.ts"
 import { type CommonPart, lastRequest } from "./reused.ts"
 import { measure } from "./ruler.ts"
 import { selectContext } from "./select.ts"
+import type { PruneSizes } from "./shortening.ts"
 import type { ContextMessage, SessionContext } from "./types.ts"
 import { shortenedDiagnostics } from "./view/recorded-steps.ts"
 import { viewOf } from "./view/view.ts"
@@ -58,7 +59,7 @@ export function buildSessionContext(
   const { messages, seqs, diagnostics } = renderMessages(selection.entries)
   const count = countTokens === undefined ? undefined : checkedCounter(countTokens)
   const sizes = (whole: readonly ContextMessage[]): PruneSizes => pruneSizes(log, selection, whole, { window, count })
-  const view = viewOf(log, selection, { prune, sizes, window })
+  const view = viewOf(log, selection, { shorten: prune !== false && shorten(prune), sizes, window })
   const now = view(messages)
   const request = lastRequest(log, selection)
   const { answer, brokenBy } = request

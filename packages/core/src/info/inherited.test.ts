@@ -1,3 +1,4 @@
+import { automaticCompaction, compact } from "../compaction/index.ts"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { createSessions } from "../session/repository.ts"
@@ -49,12 +50,15 @@ test("the calls of a compaction and of a branch summary that were forked are inh
   const usage = { input: 7, output: 1, totalTokens: 8 }
   const sessions = createSessions({
     storage: createMemoryStorage(),
-    compaction: { keepRecentTokens: 0, summarize: async () => ({ content: "## Goal\nx", stopReason: "stop", usage }) },
+    compaction: automaticCompaction({
+      keepRecentTokens: 0,
+      summarize: async () => ({ content: "## Goal\nx", stopReason: "stop", usage }),
+    }),
   })
   const main = await sessions.create({ id: "main" })
   await main.append({ type: "message", message: { role: "user", content: "long ".repeat(500) } })
   await main.append({ type: "message", message: { role: "user", content: "a question" } })
-  await main.compact()
+  await compact(main)
   const fork = await sessions.fork("main")
   expect(await fork.info()).toMatchObject({ metrics: { calls: 0 }, inheritedMetrics: { calls: 1, input: 7 } })
 })

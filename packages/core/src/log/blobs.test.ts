@@ -1,3 +1,4 @@
+import { compact } from "../compaction/index.ts"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { assistant, storedEntries, storedLines, user } from "../../test/writers.ts"
@@ -74,11 +75,11 @@ test("a compaction's input and its long summary are complete", async () => {
     return summary
   }
   const open = await reopen()
-  await open.compact({ summarize, keepRecentTokens: 0 })
+  await compact(open, { summarize, keepRecentTokens: 0 })
   expect(prompts[0]).toContain(`${long} edited`)
   await open.append([user("b".repeat(8_000)), assistant("c"), user("z")])
   const again = await reopen()
-  await again.compact({ summarize, keepRecentTokens: 0 })
+  await compact(again, { summarize, keepRecentTokens: 0 })
   expect(prompts[1]).toContain(`<previous-summary>\n${summary.trim()}`)
   expect(prompts.join()).not.toContain("blob:sha256:")
 })
@@ -148,7 +149,7 @@ test("if blobs are missing, the model gets a text that states this, never a refe
   expect(hashes.some((hash) => (told[0] as Diagnostic).message.includes(hash))).toBe(true)
   const prompts: string[] = []
   await open.append({ type: "message", message: { role: "assistant", content: "done" } })
-  await open.compact({ keepRecentTokens: 0, summarize: async ({ prompt }) => (prompts.push(prompt), "s") })
+  await compact(open, { keepRecentTokens: 0, summarize: async ({ prompt }) => (prompts.push(prompt), "s") })
   expect(prompts.join()).toMatch(/missing/)
   expect(prompts.join()).not.toContain("blob:sha256:")
 })

@@ -1,3 +1,4 @@
+import { autoCompact, automaticCompaction, branchWithSummary, compact, makeRoom, shorten } from "../compaction/index.ts"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { user } from "../../test/writers.ts"
@@ -45,14 +46,11 @@ const SESSION: { readonly [Name in keyof Session]?: readonly unknown[] } = {
   branch: ["a", {}],
   settle: [["a"], {}],
   resetLeaf: [{}],
-  branchWithSummary: ["a", "a text", {}],
   label: ["a", "a label", {}],
   tombstone: ["a", {}],
   edit: ["a", null, {}],
   title: ["a title", {}],
   metadata: ["key", 1, {}],
-  compact: [{}],
-  autoCompact: [{}],
   info: [{}],
   parts: [{}],
   on: ["appended", () => 1],
@@ -78,6 +76,26 @@ const REPOSITORY: { readonly [Name in keyof Sessions]?: readonly unknown[] } = {
   verify: ["s", {}],
 }
 
+/** The calls of `@sessions/core/compaction` on a session, with their other arguments. */
+const COMPACTION: Readonly<Record<string, readonly unknown[]>> = {
+  compact: [{}],
+  autoCompact: [{}],
+  makeRoom: [{}],
+  branchWithSummary: ["a", "a text", {}],
+}
+
+function compacting(session: Session): Readonly<Record<string, Call>> {
+  const calls = { compact, autoCompact, makeRoom, branchWithSummary } as unknown as Record<string, Call>
+  return Object.fromEntries(
+    Object.entries(calls).map(([name, call]) => [name, (...args) => call(...([session, ...args] as never))]),
+  )
+}
+
+test.each(Object.entries(COMPACTION))("wrong arguments of %s reject with a code", async (name, args) => {
+  const { session } = await opened()
+  expect(await problemsOf(compacting(session) as never, name, args)).toEqual([])
+})
+
 test.each(Object.entries(SESSION))("wrong arguments of session.%s reject with a code", async (name, args) => {
   const { session } = await opened()
   expect(await problemsOf(session as never, name, args)).toEqual([])
@@ -99,7 +117,12 @@ test("wrong arguments of pointers and of collectBlobs reject with a code", async
 
 test("every method with options refuses an unknown one, with the nearest name", async () => {
   const { session, sessions } = await opened()
-  for (const [target, calls] of [[session, SESSION] as const, [sessions, REPOSITORY] as const]) {
+  const targets = [
+    [session, SESSION],
+    [compacting(session), COMPACTION],
+    [sessions, REPOSITORY],
+  ] as const
+  for (const [target, calls] of targets) {
     for (const [name, args] of Object.entries(calls)) {
       if (name === "on") continue
       const wrong = [...args.slice(0, -1), { ...(args.at(-1) as object), signl: 1 }]
@@ -134,7 +157,10 @@ test.each<[unknown, string]>([
     'no option "hooks.compact.befor". Did you mean "hooks.compact.before"?',
   ],
   [{ hooks: { save: 1 } }, "`hooks.save` must be a function, not 1."],
-  [{ compaction: { sumarize: () => "" } }, 'no option "compaction.sumarize". Did you mean "compaction.summarize"?'],
+  [
+    { compaction: { summarize: () => "" } },
+    "`compaction` must be made by automaticCompaction() of @sessions/core/compaction, not a value of type object.",
+  ],
   [{ now: 5 }, "`now` must be a function, not 5."],
 ])("wrong options of createSessions are `invalid`, with a sentence that says what to do: %j", (options, message) => {
   const complete =
@@ -153,12 +179,12 @@ test("near misses of values and of names within options are `invalid`", async ()
     [() => session.append(user("x"), { repeats: "lgo" as never }), '`repeats` must be "end" or "log", not "lgo".'],
     [() => session.context({ repair: "snythesize" as never }), '`repair` must be "synthesize"'],
     [
-      () => session.context({ prune: { aggresive: true } as never }),
+      () => session.context({ shorten: shorten({ aggresive: true } as never) }),
       'no option "aggresive". Did you mean "aggressive"?',
     ],
     [() => sessions.create({ id: null as never }), "`id` must be a string"],
     [() => session.title("t", { source: "atuo" as never }), '`source` must be "user" or "auto"'],
-    [() => session.branchWithSummary("a", { instruction: "x" } as never), 'Did you mean "instructions"?'],
+    [() => branchWithSummary(session, "a", { instruction: "x" } as never), 'Did you mean "instructions"?'],
     [() => session.follow({ signl: 1 } as never), 'follow has no option "signl". Did you mean "signal"?'],
     [() => session.follow({ signal: 1 } as never), "`signal` must be an AbortSignal, not 1."],
     [() => session.messages({ before: null as never }), "`before` must be the id of an entry"],
@@ -167,7 +193,16 @@ test("near misses of values and of names within options are `invalid`", async ()
     [() => session.entries({ form: 1 } as never), 'entries has no option "form". Did you mean "from"?'],
     [() => session.on("apended" as never, () => 1), 'A session has no event "apended". Did you mean "appended"?'],
     [() => sessions.list({ source: "corn" as never }), '`source` must be "interactive" or "cron"'],
-    [() => sessions.open("s", { compaction: { keepTurn: 1 } as never }), 'Did you mean "compaction.keepTurns"?'],
+    [() => automaticCompaction({ keepTurn: 1 } as never), 'no option "keepTurn". Did you mean "keepTurns"?'],
+    [
+      () => sessions.open("s", { compaction: { keepTurns: 1 } as never }),
+      "`compaction` must be made by automaticCompaction()",
+    ],
+    [
+      () => session.context({ shorten: true as never }),
+      "`shorten` must be made by shorten() of @sessions/core/compaction",
+    ],
+    [() => compact({} as never), "compact() takes an open session of this package first, not a value of type object."],
     [() => sessions.export("s", { format: "json" as never }), '`format` must be "jsonl" or "markdown"'],
     [() => sessions.fork("s", { at: 5n as never }), "`at` must be a string, not 5."],
     [() => sessions.import("", { from: null as never }), '`from` must be "auto" or "sessions"'],

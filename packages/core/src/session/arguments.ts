@@ -1,5 +1,4 @@
 /** Checks the arguments of the public calls by tables: the options of each call, and what it would use without checking it. */
-import { checkSettings, COMPACTION_OPTIONS } from "../compaction/settings/layers.ts"
 import type { BlobLimits } from "../format/blobs.ts"
 import { SessionError } from "../format/errors.ts"
 import type { Extensions } from "../format/names.ts"
@@ -36,6 +35,14 @@ import type {
   TransferCalls,
 } from "./repository-types.ts"
 
+const isCompaction: Check = (value) =>
+  isObject(value) && typeof value["ifDue"] === "function"
+    ? undefined
+    : " must be made by automaticCompaction() of @sessions/core/compaction."
+const isShortening: Check = (value) =>
+  value === false || (isObject(value) && typeof value["prune"] === "function")
+    ? undefined
+    : " must be made by shorten() of @sessions/core/compaction, or false."
 const isSignal: Check = (value) =>
   typeof (value as AbortSignal | null)?.addEventListener === "function" ? undefined : " must be an AbortSignal."
 const isCursor: Check = (value) =>
@@ -62,7 +69,10 @@ const isFilter: Check = (value) => {
 }
 
 export const CALL: OptionChecks<CallOptions> = { signal: isSignal }
-const ENTRY: OptionChecks<EntryOptions> = { ...CALL, onConflict: oneOf("branch", "retry-turn", "fail", "rebase") }
+export const ENTRY: OptionChecks<EntryOptions> = {
+  ...CALL,
+  onConflict: oneOf("branch", "retry-turn", "fail", "rebase"),
+}
 const APPEND: OptionChecks<AppendOptions> = {
   ...ENTRY,
   at: isTarget,
@@ -70,19 +80,13 @@ const APPEND: OptionChecks<AppendOptions> = {
   repeats: oneOf("end", "log"),
 }
 const BRANCH: OptionChecks<Options<Session["branch"], 1>> = { ...ENTRY, settles: isAnything }
-const TEXT_SUMMARY: OptionChecks<Options<Session["branchWithSummary"], 2>> = {
-  ...ENTRY,
-  details: isAnything,
-  fromExtension: isAnything,
-  usage: isAnything,
-}
 const TURN: OptionChecks<TurnOptions> = { ...CALL, lease: isAnything, busy: isAnything }
 const TITLE: OptionChecks<Options<Session["title"], 1>> = { ...ENTRY, source: oneOf("user", "auto") }
 const CONTEXT: OptionChecks<ContextOptions> = {
   ...CALL,
   window: isAboveZero,
   repair: oneOf("synthesize", "drop", "none"),
-  prune: isAnything,
+  shorten: isShortening,
   summaryAs: oneOf("user", "pair"),
 }
 const MESSAGES: OptionChecks<MessagesOptions> = { ...CALL, before: isCursor, limit: wholeFrom(1, 1_000) }
@@ -92,11 +96,8 @@ export type Options<Method extends (...args: never) => unknown, Index extends nu
   Parameters<Method>[Index]
 >
 
-/** The methods of a session whose options are checked here. Those of compaction check theirs where they are. */
-export type SessionCall = Exclude<
-  MethodOf<Session>,
-  "on" | "close" | "resetCompactionBreaker" | "compact" | "autoCompact" | symbol
->
+/** The methods of a session whose options are checked here. */
+export type SessionCall = Exclude<MethodOf<Session>, "on" | "close" | symbol>
 
 type MethodOf<T> = { [Name in keyof T]: T[Name] extends (...args: never) => unknown ? Name : never }[keyof T]
 
@@ -109,7 +110,6 @@ const SESSION: Readonly<Partial<Record<SessionCall, OptionTable>>> = {
   branch: BRANCH,
   settle: ENTRY,
   resetLeaf: ENTRY,
-  branchWithSummary: TEXT_SUMMARY,
   label: ENTRY,
   tombstone: ENTRY,
   edit: ENTRY,
@@ -118,7 +118,7 @@ const SESSION: Readonly<Partial<Record<SessionCall, OptionTable>>> = {
   turn: TURN,
 }
 
-export const OPEN: OptionChecks<OpenOptions> = { ...CALL, compaction: COMPACTION_OPTIONS }
+export const OPEN: OptionChecks<OpenOptions> = { ...CALL, compaction: isCompaction }
 const OPEN_OR_CREATE: OptionChecks<Omit<CreateOptions, "id">> = {
   ...OPEN,
   cwd: isAnything,
@@ -190,7 +190,7 @@ const SESSIONS: OptionChecks<SessionsOptions> = {
   blobs: BLOBS,
   oversize: oneOf("blobs", "truncate"),
   extensions: EXTENSIONS,
-  compaction: COMPACTION_OPTIONS,
+  compaction: isCompaction,
   readWindow: WINDOW,
   cache: CACHE,
   now: isFunction,
@@ -239,7 +239,6 @@ export function checkSessionsOptions(o: SessionsOptions): void {
   checkCallOptions(call, o, SESSIONS)
   checkStorage(call, o.storage)
   for (const hooks of [o.hooks ?? []].flat()) checkCallOptions(call, hooks, HOOKS, {}, "hooks.")
-  checkSettings(o.compaction)
 }
 
 /** The same sessions with checks of the options. Inside, the methods pass each other options that their callers may not give. */

@@ -1,4 +1,5 @@
 /** The states of tool calls in stored sessions: what contexts say of them, across compactions, forks, copies and merges, and in small windows. */
+import { automaticCompaction, compact } from "@sessions/core/compaction"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { assistant, createWriter, note, user } from "../../test/writers.ts"
@@ -87,13 +88,15 @@ test("arguments have their blobs", async () => {
 })
 
 test("the states of calls behind the cut of a compaction stay known, and those of the turn that goes on", async () => {
-  const session = await createWriter(undefined, { compaction: { enabled: false, summarize } }).sessions.create()
+  const session = await createWriter(undefined, {
+    compaction: automaticCompaction({ enabled: false, summarize }),
+  }).sessions.create()
   await session.append([user("q ".repeat(500)), POLICY])
   for (let n = 0; n < 6; n++)
     await session.append([calls(`s${n}`, "look"), result(`s${n}-0`), assistant("w ".repeat(300))])
   await session.append(calls("a", "charge", "charge"))
   await session.append(start("a", 0))
-  await session.compact({ keepRecentTokens: 400 })
+  await compact(session, { keepRecentTokens: 400 })
   expect((await session.context()).compaction).toBeDefined()
   expect(await states(session)).toEqual(["unknown", "waiting"])
   expect(await told(session)).toEqual([UNKNOWN(0), WAITING])

@@ -8,7 +8,7 @@ vi.mock("./features.ts", () => {
   const missing = async (): Promise<never> => {
     throw new StorageError("unavailable", "It is not there.")
   }
-  return { compactionFeature: missing, transferFeature: missing }
+  return { contextFeature: missing, transferFeature: missing }
 })
 
 test("creating, opening, appending, reading, listing, and contexts of messages as they are stored, load no code", async () => {

@@ -1,13 +1,14 @@
-/** Makes the context of an open session: selects, restores, renders, repairs and prunes. Reads no line before the context. */
+/** Makes the context of an open session: selects, restores, renders, repairs and shortens. Reads no line before the context. */
 import { assembleContext, type ContextParts } from "../context/assemble.ts"
-import { counterOf, settingOf, type SettingsLayers } from "../compaction/settings/layers.ts"
+import { counterOf, lastSetting } from "../context/settings.ts"
 import { plainMessages, plainUnits } from "../context/plain.ts"
 import type { ChangesOf } from "../context/changes.ts"
 import { lastRequest, placeOfAnswer } from "../context/reused.ts"
 import { type KnownUnits, measure, type Ruler } from "../context/ruler.ts"
 import type { Selection } from "../context/select.ts"
 import type { ContextMessage, SessionContext } from "../context/types.ts"
-import { compactionFeature } from "./features.ts"
+import { type CompactionLayers, settingsOf } from "./compaction.ts"
+import { contextFeature } from "./features.ts"
 import type { ReadableSession } from "./live.ts"
 import type { ContextOptions } from "./types.ts"
 import { isObject } from "../format/shape.ts"
@@ -19,36 +20,37 @@ import type { ContextState, Entry } from "../format/entry.ts"
 import { restoreSelected, restoreState, selectAt } from "./read-path.ts"
 
 /**
- * The context at the leaf, which the caller may change. `layers` are the compaction settings: they count tokens, and prune if the call does
- * not set `prune`. Rejects with `invalid` for a wrong option, and with the errors of the storage.
+ * The context at the leaf, which the caller may change. The compaction settings count tokens, and shorten results if the call
+ * does not set `shorten`. Rejects with `invalid` for a wrong option, and with the errors of the storage.
  */
 export async function readContext(
   live: ReadableSession & { openBranches(): Diagnostic | undefined },
   o: ContextOptions = {},
-  layers: SettingsLayers,
+  compaction: CompactionLayers,
 ): Promise<SessionContext> {
   const { window } = o
   const selection = await selectAt(live, live.state.leafId, o)
   const request = lastRequest(live.state.log, selection)
   const read = await contextMessages(live, selection, o)
   const { state } = read
+  const layers = settingsOf(compaction)
   const count = counterOf(layers)
-  const prune = o.prune ?? settingOf(layers, "prune") ?? false
+  const shorten = o.shorten ?? lastSetting(layers, "shorten") ?? false
   const same = placeOfAnswer(live.state.log, request, selection, read)
   let parts: ContextParts<ModelMessage> = { ...read, common: { ...request, same: same ?? -1 } }
-  const isShown = prune !== false || selection.entries.some(({ entry }) => isViewStep(entry))
+  const isShown = shorten !== false || selection.entries.some(({ entry }) => isViewStep(entry))
   const isChanged = live.state.log.lastTombstone >= 0 || selection.lastEdit !== undefined
   let changesOf: ChangesOf | undefined
   if (isShown || isChanged || same === undefined) {
     // A page that is offline can go on with its sessions: only a context that is not sent whole needs the code.
-    const feature = await (isShown ? compactionFeature() : loadedFeature())
+    const feature = await (isShown ? contextFeature() : loadedFeature())
     changesOf = feature?.changesOf
-    const given = { read, make: contextMessages, same, request, selection, prune, layers, count, o }
+    const given = { read, make: contextMessages, same, request, selection, shorten, layers, count, o }
     if (isShown || same === undefined) parts = (await feature?.compareContexts(live, given)) ?? parts
   }
   const from = { ...selection, state }
   const { log } = live.state
-  const measuring = { count, overheadTokens: settingOf(layers, "overheadTokens"), changesOf }
+  const measuring = { count, overheadTokens: lastSetting(layers, "overheadTokens"), changesOf }
   const isAsStored = !isShown && !isChanged && count === undefined && read.stored !== undefined
   let ruler: Ruler | undefined
   const measureNow = (): Ruler => {
@@ -71,7 +73,7 @@ export async function readContext(
   const isOutdated = mayBeOutdated(live.state.log, selection)
   // A page that is offline can go on: its next context that finds the code says it.
   const feature =
-    context.fits === false ? await compactionFeature() : isLarge || isOutdated ? await loadedFeature() : undefined
+    context.fits === false ? await contextFeature() : isLarge || isOutdated ? await loadedFeature() : undefined
   const explained = { selection: from, measured, layers, o, isLarge, isOutdated }
   return (await feature?.explainContext(live, context, explained)) ?? context
 }
@@ -107,8 +109,8 @@ function isViewStep(entry: Entry): boolean {
 }
 
 /** Undefined if the code cannot be loaded. */
-function loadedFeature(): Promise<Awaited<ReturnType<typeof compactionFeature>> | undefined> {
-  return compactionFeature().catch(() => undefined)
+function loadedFeature(): Promise<Awaited<ReturnType<typeof contextFeature>> | undefined> {
+  return contextFeature().catch(() => undefined)
 }
 
 export interface ContextMessages {
@@ -144,7 +146,7 @@ async function contextMessages(
   const isTried = hasState && entries === selection.entries
   const restored = isTried ? undefined : plainly(entries, state)
   if (restored !== undefined) return restored
-  const { convertedMessages } = await compactionFeature()
+  const { convertedMessages } = await contextFeature()
   const convert = { repair, summaryAs, extensions, end }
   return {
     ...(await live.store.untilKnown(

@@ -1,4 +1,5 @@
 /** Values that are nested deeply: where each way into a session ends, and what becomes of those that other programs have written. */
+import { branchWithSummary, compact } from "@sessions/core/compaction"
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -26,7 +27,7 @@ const DEEPEST = 20_000
 const CALLS: Readonly<Record<string, (session: Session, value: unknown) => Promise<unknown>>> = {
   "a custom entry": (session, data) => session.append({ type: "custom", customType: "x", data }),
   metadata: (session, value) => session.metadata("a", value),
-  "the details of a summary": (session, details) => session.branchWithSummary(null, "s", { details }),
+  "the details of a summary": (session, details) => branchWithSummary(session, null, "s", { details }),
 }
 
 describe("at most 200 levels are taken, on every runtime,", () => {
@@ -111,7 +112,7 @@ describe("a log that has deeper values already", () => {
     const session = await createSessions({ storage }).open(STORED_ID)
     await session.append({ type: "message", message: { role: "assistant", content: "more ".repeat(200) } })
     await session.metadata("b", 1)
-    await session.compact({ summarize: async () => "s", keepRecentTokens: 0 })
+    await compact(session, { summarize: async () => "s", keepRecentTokens: 0 })
     expect((await session.info()).metadata).toEqual({ a: "(nested too deeply)", b: 1 })
   })
 

@@ -1,3 +1,4 @@
+import { compact } from "@sessions/core/compaction"
 import { createMemoryLocation } from "@sessions/memory"
 import { expect, test } from "vitest"
 import {
@@ -246,7 +247,7 @@ test("`onHookFailed` hears of each hook that throws or rejects where that has no
     })
     const session = await sessions.create({ id: "s" })
     await session.append([user("one ".repeat(200)), user("two")])
-    await session.compact({ summarize: async () => "a summary", keepRecentTokens: 0 })
+    await compact(session, { summarize: async () => "a summary", keepRecentTokens: 0 })
     await session.close()
     await sessions.delete("s")
     // Of a hook that rejects, once its promise has.

@@ -1,3 +1,4 @@
+import { branchWithSummary, compact } from "../compaction/index.ts"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { createCountingStorage } from "../../test/counting-storage.ts"
@@ -236,13 +237,13 @@ async function expectClosed(session: Session): Promise<void> {
     () => session.tree(),
     () => session.branch("e"),
     () => session.resetLeaf(),
-    () => session.branchWithSummary(null, "s"),
+    () => branchWithSummary(session, null, "s"),
     () => session.label("e", "x"),
     () => session.tombstone("e"),
     () => session.edit("e", null),
     () => session.title("x"),
     () => session.metadata("k", 1),
-    () => session.compact({ summarize: async () => "s" }),
+    () => compact(session, { summarize: async () => "s" }),
     () => session.info(),
     () => session.parts(),
     () => session.flush(),

@@ -2,7 +2,7 @@
  * The open sessions of a repository, by id. All handles on an id share one `LiveSession`; closing the last handle releases it, unless
  * `session-cache.ts` keeps it.
  */
-import type { CompactionSettings } from "../compaction/types.ts"
+import type { Compaction } from "./compaction.ts"
 import { hasCode, SessionError } from "../format/errors.ts"
 import { notFound } from "../log/loaded-log.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
@@ -36,8 +36,8 @@ interface OpenSlot {
 }
 
 export interface OpenSessionsOptions {
-  /** Settings of the repository; those of a handle override them. */
-  readonly compaction: CompactionSettings | undefined
+  /** Of the repository; the settings of a handle override its settings. */
+  readonly compaction: Compaction | undefined
   readonly cache: (CacheOptions & { readonly now: () => number }) | undefined
   readonly released: (session: string, why: ReleaseReason) => void
 }

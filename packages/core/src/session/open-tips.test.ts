@@ -1,3 +1,4 @@
+import { compact } from "../compaction/index.ts"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { describe, expect, test } from "vitest"
 import { chain, linesOf, user as message } from "../../test/chain.ts"
@@ -62,7 +63,7 @@ describe.each([false, true])("a turn of another writer (compacted afterwards: %s
         ...Array.from({ length: count - 1 }, () => undefined),
       ])
       expect(reported).toBe(1)
-      if (compacts) await two.compact({ summarize: async () => "## Goal\nonly b", keepRecentTokens: 200 })
+      if (compacts) await compact(two, { summarize: async () => "## Goal\nonly b", keepRecentTokens: 200 })
       const { storage, from } = reads(createMemoryStorage({ location }))
       const opened = await createSessions({ storage }).open("s")
       expect(named(opened)).toEqual(["h2"])

@@ -1,4 +1,5 @@
 /** What a session gives to a caller is the caller's own: changing it changes no later answer. */
+import { compact, shorten } from "../compaction/index.ts"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
@@ -13,7 +14,7 @@ import type { Session } from "./types.ts"
 const READS: Readonly<Record<string, (session: Session) => unknown>> = {
   context: (session) => session.context(),
   unrepaired: (session) => session.context({ repair: "none" }),
-  pruned: (session) => session.context({ window: 2_000, prune: { softTrimShare: 0 } }),
+  pruned: (session) => session.context({ window: 2_000, shorten: shorten({ softTrimShare: 0 }) }),
   messages: (session) => session.messages(),
   path: (session) => session.path(),
   entries: (session) => entriesOf(session),
@@ -71,7 +72,7 @@ async function start(reopened: boolean, location = createMemoryLocation()): Prom
     user("one ".repeat(300)),
     assistant("two ".repeat(300)),
   ])
-  await session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 0 })
+  await compact(session, { summarize: async () => SUMMARY, keepRecentTokens: 0 })
   await session.append([user("three", "m3"), { type: "mode_change", mode: "plan", data: { steps: ["a"] } }])
   await session.append([
     { type: "message", message: { role: "assistant", content: [CALL] } },
@@ -134,7 +135,7 @@ test("nor what is written after it", async () => {
     if (spoils) spoil(repaired)
     const prompts: string[] = []
     const summarize = async ({ prompt }: { readonly prompt: string }) => (prompts.push(prompt), SUMMARY)
-    await session.compact({ summarize, keepRecentTokens: 0 })
+    await compact(session, { summarize, keepRecentTokens: 0 })
     const reopened = await again.open("s")
     logs.push(nameless(prompts, await entriesOf(reopened), await session.context(), await reopened.context()))
   }

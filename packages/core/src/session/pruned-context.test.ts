@@ -1,3 +1,4 @@
+import { automaticCompaction, shorten } from "../compaction/index.ts"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { assistant, codeOf, storedLines, user } from "../../test/writers.ts"
@@ -38,7 +39,7 @@ test("a pruned context fits if the whole one does not; the log and the next cont
   expect(whole.diagnostics.map(({ code }) => code)).toEqual(["does_not_fit"])
   expect(whole).not.toHaveProperty("pruned")
   for (const open of [session, await reopen()]) {
-    const { fits, messages, pruned, tokens, diagnostics } = await open.context({ window: 32_000, prune: true })
+    const { fits, messages, pruned, tokens, diagnostics } = await open.context({ window: 32_000, shorten: shorten() })
     expect({ fits, cut: pruned?.length, diagnostics }).toEqual({ fits: true, cut: 11, diagnostics: [] })
     expect(tokens).toBeLessThan(0.5 * 32_000)
     expect(whyRefused(messages)).toBeUndefined()
@@ -50,30 +51,31 @@ test("a pruned context fits if the whole one does not; the log and the next cont
 test("after a context-length error, aggressive pruning needs no window", async () => {
   const { session } = await started()
   await session.append([user("go"), ...round("c", "x".repeat(99)), assistant("a"), assistant("b"), assistant("c")])
-  const { pruned } = await session.context({ prune: { aggressive: true } })
+  const { pruned } = await session.context({ shorten: shorten({ aggressive: true }) })
   expect(pruned).toMatchObject([{ toolCallId: "c", how: "cleared", chars: 99 }])
 })
 
 test("pruning without a window, with an invalid window or with invalid options is `invalid`", async () => {
   const { session } = await started()
-  for (const o of [{ prune: true }, { window: 0 }, { window: 9, prune: { softTrimShare: 2 } }] as const)
+  for (const o of [{ shorten: shorten() }, { window: 0 }, { window: 9, shorten: true as never }])
     expect(await codeOf(session.context(o))).toBe("invalid")
-  expect((await session.context({ window: 9, prune: false })).fits).toBe(true)
+  expect(() => shorten({ softTrimShare: 2 })).toThrow(expect.objectContaining({ code: "invalid" }))
+  expect((await session.context({ window: 9, shorten: false })).fits).toBe(true)
 })
 
 test("without a window in the call, pruning uses the window of the settings", async () => {
   const compaction = { enabled: false, contextWindow: 1_000 }
   for (const [settings, o] of [
-    [compaction, { prune: true }],
-    [{ ...compaction, prune: true }, {}],
-    [{ ...compaction, prune: { hardClearShare: 0.9 } }, { prune: true }],
+    [compaction, { shorten: shorten() }],
+    [{ ...compaction, shorten: shorten() }, {}],
+    [{ ...compaction, shorten: shorten({ hardClearShare: 0.9 }) }, { shorten: shorten() }],
   ] as const) {
-    const sessions = createSessions({ storage: createMemoryStorage(), compaction: settings })
+    const sessions = createSessions({ storage: createMemoryStorage(), compaction: automaticCompaction(settings) })
     const session = await sessions.create()
     await session.append([user("go"), ...round("c", "x".repeat(9_000)), assistant("a"), assistant("b"), assistant("c")])
     expect((await session.context(o)).pruned).toMatchObject([{ how: "trimmed" }])
     expect((await session.context({ ...o, window: 100_000 })).pruned).toEqual([])
-    expect(await session.context({ prune: false })).not.toHaveProperty("pruned")
+    expect(await session.context({ shorten: false })).not.toHaveProperty("pruned")
   }
 })
 
@@ -98,7 +100,7 @@ test("content that looks like our tags is unchanged in a context and in a pruned
   const texts = async (o: ContextOptions): Promise<unknown[]> =>
     (await session.context(o)).messages.map(({ message }) => (message.content[0] as { text?: string }).text)
   expect((await texts({})).slice(0, 3)).toEqual([tags, undefined, long])
-  const [question, , result] = await texts({ window: 100, prune: true })
+  const [question, , result] = await texts({ window: 100, shorten: shorten() })
   expect(question).toBe(tags)
   expect(result).toMatch(
     /^<\/conversation>\n<summary>not ours<\/summary>x+\n\[\.\.\. .* cut \.\.\.\]\nx+<\/conversation>/,
@@ -107,12 +109,15 @@ test("content that looks like our tags is unchanged in a context and in a pruned
 
 test("a context that is pruned for the assumed window of an unknown model says so", async () => {
   const codes = async (model: string, o: ContextOptions, prune = true): Promise<string[]> => {
-    const session = await createSessions({ storage: createMemoryStorage(), compaction: { prune } }).create()
+    const session = await createSessions({
+      storage: createMemoryStorage(),
+      compaction: automaticCompaction({ shorten: prune && shorten() }),
+    }).create()
     await session.append([{ type: "model_change", provider: "p", model }, user("go")])
     return (await session.context(o)).diagnostics.map(({ code }) => code)
   }
   expect(await codes("local-7b", {})).toEqual(["unknown_window"])
-  expect(await codes("local-7b", { prune: true }, false)).toEqual(["unknown_window"])
+  expect(await codes("local-7b", { shorten: shorten() }, false)).toEqual(["unknown_window"])
   expect(await codes("local-7b", {}, false)).toEqual([])
   expect(await codes("local-7b", { window: 32_000 })).toEqual([])
   expect(await codes("gpt-4o", {})).toEqual([])

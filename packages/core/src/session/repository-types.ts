@@ -10,7 +10,7 @@ import type { ReadWindow } from "../log/read-backwards.ts"
 import type { ConflictPolicy, PersistAfter } from "../write/types.ts"
 import type { Hooks } from "./hooks.ts"
 import type { AnyMetadata, SessionInfo } from "../info/projection.ts"
-import type { CompactionSettings } from "../compaction/types.ts"
+import type { Compaction } from "./compaction.ts"
 import type { Session } from "./types.ts"
 import type {
   CopyOptions,
@@ -24,8 +24,8 @@ import type {
 } from "./transfer-types.ts"
 
 export interface OpenOptions extends CallOptions {
-  /** Settings for this handle; each overrides the repository's. Not stored in the log. */
-  readonly compaction?: CompactionSettings
+  /** Made by `automaticCompaction` of `@sessions/core/compaction`, for this handle; each setting overrides the repository's. Not stored in the log. */
+  readonly compaction?: Compaction
 }
 
 /**
@@ -140,8 +140,8 @@ export interface SessionsOptions {
    * none. An entry of such a type is part of the conversation, and so may branch it; one with a namespace is an annotation.
    */
   readonly extensions?: Extensions
-  /** Compaction settings; `create`, `open` and single calls override each of them. */
-  readonly compaction?: CompactionSettings
+  /** Made by `automaticCompaction` of `@sessions/core/compaction`; `create`, `open` and single calls override each of its settings. */
+  readonly compaction?: Compaction
   /** The windows in which a log is read from its end backwards, in UTF-8 bytes; default 98,304, doubling to 16,777,216. */
   readonly readWindow?: ReadWindow
   /**

@@ -1,6 +1,5 @@
 /** `Sessions`: the repository of the sessions of one storage. Checks arguments and state, runs hooks, and calls the modules. */
 import { cloneJson } from "../format/clone.ts"
-import { checkSettings } from "../compaction/settings/layers.ts"
 import { SessionError, hasCode } from "../format/errors.ts"
 import { type Header, headerProblem } from "../format/header.ts"
 import { createIds, isUlid } from "../format/ids.ts"
@@ -62,7 +61,6 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   }
   const acquire = async (id: string, o: OpenOptions): Promise<OpenedSession> => {
     check(id)
-    checkSettings(o.compaction)
     return open.open(id, (signal) => openSession(storage, id, options, { ...signal, readTips: true }), o)
   }
   /** Opens the session for one use of it. */
@@ -107,7 +105,6 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     async create(o = {}) {
       const id = o.id ?? newId()
       check(id)
-      checkSettings(o.compaction)
       const header = newHeader(o, id, options)
       const problem = headerProblem(header)
       if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)

@@ -1,3 +1,4 @@
+import { automaticCompaction, compact, shorten } from "../compaction/index.ts"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { reusedLaw } from "../../test/reused-law.ts"
@@ -46,7 +47,7 @@ test("before the first answer nothing is reused, and then all that its request h
 test("the tokens are counted as those of the context, by the same counter", async () => {
   const sessions = createSessions({
     storage: createMemoryStorage(),
-    compaction: { enabled: false, countTokens: () => 7 },
+    compaction: automaticCompaction({ enabled: false, countTokens: () => 7 }),
   })
   const session = await sessions.create()
   await session.append([user("q"), assistant("a"), user("q")])
@@ -91,7 +92,7 @@ test("a result that replaces an invented one is named", async () => {
 
 test("a compaction and a reset are named, and only the prompt is reused behind them", async () => {
   const session = await started([user(QUESTION), assistant("a"), user("b"), assistant("c")])
-  const { entryId } = await session.compact({ summarize: async () => "short", keepTurns: 1 })
+  const { entryId } = await compact(session, { summarize: async () => "short", keepTurns: 1 })
   expect(await reused(session)).toEqual({ tokens: 0, brokenBy: { entryId, reason: "compaction" } })
   await session.append([user("d"), assistant("e")])
   expect((await reused(session)).brokenBy).toBeUndefined()
@@ -121,7 +122,7 @@ test("a step of pruning is named by the message with which it was taken", async 
     calling("b"),
     result("b"),
   ])
-  const o = { window: 4_000, prune: { keepAssistantMessages: 2, hardClearShare: false } } as const
+  const o = { window: 4_000, shorten: shorten({ keepAssistantMessages: 2, hardClearShare: false }) } as const
   expect(await reused(session, o)).toEqual({ tokens: 5_102 })
   // Now the first result is old enough.
   await session.append(calling("c"))

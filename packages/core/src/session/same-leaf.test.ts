@@ -1,4 +1,5 @@
 /** The same log gives the same leaf, whether the session has written it, has read it from another writer, or opens it. */
+import { branchWithSummary } from "../compaction/index.ts"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -26,7 +27,7 @@ const ACTIONS: Readonly<Record<string, (session: Session, id: string) => Promise
   tombstone: (session, id) => session.tombstone(id),
   reset: (session) => session.resetLeaf(),
   branch: (session, id) => session.branch(id),
-  summary: (session) => session.branchWithSummary(null, "left"),
+  summary: (session) => branchWithSummary(session, null, "left"),
   settle: (session) => session.settle([]),
 }
 

@@ -1,3 +1,4 @@
+import { compactionStatus } from "../compaction/index.ts"
 /** A repository with a cache gives the same answers as one without, whatever happens between two openings. */
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
@@ -154,7 +155,7 @@ function said(content: string, n: number): NewEntry {
  * once its line is read, and a kept session may hold fewer lines than a new opening reads.
  */
 async function seen(session: Session, whole: boolean): Promise<unknown> {
-  const { leafId, header, head, compactionStatus } = session
+  const { leafId, header, head } = session
   const { messages, ...context } = await session.context({ repair: "none" })
   const { messages: history } = await session.messages({ limit: 1_000 })
   const info = await session.info()
@@ -163,7 +164,7 @@ async function seen(session: Session, whole: boolean): Promise<unknown> {
     leafId,
     header,
     next: head?.next,
-    compactionStatus,
+    compactionStatus: compactionStatus(session),
     messages,
     context,
     history,

@@ -1,3 +1,4 @@
+import { branchWithSummary } from "../compaction/index.ts"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { createCountingStorage } from "../../test/counting-storage.ts"
@@ -16,7 +17,7 @@ test("branches, labels, edits and deletes are ordered before later appends, awai
     session.append(user("d")),
     session.tombstone(first),
     session.edit(first, null),
-    session.branchWithSummary(first, "left"),
+    branchWithSummary(session, first, "left"),
     session.append(user("e")),
   ]
   await Promise.all(all)
@@ -50,7 +51,7 @@ test("an entry that is not in memory is looked up in the log; an unknown one is 
   expect(await contextTexts(opened)).toEqual(["first"])
   for (const call of [
     () => opened.branch("nobody"),
-    () => opened.branchWithSummary("nobody", "s"),
+    () => branchWithSummary(opened, "nobody", "s"),
     () => opened.label("nobody", "x"),
     () => opened.tombstone("nobody"),
     () => opened.edit("nobody", null),
@@ -66,7 +67,7 @@ test("branching away and back survives a restart", async () => {
   const [, second] = (await session.append([user("a"), assistant("b"), user("c")])).ids as [string, string, string]
   await session.branch(second)
   await session.append(user("other"))
-  const { ids } = await session.branchWithSummary(null, "what was tried")
+  const { ids } = await branchWithSummary(session, null, "what was tried")
   expect((await session.entry(ids[0] as string))?.["fromId"]).not.toBe("root")
   await session.resetLeaf()
   const opened = await elsewhere.open("s")

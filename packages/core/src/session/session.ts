@@ -2,16 +2,6 @@
 import type { CallStates } from "../context/call-states.ts"
 import type { SessionContext } from "../context/types.ts"
 import { SessionError } from "../format/errors.ts"
-import { isAutomatic, MAX_FAILURES, settingOf, type SettingsLayers } from "../compaction/settings/layers.ts"
-import type {
-  AutoCompactOptions,
-  BranchSummaryOptions,
-  CompactionResult,
-  CompactionStatus,
-  CompactOptions,
-  MakeRoomOptions,
-  RoomResult,
-} from "../compaction/types.ts"
 import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
@@ -20,7 +10,7 @@ import type { Header } from "../format/header.ts"
 import { shown } from "../storage/options.ts"
 import { checkSignal, signalOf, rejectOnAbort } from "../storage/signals.ts"
 import type { CallOptions, Head, Seq } from "../storage/contract.ts"
-import type { CompactionCaller } from "./live.ts"
+import { codeOf, type CompactionLayers, type SessionInside } from "./compaction.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "../info/projection.ts"
 import type { Branch } from "../log/branches.ts"
@@ -29,7 +19,7 @@ import { copyEntries } from "./hooks.ts"
 import { readContext } from "./context.ts"
 import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
 import { readEntry, readEntryRuns, readInfo } from "./read-log.ts"
-import { compactionFeature, transferFeature } from "./features.ts"
+import { contextFeature, transferFeature } from "./features.ts"
 import type { LiveSession } from "./live-session.ts"
 import { waitAborted } from "../write/errors.ts"
 import { nestedTurn, runTurn } from "./turn.ts"
@@ -52,8 +42,8 @@ export interface HandleOwner {
   readonly isClosed: () => boolean
   /** Called once, when the handle is closed. */
   readonly release: () => Promise<void>
-  /** Layers of settings, the weakest first. */
-  readonly compaction: SettingsLayers
+  /** The weakest first. */
+  readonly compaction: CompactionLayers
   /** For the handle that the function of a turn gets: the handle that runs the turn. It cannot start another turn. */
   readonly turnOf?: SessionHandle
 }
@@ -68,6 +58,18 @@ export class SessionHandle implements Session {
   constructor(live: LiveSession, owner: HandleOwner) {
     this.#live = live
     this.#owner = owner
+  }
+
+  /** What the other entries of this package need of a handle; undefined for anything else. Not on `Session`: programs have no use for it. */
+  static inside(session: object): SessionInside | undefined {
+    if (!(#live in session)) return undefined
+    return {
+      live: session.#live,
+      compaction: session.#owner.compaction,
+      isOfTurn: session.#owner.turnOf !== undefined,
+      checkOpen: (o) => void session.#open(o),
+      branchTo: (id, entries, o) => session.#branchTo(id, entries, o),
+    }
   }
 
   get id(): string {
@@ -163,21 +165,6 @@ export class SessionHandle implements Session {
     return this.#branchTo(null, () => [LEAF], o)
   }
 
-  async branchWithSummary(
-    id: string | null,
-    summary: string | BranchSummaryOptions,
-    o: Parameters<Session["branchWithSummary"]>[2] = {},
-  ): Promise<AppendResult> {
-    this.#open(o, "branchWithSummary")
-    if (typeof summary !== "string") {
-      const { summarizeBranch } = await compactionFeature()
-      return this.branchWithSummary(id, ...(await summarizeBranch(this.#open(o), id, this.#compacting(), summary, o)))
-    }
-    const { details, fromExtension, usage, ...rest } = o
-    const fields = { summary, usage, details, fromExtension }
-    return this.#branchTo(id, () => [{ type: "branch_summary", fromId: this.leafId ?? "root", ...fields }], rest)
-  }
-
   async label(id: string, label: string | null, o?: EntryOptions): Promise<AppendResult> {
     this.#open(o, "label")
     const entry = { type: "label", targetId: id } as const
@@ -212,43 +199,8 @@ export class SessionHandle implements Session {
 
   async callStates(o: CallOptions = {}): Promise<CallStates | undefined> {
     this.#open(o, "callStates")
-    const { readCallStates } = await compactionFeature()
+    const { readCallStates } = await contextFeature()
     return readCallStates(this.#open(), o)
-  }
-
-  get compactionStatus(): CompactionStatus {
-    const { running, failures } = this.#live.compaction
-    return {
-      running,
-      failures,
-      breakerOpen: failures >= (settingOf(this.#owner.compaction, "maxFailures") ?? MAX_FAILURES),
-    }
-  }
-
-  resetCompactionBreaker(): void {
-    const { compaction } = this.#open()
-    compaction.failures = 0
-    compaction.stuck = undefined
-  }
-
-  async compact(o: CompactOptions = {}): Promise<CompactionResult> {
-    this.#open()
-    const { compactByHand } = await compactionFeature()
-    return compactByHand(this.#open(), this.#compacting(), o)
-  }
-
-  async autoCompact(o: AutoCompactOptions = {}): Promise<CompactionResult | undefined> {
-    const { turns } = this.#open()
-    if (this.#owner.turnOf !== undefined || turns.isInside) throw notInTurn(this.id)
-    const { checkAutoCompact, compactIfDue } = await compactionFeature()
-    checkAutoCompact(this.id, o)
-    return turns.run(() => compactIfDue(this.#open(), this.#compacting(), o), o.signal)
-  }
-
-  async makeRoom(o: MakeRoomOptions = {}): Promise<RoomResult> {
-    this.#open()
-    const { makeRoom } = await compactionFeature()
-    return makeRoom(this.#open(), this.#compacting(), o)
   }
 
   async info(o?: CallOptions): Promise<SessionInfo> {
@@ -309,23 +261,12 @@ export class SessionHandle implements Session {
     return this.close()
   }
 
-  #compacting(): CompactionCaller {
-    return { layers: this.#owner.compaction, checkOpen: () => this.#open() }
-  }
-
   /** The automatic compaction before and after a turn. Never rejects: a caller who sees the turn fail after it was written would repeat it. */
   async #compactBetween(o: CallOptions): Promise<void> {
-    const live = this.#live
-    if (!isAutomatic(this.#owner.compaction) || this.#isClosed()) return
-    const feature = await compactionFeature().catch((error: unknown) => {
-      // Not counted for the breaker: no summary was attempted, and the next turn tries again.
-      const { failures } = live.compaction
-      live.events.emit("compact_failed", { error, kind: "failed", failures, breakerOpen: false })
-      live.report({ code: "compaction_failed", message: (error as Error).message })
-      return undefined
-    })
+    const code = codeOf(this.#owner.compaction)
+    if (code === undefined || this.#isClosed()) return
     // Failures are reported already. Other rejections: an abort, which the turn reports itself, or a closed session.
-    await feature?.compactIfDue(live, this.#compacting(), signalOf(o)).catch(() => undefined)
+    await code.ifDue(this, signalOf(o)).catch(() => undefined)
   }
 
   #isClosed(): boolean {
@@ -410,11 +351,6 @@ async function* entriesOf(runs: AsyncIterable<readonly Entry[]>): AsyncGenerator
 function checkedId(id: unknown): string {
   if (typeof id === "string") return id
   throw new SessionError("invalid", `The id of an entry must be a string, not ${shown(id)}.`)
-}
-
-function notInTurn(session: string): SessionError {
-  const message = `autoCompact() runs between the turns of ${session}, never within one. There, call compact().`
-  return new SessionError("invalid", message, { session })
 }
 
 function closed(session: string): SessionError {

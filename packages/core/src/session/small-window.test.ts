@@ -1,4 +1,5 @@
 /** An agent on a model of 32,000 tokens: its tools return more than that, its model summarizes, and it runs for a long time. */
+import { automaticCompaction, compact, shorten } from "../compaction/index.ts"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { seed } from "../../test/property.ts"
@@ -17,9 +18,9 @@ const TURNS = 60
 /** The attempts of a loop, each made if the one before was not enough; it compacts between the second and the third. */
 const VIEWS: readonly ContextOptions[] = [
   {},
-  { prune: { aggressive: true } },
+  { shorten: shorten({ aggressive: true }) },
   {},
-  { prune: { softTrimShare: 0, hardClearShare: false, keepAssistantMessages: 0, exemptTools: [] } },
+  { shorten: shorten({ softTrimShare: 0, hardClearShare: false, keepAssistantMessages: 0, exemptTools: [] }) },
 ]
 
 test("for 60 turns every context fits and is sendable, and each message is either summarized once or shown", async () => {
@@ -36,7 +37,10 @@ test("for 60 turns every context fits and is sendable, and each message is eithe
   const location = createMemoryLocation()
   const compaction = { summarize, contextWindow: WINDOW, reserveTokens: 6_000, keepRecentTokens: 8_000, rounds: true }
   const start = (): Sessions =>
-    createSessions({ storage: createMemoryStorage({ location }), compaction: { ...compaction, prune: true } })
+    createSessions({
+      storage: createMemoryStorage({ location }),
+      compaction: automaticCompaction({ ...compaction, shorten: shorten() }),
+    })
   const watch = (session: Session): Session => {
     session.on("compact_start", () => void (asked = []))
     session.on("compact_complete", () => asked.forEach((mark) => summaries.set(mark, (summaries.get(mark) ?? 0) + 1)))
@@ -55,7 +59,7 @@ test("for 60 turns every context fits and is sendable, and each message is eithe
   }
   const fitting = async (turn: Session): Promise<void> => {
     for (const [step, view] of VIEWS.entries()) {
-      if (step === 2) await turn.compact({ summarize, keepRecentTokens: 2_000 })
+      if (step === 2) await compact(turn, { summarize, keepRecentTokens: 2_000 })
       const { fits, messages } = await turn.context({ window: WINDOW, ...view })
       expect(whyRefused(messages)).toBeUndefined()
       if (fits === true) return
@@ -93,7 +97,7 @@ test("for 60 turns every context fits and is sendable, and each message is eithe
   }
 
   expect(summaries.size).toBeGreaterThan(100)
-  const shown = new Set(marksOf(JSON.stringify((await session.context({ prune: false })).messages)))
+  const shown = new Set(marksOf(JSON.stringify((await session.context({ shorten: false })).messages)))
   const times = said.map((mark) => [mark, (summaries.get(mark) ?? 0) + (shown.has(mark) ? 1 : 0)] as const)
   expect(times.filter(([, count]) => count !== 1)).toEqual([])
   const kept: string[] = []

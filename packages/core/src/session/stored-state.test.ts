@@ -1,3 +1,4 @@
+import { branchWithSummary, compact } from "../compaction/index.ts"
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
@@ -71,12 +72,12 @@ async function run(steps: readonly Step[]): Promise<{ lines: string[]; compactio
     if (kind === "boundary" && b % 3 === 0) await add({ type: "reset_boundary" })
     if (kind === "append") await add({ type: "compaction", summary: "s", firstKeptEntryId: id ?? "none", ...UNKNOWN })
     if (kind === "branch" && id !== undefined) await session.branch(id)
-    if (kind === "summarize" && id !== undefined) await session.branchWithSummary(id, "went elsewhere")
+    if (kind === "summarize" && id !== undefined) await branchWithSummary(session, id, "went elsewhere")
     if (kind === "reset" && b % 4 === 0) await session.resetLeaf()
     if (kind === "tombstone" && id !== undefined) await session.tombstone(id)
     if (kind === "edit" && id !== undefined) await session.edit(id, { content: "edited" }).catch(refused)
     if (kind === "compact") {
-      const done = await session.compact({ summarize: async () => "s", keepRecentTokens: b % 100 }).catch(refused)
+      const done = await compact(session, { summarize: async () => "s", keepRecentTokens: b % 100 }).catch(refused)
       if (done !== undefined) compactions.push(done.entryId)
     }
     if (kind === "reopen") session = await open()

@@ -1,10 +1,10 @@
 /** The public interface of an open session: `Session`, with its options and results. `docs/` has examples. */
 import type { CallStates } from "../context/call-states.ts"
-import type { PruneOptions } from "../context/prune/settings.ts"
+import type { Shortening } from "../context/shortening.ts"
 import type { RepairMode, SessionContext, SummaryStyle } from "../context/types.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import type { ContentBlock, Message, Usage } from "../format/message.ts"
+import type { ContentBlock, Message } from "../format/message.ts"
 import type { Entry, AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import type { CallOptions, Head, PartInfo, Seq } from "../storage/contract.ts"
@@ -13,15 +13,6 @@ import type { TreeNode } from "../log/nodes.ts"
 import type { AppendOptions, AppendResult, EntryOptions } from "../write/types.ts"
 import type { SessionEvents } from "./events.ts"
 import type { AnyMetadata, SessionInfo } from "../info/projection.ts"
-import type {
-  AutoCompactOptions,
-  BranchSummaryOptions,
-  CompactionResult,
-  CompactionStatus,
-  CompactOptions,
-  MakeRoomOptions,
-  RoomResult,
-} from "../compaction/types.ts"
 
 export interface ContextOptions extends CallOptions {
   /** Context window of the model, in tokens. Default: none, and the result has no `fits`. */
@@ -29,10 +20,10 @@ export interface ContextOptions extends CallOptions {
   /** Default `"synthesize"`. */
   readonly repair?: RepairMode
   /**
-   * Shortens old tool results, in this result only; `true` uses every default. Sizes are shares of `window`, else of the window in the
-   * compaction settings; `invalid` without both. Default: as in the compaction settings, else false.
+   * Shortens old tool results, in this result only; made by `shorten()` of `@sessions/core/compaction`. Sizes are shares of `window`, else of
+   * the window in the compaction settings; `invalid` without both. Default: as in the compaction settings, else false.
    */
-  readonly prune?: boolean | PruneOptions
+  readonly shorten?: Shortening | false
   readonly summaryAs?: SummaryStyle
 }
 
@@ -139,8 +130,8 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
    * flight. If the turn loses the lease, because its process stood still or did not reach the storage for that long, its appends and the call reject
    * with `conflict`; what it had appended stays. After a crash the next turn waits for one lease. The `signal` ends the waiting.
    *
-   * With `summarize` in its compaction settings, the session is compacted if due, as by {@link autoCompact}: before `fn`, and after it
-   * unless it has thrown. The promise resolves after that.
+   * With `automaticCompaction` of `@sessions/core/compaction`, the session is compacted if due: before `fn`, and after it unless it has
+   * thrown. The promise resolves after that.
    */
   turn<T>(fn: (session: Session<Own, Metadata>, turn: TurnContext) => Promise<T> | T, o?: TurnOptions): Promise<T>
 
@@ -184,17 +175,6 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   settle(ids: readonly string[], o?: EntryOptions): Promise<AppendResult>
   /** Sets the leaf to null, so that the next entry is a root. */
   resetLeaf(o?: EntryOptions): Promise<AppendResult>
-  /**
-   * Moves the leaf to `id` (null: before the first entry) with a summary of the abandoned branch: the given text, or the answer of
-   * `summarize` on the entries that only that branch has, with their files in `details` (`readFiles`, `modifiedFiles`). Rejects with
-   * `compaction_failed`, and writes nothing, if the answer is incomplete, if there is nothing to summarize, or if the session changed
-   * meanwhile.
-   */
-  branchWithSummary(
-    id: string | null,
-    summary: string | BranchSummaryOptions,
-    o?: EntryOptions & { readonly details?: unknown; readonly fromExtension?: boolean; readonly usage?: Usage },
-  ): Promise<AppendResult>
   /** Sets the label of an entry; null removes it. */
   label(id: string, label: string | null, o?: EntryOptions): Promise<AppendResult>
   /** Soft delete: the entry stays in the log, and is left out of the context and of messages. */
@@ -213,44 +193,11 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   metadata<K extends keyof Metadata & string>(key: K, value: Metadata[K], o?: EntryOptions): Promise<AppendResult>
 
   /**
-   * Summarizes the older part of the context and appends one `compaction` entry; nothing is removed from the log. Entries appended
-   * meanwhile stay in the context. Also allowed within a turn. Rejects with `compaction_failed`, and writes nothing, if there is
-   * nothing to summarize, if the summarizer fails or does not answer completely in time, if the context would not become shorter, if
-   * the leaf moved to another branch meanwhile, or while another compaction of the session runs. With `anew`, the summary that the context
-   * begins with is made again from what is left in the log, see {@link CompactOptions.anew}. Other errors: `invalid`, `aborted`,
-   * `closed`, and those of the storage.
-   */
-  compact(o?: CompactOptions): Promise<CompactionResult>
-  /**
-   * Compacts if due, after the running turn has ended. Resolves with undefined if compaction is not due or not enabled, while the
-   * breaker is open, and after a failure, which is reported as a `compact_failed` event and a diagnostic. Rejects only with `invalid`
-   * (also within a turn), `aborted` and `closed`.
-   */
-  autoCompact(o?: AutoCompactOptions): Promise<CompactionResult | undefined>
-  /**
-   * Makes room in a context that is too large for the model: before a request, without `error`, and after a provider has refused one, with
-   * its error. Until the context fits, old results are trimmed, old images give way to texts, and the rest is compacted, further each time. At
-   * most three summaries are asked for until the model answers, and one more for each new message. After a refusal also unread images give way,
-   * messages are cut, and older ones are left out. All but the summaries change only what contexts show, in every process, as long as the
-   * window does not grow. Also allowed within a turn; the breaker does not matter.
-   *
-   * With `error`: rejects with that very error if it is not a refusal for the length (`isTooLong`). A refusal is stored, and teaches every
-   * process the limit of the model. Rejects with `no_room` if nothing is left to do; the message has the figures, the cause and the way out.
-   * Without `error` it resolves in any case: the provider decides. A summarizer that fails emits `compact_failed`. Other errors: `invalid`,
-   * `aborted`, `closed`, and those of the storage.
-   */
-  makeRoom(o?: MakeRoomOptions): Promise<RoomResult>
-  /**
    * What is known of the tool calls of the last assistant message on the path: whether each has a result, may have run, or did certainly not
    * start. Undefined if that message has no calls, or there is none. `@sessions/tool-calls` writes what this is read from. For calls of turns with
    * a lease that may be running, the document of the turn is read.
    */
   callStates(o?: CallOptions): Promise<CallStates | undefined>
-  /** Shared by all handles of the repository on this session; not stored in the log. */
-  readonly compactionStatus: CompactionStatus
-  /** Closes the breaker after failures, so that automatic compaction runs again. */
-  resetCompactionBreaker(): void
-
   /**
    * Takes over what other writers have appended up to the call, with the events `foreign` and `diverged`, as a conflicting append does:
    * the leaf moves on if they continued it, except inside a turn that has begun to write, which moves it at its end. Returns the end of

@@ -1,4 +1,5 @@
 /** What exports have of a session whose tool calls were recorded, beside the same session without the records. */
+import { automaticCompaction, compact } from "@sessions/core/compaction"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { textOf } from "../../test/transfer.ts"
@@ -20,7 +21,7 @@ async function made(isRecorded: boolean): Promise<Sessions> {
     storage: createMemoryStorage(),
     now: () => Date.UTC(2026, 0, 1),
     blobs: { textUnits: 1_000 },
-    compaction: { enabled: false, summarize: async () => ({ text: "## Goal\nA summary." }) },
+    compaction: automaticCompaction({ enabled: false, summarize: async () => ({ text: "## Goal\nA summary." }) }),
   })
   const records = (...entries: readonly NewEntry[]): readonly NewEntry[] => (isRecorded ? entries : [])
   const say = (id: string, role: "user" | "assistant", content: string): NewEntry => ({
@@ -47,7 +48,7 @@ async function made(isRecorded: boolean): Promise<Sessions> {
   await session.append([say("g", "user", "x ".repeat(600)), ...records(POLICY), ask("h", "e")])
   if (isRecorded) await session.append(start("h", "e"))
   await session.append({ type: "acme:note", text: "kept" })
-  await session.compact({ keepRecentTokens: 10 })
+  await compact(session, { keepRecentTokens: 10 })
   await session.append([say("i", "user", "And now?"), say("j", "assistant", "Nothing.")])
   await session.close()
   await (await sessions.fork("s", { id: "fork", at: "h" })).close()

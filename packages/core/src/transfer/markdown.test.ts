@@ -1,3 +1,4 @@
+import { branchWithSummary } from "../compaction/index.ts"
 import { expect, test } from "vitest"
 import { sessionsIn, textOf } from "../../test/transfer.ts"
 import { assistant, user } from "../../test/writers.ts"
@@ -31,7 +32,7 @@ test("a document has a head and the whole history of the current path across com
   await session.tombstone("c")
   const compaction = { type: "compaction" as const, summary: "so far\nso good", firstKeptEntryId: "b", tokensBefore: 9 }
   await session.append({ ...compaction, readFiles: [], modifiedFiles: [] })
-  await session.branchWithSummary("b", "was elsewhere")
+  await branchWithSummary(session, "b", "was elsewhere")
   await session.title("A *title*")
   expect(await textOf(sessions.export("s", { format: "markdown" }))).toBe(`# A \\*title\\*
 

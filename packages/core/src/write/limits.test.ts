@@ -1,3 +1,4 @@
+import { branchWithSummary } from "../compaction/index.ts"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { codeOf, createWriter, note, storedIds, user, type Writer } from "../../test/writers.ts"
@@ -86,7 +87,7 @@ test("a full session can still be compacted, branched and named, up to 1 MB more
   await session.label("a", "l")
   await session.tombstone("b")
   await session.branch("a")
-  await session.branchWithSummary("a", "x".repeat(5_000))
+  await branchWithSummary(session, "a", "x".repeat(5_000))
   await session.edit("a", { content: "short" })
   await session.append({
     type: "compaction",

@@ -1,3 +1,4 @@
+import { branchWithSummary } from "../compaction/index.ts"
 import { createMemoryLocation } from "@sessions/memory"
 import { describe, expect, test } from "vitest"
 import { createWriter, note, storedEntries, twoWriters, user } from "../../test/writers.ts"
@@ -21,7 +22,7 @@ describe("an entry that leaves a branch names the tip that it leaves", () => {
     ["resetLeaf", (session) => session.resetLeaf(), { type: "leaf", parentId: null, settles: ["c"] }],
     [
       "branchWithSummary",
-      (session) => session.branchWithSummary("a", "left"),
+      (session) => branchWithSummary(session, "a", "left"),
       { type: "branch_summary", parentId: "a", fromId: "c", settles: ["c"] },
     ],
     ["branch to where it is", (session) => session.branch("c"), { type: "leaf", parentId: "c", settles: [] }],

@@ -2,15 +2,15 @@
  * The program under test: how an agent's loop calls the library. It knows nothing of the hidden world, only what a program knows: its
  * settings, what the provider answers, and perhaps how much it sends beside the messages.
  */
+import { type AssistantMessage, createSessions, type ModelMessage, type Session } from "@sessions/core"
 import {
-  type AssistantMessage,
+  autoCompact,
+  automaticCompaction,
   type CompactionSettings,
-  createSessions,
-  type ModelMessage,
-  type Session,
+  isTooLong,
+  makeRoom,
   type Summarize,
-} from "@sessions/core"
-import { isTooLong } from "@sessions/core/compaction"
+} from "@sessions/core/compaction"
 import { createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 
 export interface Request {
@@ -42,7 +42,7 @@ export const REBASE = { onConflict: "rebase" } as const
 export async function openLoop({ location, settings, summarize, overhead = 0 }: LoopOptions): Promise<Loop> {
   const sessions = createSessions({
     storage: createMemoryStorage({ location }),
-    compaction: { ...settings, summarize, overheadTokens: overhead },
+    compaction: automaticCompaction({ ...settings, summarize, overheadTokens: overhead }),
   })
   const session = await sessions.openOrCreate(SESSION)
 
@@ -51,15 +51,18 @@ export async function openLoop({ location, settings, summarize, overhead = 0 }: 
     async whole() {
       await session.flush()
       // In a larger window no step holds.
-      const larger = createSessions({ storage: createMemoryStorage({ location }), compaction: { contextWindow: 1e9 } })
+      const larger = createSessions({
+        storage: createMemoryStorage({ location }),
+        compaction: automaticCompaction({ contextWindow: 1e9 }),
+      })
       const copy = await larger.open(SESSION)
       const { messages } = await copy.context()
       await copy.close()
       return messages.map(({ message }) => message)
     },
     async ask(send) {
-      await session.autoCompact()
-      for (await session.makeRoom(); ; ) {
+      await autoCompact(session)
+      for (await makeRoom(session); ; ) {
         const context = await session.context()
         try {
           const messages = context.messages.map(({ message }) => message)
@@ -67,7 +70,7 @@ export async function openLoop({ location, settings, summarize, overhead = 0 }: 
           await session.append({ type: "message", message }, REBASE)
           return
         } catch (error) {
-          if (!isBusy(error)) await session.makeRoom({ error })
+          if (!isBusy(error)) await makeRoom(session, { error })
         }
       }
     },

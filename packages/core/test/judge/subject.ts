@@ -4,10 +4,10 @@ import {
   createSessions,
   type ModelMessage,
   type Session,
-  type Summarize,
   type ToolResultMessage,
   type UserMessage,
 } from "@sessions/core"
+import { compactionStatus, type Summarize } from "@sessions/core/compaction"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { createDice, type Dice } from "../dice.ts"
 import { marksIn, remark } from "./author.ts"
@@ -167,7 +167,7 @@ export class Subject implements Player {
 
   async ask(make: (n: number) => AssistantMessage): Promise<AssistantMessage | false> {
     // The failures of automatic compaction, which open its breaker, are not in the log.
-    const { failures } = this.#loop.session.compactionStatus
+    const { failures } = compactionStatus(this.#loop.session)
     const copy = this.#dice.chance(COPIES) && failures === 0 ? await this.#firstOfCopy() : undefined
     const { paid } = this.tally
     const { runs } = this.#summarizer

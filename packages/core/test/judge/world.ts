@@ -1,5 +1,5 @@
 /** What a history's provider hides, and the settings of its program, both drawn from the seed. */
-import type { CompactionSettings } from "@sessions/core"
+import type { CompactionSettings } from "@sessions/core/compaction"
 import { createDice } from "../dice.ts"
 import { TOO_LONG } from "./refusals.ts"
 import { between, type Count, realCount, wildCount } from "./tokenizers.ts"

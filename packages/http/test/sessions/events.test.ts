@@ -1,4 +1,5 @@
 /** Events: the state first, then every line of the log once, whatever breaks. */
+import { compact } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
 import type { SessionClient, SessionEvent } from "@sessions/http/client"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
@@ -297,9 +298,9 @@ test("a compaction within a turn is told as it happens", async () => {
   const { client } = serve({
     run: async (turn) => {
       for (let n = 0; n < 6; n++) await say(turn.session, `${n} `.repeat(2_000))
-      await turn.session
-        .compact({ keepRecentTokens: 100, summarize: () => Promise.resolve("## Goal\nNone") })
-        .catch(() => undefined)
+      await compact(turn.session, { keepRecentTokens: 100, summarize: () => Promise.resolve("## Goal\nNone") }).catch(
+        () => undefined,
+      )
     },
   })
   const { id } = await client.create()

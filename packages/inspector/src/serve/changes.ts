@@ -1,5 +1,6 @@
 /** What the page of a server may change in a session, each by one method of the session. The bodies are checked here. */
-import { type Session, SessionError, type Summarize } from "@sessions/core"
+import { compact, type Summarize } from "@sessions/core/compaction"
+import { type Session, SessionError } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
 import { type Fields, isObject } from "../model/fields.ts"
 
@@ -76,7 +77,7 @@ const CHANGES: Readonly<Record<string, ChangeRoute>> = {
     async run({ session, summarize, o }) {
       if (summarize === undefined)
         throw new Refused(501, "unsupported", "This server has no summarizer. Start it with `--summarizer COMMAND`.")
-      const { entryId } = await session.compact({ summarize, ...o })
+      const { entryId } = await compact(session, { summarize, ...o })
       return { ids: [entryId] }
     },
   },

@@ -1,6 +1,7 @@
 /** The server of the inspector: the page, and a small API from which it reads sessions and, if it may, changes them. */
 import { toJsonText } from "@sessions/core/format"
-import { httpStatus, type Session, SessionError, type Sessions, type Summarize } from "@sessions/core"
+import { httpStatus, type Session, SessionError, type Sessions } from "@sessions/core"
+import type { Summarize } from "@sessions/core/compaction"
 import { type CallOptions, isSessionId } from "@sessions/core/storage"
 import { sessionPage } from "../export.ts"
 import { readContext } from "../read/summary.ts"

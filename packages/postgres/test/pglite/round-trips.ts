@@ -1,4 +1,5 @@
 /** The number of statements of common calls, each of which is a round trip. */
+import { compact } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
 import { createPostgresStorage, type PostgresConnection } from "@sessions/postgres"
 import { expect, test } from "vitest"
@@ -33,7 +34,7 @@ export function roundTripTests(): void {
         type: "message",
         message: { role: n % 2 === 0 ? "user" : "assistant", content: words(n) },
       })
-    if (isCompacted) await session.compact({ summarize: async () => "## Goal", keepRecentTokens: 10_000 })
+    if (isCompacted) await compact(session, { summarize: async () => "## Goal", keepRecentTokens: 10_000 })
     await session.close()
     const statements = await statementsOf(async () => {
       const opened = await createSessions({ storage }).open(id)

@@ -1,6 +1,6 @@
 /** Calls the caller's model, with a time limit, and reads the text and the usage of its answer. */
-import type { Summarize, SummarizeRequest, Usage } from "@sessions/core"
-import { type AnswerProblem, readAnswer } from "@sessions/core/compaction"
+import type { Usage } from "@sessions/core"
+import { type AnswerProblem, readAnswer, type Summarize, type SummarizeRequest } from "@sessions/core/compaction"
 import { checkSignal, onAbort } from "@sessions/core/storage"
 import { RecallError } from "../error.ts"
 

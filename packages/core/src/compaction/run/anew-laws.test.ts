@@ -1,3 +1,4 @@
+import { compact } from "../index.ts"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { headerOf, slotsOf, soundLog } from "../../../test/logs.ts"
@@ -28,7 +29,7 @@ test("after its summaries were made anew a context has none that is outdated and
       const before = await session.context()
       if (before.compaction === undefined && summarized(before.diagnostics).length === 0) return
       const summarize = async () => "made anew"
-      await session.compact({ anew: true, summarize })
+      await compact(session, { anew: true, summarize })
       const after = await session.context()
       expect(summarized(after.diagnostics)).toEqual([])
       const kept = ({ messages }: typeof after) =>

@@ -1,3 +1,4 @@
+import { automaticCompaction, branchWithSummary, compact } from "../index.ts"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { buildSessionContext } from "../../context/build.ts"
@@ -27,7 +28,12 @@ function answered(id: string, content: string) {
 
 function repository(readWindow = { first: 512, largest: 4096 }) {
   const storage = createMemoryStorage()
-  const make = () => createSessions({ storage, readWindow, compaction: { keepRecentTokens: 0, summarize: repeating } })
+  const make = () =>
+    createSessions({
+      storage,
+      readWindow,
+      compaction: automaticCompaction({ keepRecentTokens: 0, summarize: repeating }),
+    })
   return { make, sessions: make() }
 }
 
@@ -51,19 +57,19 @@ test.each(Object.entries(changes))(
     const { make, sessions } = repository()
     const session = await sessions.create({ id: "s" })
     await session.append([user("u1", `secret-a ${LONG}`), ...answered("u2", `word-b ${LONG}`)])
-    const first = await session.compact()
+    const first = await compact(session)
     expect(await outdatedOf(session)).toEqual([])
     await change(session, "u1")
     expect(await outdatedOf(session)).toMatchObject([{ entryId: first.entryId, entries: ["u1"] }])
     await session.append(answered("u3", `word-c ${LONG}`))
-    const second = await session.compact()
+    const second = await compact(session)
     await session.append(Array.from({ length: 20 }, (__, index) => user(`v${index}`, `word-v${index} ${LONG}`)))
     await session.close()
 
     const elsewhere = await make().open("s")
     expect(await textOf(elsewhere)).toContain("secret-a")
     expect(await outdatedOf(elsewhere)).toMatchObject([{ entryId: second.entryId, entries: ["u1"] }])
-    const third = await elsewhere.compact({ anew: true })
+    const third = await compact(elsewhere, { anew: true })
     expect(await outdatedOf(elsewhere)).toEqual([])
     const text = await textOf(elsewhere)
     expect(text).not.toContain("secret-a")
@@ -73,7 +79,7 @@ test.each(Object.entries(changes))(
       ...Array.from({ length: 20 }, (__, index) => `v${index}`),
     ])
     await elsewhere.append(user("u4", LONG))
-    await elsewhere.compact()
+    await compact(elsewhere)
     expect(await outdatedOf(elsewhere)).toEqual([])
     expect(await textOf(elsewhere)).not.toContain("secret-a")
   },
@@ -87,9 +93,9 @@ test("the summary made anew keeps from the same entry on, and the beginning of a
     { type: "message", id: "a1", message: { role: "assistant", content: `word-c ${LONG}` } },
     { type: "message", id: "a2", message: { role: "assistant", content: "kept" } },
   ])
-  await session.compact({ keepMessages: 1 })
+  await compact(session, { keepMessages: 1 })
   await session.tombstone("u1")
-  const { summary } = await session.compact({ anew: true })
+  const { summary } = await compact(session, { anew: true })
   expect(summary).toContain("Turn Context")
   expect(summary).toContain("word-b word-c")
   expect((await session.context()).messages.map(({ entryId }) => entryId)[1]).toBe("a2")
@@ -107,13 +113,13 @@ test("the question that the summary is followed by is not outdated with it, and 
   await session.append([{ type: "message", message: { role: "assistant", content: [call] } }, result])
   await session.append({ type: "message", id: "a2", message: { role: "assistant", content: [{ ...call, id: "d" }] } })
   const idsOf = async () => (await session.context({ repair: "none" })).messages.map(({ entryId }) => entryId)
-  const { entryId } = await session.compact()
+  const { entryId } = await compact(session)
   expect(await idsOf()).toEqual([entryId, "u2", "a2"])
   await session.edit("u2", { content: "word-c" })
   expect(await outdatedOf(session)).toEqual([])
   await session.tombstone("u1")
   expect(await outdatedOf(session)).toMatchObject([{ entries: ["u1"] }])
-  const anew = await session.compact({ anew: true })
+  const anew = await compact(session, { anew: true })
   expect(anew.summary).not.toMatch(/secret-a|word-b/)
   expect(await idsOf()).toEqual([anew.entryId, "u2", "a2"])
   expect(await textOf(session)).toContain("word-c")
@@ -125,11 +131,11 @@ test("a summary of which nothing is left says so, and no model is asked", async 
   const { sessions } = repository()
   const session = await sessions.create()
   await session.append(answered("u1", `secret-a ${LONG}`))
-  await session.compact()
+  await compact(session)
   await session.tombstone("u1")
   await session.tombstone("u1-answer")
   const none = async () => Promise.reject(new Error("asked"))
-  const { summary } = await session.compact({ anew: true, summarize: none })
+  const { summary } = await compact(session, { anew: true, summarize: none })
   expect(summary).toBe("Nothing is left of the conversation before this point.")
   expect(await outdatedOf(session)).toEqual([])
 })
@@ -142,7 +148,7 @@ test("an entry that was deleted before the summary, is on another branch, or bef
   await session.branch("u2")
   await session.append(user("u4", LONG))
   await session.tombstone("u1")
-  await session.compact()
+  await compact(session)
   await session.tombstone("u1")
   await session.tombstone("u3")
   await session.tombstone("r1")
@@ -154,14 +160,14 @@ test("a summary of a branch is outdated too, and is made anew by an edit whose c
   const session = await sessions.create({ id: "s" })
   await session.append(user("u1", "start"))
   await session.append([user("b1", `secret-a ${LONG}`), user("b2", `word-b ${LONG}`)])
-  await session.branchWithSummary("u1", {})
+  await branchWithSummary(session, "u1", {})
   const summaryId = session.leafId
   await session.append(user("u2", "go on"))
   expect(await outdatedOf(session)).toEqual([])
   await session.tombstone("b1")
   expect(await outdatedOf(session)).toMatchObject([{ entryId: summaryId, entries: ["b1"] }])
   const { calls } = (await session.info()).metrics
-  await session.compact({ anew: true })
+  await compact(session, { anew: true })
   expect((await session.info()).metrics.calls).toBe(calls + 1)
   const elsewhere = await make().open("s")
   expect(await outdatedOf(elsewhere)).toEqual([])
@@ -175,12 +181,12 @@ test("a compaction that covers the summary of a branch is outdated with it, and 
   const session = await sessions.create()
   await session.append(user("u1", "start"))
   await session.append([user("b1", `secret-a ${LONG}`), user("b2", `word-b ${LONG}`)])
-  await session.branchWithSummary("u1", {})
+  await branchWithSummary(session, "u1", {})
   await session.append(answered("u2", `word-c ${LONG}`))
-  const { entryId } = await session.compact()
+  const { entryId } = await compact(session)
   await session.tombstone("b1")
   expect(await outdatedOf(session)).toMatchObject([{ entryId, entries: ["b1"] }])
-  const { summary } = await session.compact({ anew: true })
+  const { summary } = await compact(session, { anew: true })
   expect(summary).not.toContain("secret-a")
   expect(summary).toContain("word-b")
   expect(summary).toContain("word-c")
@@ -191,7 +197,7 @@ test("a context that is built from entries says the same", async () => {
   const { sessions } = repository()
   const session = await sessions.create()
   await session.append(answered("u1", `secret-a ${LONG}`))
-  const { entryId } = await session.compact()
+  const { entryId } = await compact(session)
   await session.tombstone("u1")
   const slots = [undefined]
   for await (const entry of session.entries()) slots.push(entry as never)
@@ -202,23 +208,23 @@ test("`anew` is refused without a summary, with a rule of what is kept, and with
   const { sessions } = repository()
   const session = await sessions.create()
   await session.append(answered("u1", LONG))
-  await expect(session.compact({ anew: true })).rejects.toMatchObject({ code: "compaction_failed" })
-  await session.compact()
-  await expect(session.compact({ anew: true, keepTurns: 1 })).rejects.toMatchObject({ code: "invalid" })
-  await expect(session.compact({ anew: 1 as never })).rejects.toMatchObject({ code: "invalid" })
+  await expect(compact(session, { anew: true })).rejects.toMatchObject({ code: "compaction_failed" })
+  await compact(session)
+  await expect(compact(session, { anew: true, keepTurns: 1 })).rejects.toMatchObject({ code: "invalid" })
+  await expect(compact(session, { anew: 1 as never })).rejects.toMatchObject({ code: "invalid" })
 })
 
 test("an entry that is deleted while its summary is made anew is not in what is written", async () => {
   const { sessions } = repository()
   const session = await sessions.create()
   await session.append([user("u1", `secret-a ${LONG}`), user("u2", `word-b ${LONG}`)])
-  await session.compact()
+  await compact(session)
   const slow: Summarize = async (request) => {
     await session.tombstone("u1")
     return repeating(request)
   }
   const leaf = session.leafId
-  await expect(session.compact({ anew: true, summarize: slow })).rejects.toMatchObject({ code: "compaction_failed" })
+  await expect(compact(session, { anew: true, summarize: slow })).rejects.toMatchObject({ code: "compaction_failed" })
   const { entries } = await session.path({ limit: 1 })
   expect([entries[0]?.type, entries[0]?.parentId]).toEqual(["tombstone", leaf])
 })

@@ -1,4 +1,5 @@
 /** Harmful summarizers, and sessions with many concurrent calls. */
+import { compact, compactionStatus } from "../index.ts"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
@@ -22,14 +23,14 @@ test("tags in a summary stay text: they close neither its frame in the context n
   ].join("\n")
   const { session, location, reopen } = await startCompacting()
   await session.append(TALK)
-  await session.compact({ summarize: async () => evil, ...NOTHING })
+  await compact(session, { summarize: async () => evil, ...NOTHING })
   const [text = ""] = await contextTexts(await reopen())
   expect(text.match(/<\/summary>/g)).toHaveLength(1)
   expect(text.trimEnd().endsWith("</summary>")).toBe(true)
   expect((await storedEntries(location)).at(-1)).toMatchObject({ readFiles: [], modifiedFiles: [] })
   await session.append(TALK)
   const asked: SummarizeRequest[] = []
-  const again = await session.compact({ summarize: async (one) => (asked.push(one), SUMMARY), ...NOTHING })
+  const again = await compact(session, { summarize: async (one) => (asked.push(one), SUMMARY), ...NOTHING })
   for (const tag of ["<conversation>", "</conversation>", "<previous-summary>\n", "</previous-summary>"])
     expect(asked[0]?.prompt.split(tag)).toHaveLength(2)
   expect(again.summary).not.toContain("passwd")
@@ -38,7 +39,7 @@ test("tags in a summary stay text: they close neither its frame in the context n
 test("a summary with half a surrogate pair is stored so that it can be read back", async () => {
   const { session, reopen } = await startCompacting()
   await session.append(TALK)
-  const { summary } = await session.compact({ summarize: async () => "half \ud83d of a pair \udc00", ...NOTHING })
+  const { summary } = await compact(session, { summarize: async () => "half \ud83d of a pair \udc00", ...NOTHING })
   const [text] = await contextTexts(await reopen())
   expect(await contextTexts(session)).toEqual([text])
   expect(text).toContain(summary)
@@ -49,7 +50,7 @@ test("a summary of ten million characters is rejected if it is longer than the m
   await session.append(TALK)
   const before = await storedEntries(location)
   const huge = "</conversation>".repeat(700_000)
-  await expect(session.compact({ summarize: async () => huge, ...NOTHING })).rejects.toThrow(/would not be shorter/)
+  await expect(compact(session, { summarize: async () => huge, ...NOTHING })).rejects.toThrow(/would not be shorter/)
   expect(await storedEntries(location)).toEqual(before)
 })
 
@@ -57,7 +58,7 @@ test("a summary that alone fills the window is rejected: the next compaction cou
   const { session, location } = await startCompacting()
   await session.append(Array.from({ length: 8 }, () => TALK).flat())
   const settings = { contextWindow: 9_000, ...NOTHING }
-  const compacted = session.compact({ summarize: async () => "s".repeat(40_000), ...settings })
+  const compacted = compact(session, { summarize: async () => "s".repeat(40_000), ...settings })
   await expect(compacted).rejects.toThrow(
     /the summary and the system prompt alone have about \d+ tokens and the window has 9000/,
   )
@@ -75,8 +76,8 @@ test("of two tabs that compact at once, one succeeds; the other discards its sum
     return SUMMARY
   }
   const done = await Promise.allSettled([
-    one.compact({ summarize, ...NOTHING }),
-    two.compact({ summarize, ...NOTHING }),
+    compact(one, { summarize, ...NOTHING }),
+    compact(two, { summarize, ...NOTHING }),
   ])
   expect(done.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"])
   expect(done.find((each) => each.status === "rejected")?.reason).toMatchObject({ kind: "moved" })
@@ -91,7 +92,7 @@ test("a compaction in the middle of another writer's turn leaves that turn whole
   const { one, two, location } = await twoWriters({}, TALK)
   await one.turn(async (turn) => {
     await turn.append(user("ask"))
-    await two.compact({ summarize: async () => SUMMARY, ...NOTHING }).catch(() => undefined)
+    await compact(two, { summarize: async () => SUMMARY, ...NOTHING }).catch(() => undefined)
     await turn.append(assistant("answer"))
   })
   const reopened = await createSessions({ storage: createMemoryStorage({ location }) }).open(one.id)
@@ -108,12 +109,14 @@ test("an abort at any moment writes nothing or the whole compaction, and the ses
     })
     await session.append([...TALK, ...TALK, assistant("end")])
     const stop = new AbortController()
-    const compacted = session
-      .compact({ summarize: async () => SUMMARY, keepRecentTokens: 1, signal: stop.signal })
-      .then(
-        () => "done",
-        (error: { code: string }) => error.code,
-      )
+    const compacted = compact(session, {
+      summarize: async () => SUMMARY,
+      keepRecentTokens: 1,
+      signal: stop.signal,
+    }).then(
+      () => "done",
+      (error: { code: string }) => error.code,
+    )
     for (let n = 0; n < after; n++) await Promise.resolve()
     stop.abort()
     const outcome = await compacted
@@ -122,7 +125,7 @@ test("an abort at any moment writes nothing or the whole compaction, and the ses
     const entries = await storedEntries(location)
     const written = entries.filter(({ type }) => type === "compaction").length
     expect([outcome, written]).toEqual([outcome, outcome === "done" ? 1 : 0])
-    expect(session.compactionStatus).toEqual({ running: false, failures: 0, breakerOpen: false })
+    expect(compactionStatus(session)).toEqual({ running: false, failures: 0, breakerOpen: false })
     expect((await (await reopen()).context()).messages).toEqual((await session.context()).messages)
   }
   expect(outcomes).toContain("aborted")
@@ -131,11 +134,11 @@ test("an abort at any moment writes nothing or the whole compaction, and the ses
 test("after a compaction that keeps nothing, the next one has nothing to cut, and merges the first after one more message", async () => {
   const { session, location } = await startCompacting()
   await session.append(TALK)
-  await session.compact({ summarize: async () => SUMMARY, ...NOTHING })
-  await expect(session.compact({ summarize: async () => "never", ...NOTHING })).rejects.toThrow(/nothing to cut/)
+  await compact(session, { summarize: async () => SUMMARY, ...NOTHING })
+  await expect(compact(session, { summarize: async () => "never", ...NOTHING })).rejects.toThrow(/nothing to cut/)
   await session.append(assistant(FILLER))
   const asked: SummarizeRequest[] = []
-  await session.compact({ summarize: async (one) => (asked.push(one), "both"), ...NOTHING })
+  await compact(session, { summarize: async (one) => (asked.push(one), "both"), ...NOTHING })
   expect(asked[0]?.prompt).toContain(`<previous-summary>\n${SUMMARY}\n</previous-summary>`)
   expect((await storedEntries(location)).filter(({ type }) => type === "compaction")).toHaveLength(2)
   expect((await session.context()).messages).toHaveLength(1)
@@ -148,11 +151,11 @@ test("a branch from before a compaction does not include it: the next compaction
     assistant(`two ${FILLER}`),
     assistant(`three ${FILLER}`),
   ])
-  await session.compact({ summarize: async () => "of the other branch", ...NOTHING })
+  await compact(session, { summarize: async () => "of the other branch", ...NOTHING })
   await session.branch(ids[1] as string)
   await session.append(assistant(`four ${FILLER}`))
   const asked: SummarizeRequest[] = []
-  await session.compact({ summarize: async (one) => (asked.push(one), "of this branch"), ...NOTHING })
+  await compact(session, { summarize: async (one) => (asked.push(one), "of this branch"), ...NOTHING })
   const told = asked.map(({ prompt }) => prompt).join()
   expect(["one -", "two -", "three -", "four -"].filter((mark) => told.includes(mark))).toEqual([
     "one -",
@@ -171,7 +174,7 @@ test("a session with missing blobs is compacted without them, and the prompts ha
   location.blobs.clear()
   const opened = await reopen()
   const asked: SummarizeRequest[] = []
-  await opened.compact({ summarize: async (one) => (asked.push(one), SUMMARY), ...NOTHING })
+  await compact(opened, { summarize: async (one) => (asked.push(one), SUMMARY), ...NOTHING })
   const told = asked.map(({ prompt }) => prompt).join()
   expect(told).toContain("This content is missing")
   expect(told).not.toContain("blob:")
@@ -190,7 +193,7 @@ test("compacting an older log migrates it, and its context stays the same when i
   const storage = await storeLines(log)
   const session = await createSessions({ storage }).open(STORED_ID)
   expect((await storedLines(storage, STORED_ID))[0]).toContain('"version":3')
-  await session.compact({ summarize: async () => SUMMARY, keepMessages: 1 })
+  await compact(session, { summarize: async () => SUMMARY, keepMessages: 1 })
   const opened = await createSessions({ storage }).open(STORED_ID)
   expect((await storedLines(storage, STORED_ID))[0]).toContain('"version":4')
   for (const open of [session, opened]) expect((await contextTexts(open)).slice(1)).toEqual([`c ${FILLER}`])

@@ -1,23 +1,8 @@
-import { expect, test, vi } from "vitest"
+import { autoCompact, automaticCompaction, compact } from "../index.ts"
+import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY, type Told } from "../../../test/compacting.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
 import type { CompactionSettings } from "../types.ts"
-import { StorageError } from "../../storage/errors.ts"
-import type * as Features from "../../session/features.ts"
-
-/** Whether loading the compaction code fails. */
-const page = vi.hoisted(() => ({ offline: false }))
-
-vi.mock("../../session/features.ts", async (original) => {
-  const features = await original<typeof Features>()
-  return {
-    ...features,
-    compactionFeature: async () => {
-      if (page.offline) throw new StorageError("unavailable", "It is not there.")
-      return features.compactionFeature()
-    },
-  }
-})
 
 /** A thousand tokens; FILLER fills half of them. */
 const SMALL: CompactionSettings = {
@@ -31,7 +16,7 @@ const TALK = [user(FILLER), assistant(FILLER)]
 const names = (told: readonly Told[]): string[] => told.map(([name]) => name)
 
 test("a turn that makes the context too long compacts it after its end, before its promise resolves", async () => {
-  const { session, told, location } = await startCompacting({ compaction: SMALL })
+  const { session, told, location } = await startCompacting({ compaction: automaticCompaction(SMALL) })
   const inside: string[][] = []
   const answer = await session.turn(async (turn) => {
     await turn.append(TALK)
@@ -48,31 +33,15 @@ test("a turn that makes the context too long compacts it after its end, before i
 })
 
 test("a context that is too long is compacted before the turn's function runs, which sees the short one", async () => {
-  const { session } = await startCompacting({ compaction: SMALL })
+  const { session } = await startCompacting({ compaction: automaticCompaction(SMALL) })
   await session.append(TALK)
   const texts = await session.turn((turn) => contextTexts(turn))
   expect(texts).toHaveLength(1)
   expect(texts[0]).toContain("<summary>")
 })
 
-test("no turn fails if the compaction code cannot be loaded: the failure is reported, is not counted, and the next turn tries again", async () => {
-  const { session, told } = await startCompacting({ compaction: SMALL })
-  page.offline = true
-  const answer = await session.turn(async (turn) => {
-    await turn.append(TALK)
-    return "answer"
-  })
-  expect(answer).toBe("answer")
-  const failed = ["compact_failed", { kind: "failed", failures: 0, breakerOpen: false, error: { code: "unavailable" } }]
-  expect(told).toMatchObject([failed, failed])
-  expect(session.diagnostics).toMatchObject([{ code: "compaction_failed", message: "It is not there." }])
-  page.offline = false
-  expect(await session.turn((turn) => contextTexts(turn))).toHaveLength(1)
-  expect(session.diagnostics).toEqual([])
-})
-
 test("a turn that throws is not compacted afterwards; its error is passed on", async () => {
-  const { session, told } = await startCompacting({ compaction: SMALL })
+  const { session, told } = await startCompacting({ compaction: automaticCompaction(SMALL) })
   const turn = session.turn(async (inner) => {
     await inner.append(TALK)
     throw new Error("thrown in the turn")
@@ -88,7 +57,7 @@ test("below the threshold, without a summarizer, or if disabled, no automatic co
     without,
     { ...SMALL, enabled: false },
   ]) {
-    const { session, told } = await startCompacting({ compaction })
+    const { session, told } = await startCompacting({ compaction: automaticCompaction(compaction) })
     await session.turn((turn) => turn.append(TALK))
     await session.turn(() => undefined)
     expect(told).toEqual([])
@@ -96,8 +65,10 @@ test("below the threshold, without a summarizer, or if disabled, no automatic co
 })
 
 test("settings of the handle override those of the sessions, and a turn has those of its handle", async () => {
-  const { session, sessions, told } = await startCompacting({ compaction: { ...SMALL, enabled: false } })
-  const other = await sessions.open("s", { compaction: { enabled: true } })
+  const { session, sessions, told } = await startCompacting({
+    compaction: automaticCompaction({ ...SMALL, enabled: false }),
+  })
+  const other = await sessions.open("s", { compaction: automaticCompaction({ enabled: true }) })
   await session.turn((turn) => turn.append(TALK))
   expect(told).toEqual([])
   await other.turn(() => undefined)
@@ -106,21 +77,19 @@ test("settings of the handle override those of the sessions, and a turn has thos
 
 test("invalid settings are rejected by the call that gives them", async () => {
   const wrong = { thresholdShare: 0.5, thresholdTokens: 5 }
-  await expect(startCompacting({ compaction: wrong })).rejects.toThrow(/exclude each other/)
-  const { session, sessions } = await startCompacting()
-  expect(await codeOf(sessions.open("s", { compaction: wrong }))).toBe("invalid")
-  expect(await codeOf(sessions.create({ compaction: wrong }))).toBe("invalid")
-  expect(await codeOf(session.compact({ ...SMALL, ...wrong }))).toBe("invalid")
-  expect(await codeOf(session.autoCompact({ ...SMALL, ...wrong }))).toBe("invalid")
-  expect(await codeOf(session.compact({ keepRecentTokens: 0 }))).toBe("invalid")
-  expect(await codeOf(session.autoCompact())).toBe("invalid")
-  expect(await codeOf(session.compact({ ...SMALL, reason: "threshold" as never }))).toBe("invalid")
-  expect(await codeOf(session.compact({ ...SMALL, instructions: 5 as never }))).toBe("invalid")
+  const { session } = await startCompacting()
+  expect(() => automaticCompaction(wrong)).toThrow(/exclude each other/)
+  expect(await codeOf(compact(session, { ...SMALL, ...wrong }))).toBe("invalid")
+  expect(await codeOf(autoCompact(session, { ...SMALL, ...wrong }))).toBe("invalid")
+  expect(await codeOf(compact(session, { keepRecentTokens: 0 }))).toBe("invalid")
+  expect(await codeOf(autoCompact(session))).toBe("invalid")
+  expect(await codeOf(compact(session, { ...SMALL, reason: "threshold" as never }))).toBe("invalid")
+  expect(await codeOf(compact(session, { ...SMALL, instructions: 5 as never }))).toBe("invalid")
 })
 
 test("the settings given for a handle are not part of its log", async () => {
   const { sessions, location } = await startCompacting()
-  const made = await sessions.create({ id: "t", compaction: SMALL })
+  const made = await sessions.create({ id: "t", compaction: automaticCompaction(SMALL) })
   expect(made.header).not.toHaveProperty("compaction")
   await made.turn((turn) => turn.append(TALK))
   expect((await storedEntries(location, "t")).at(-1)?.type).toBe("compaction")
@@ -128,14 +97,14 @@ test("the settings given for a handle are not part of its log", async () => {
 
 test("autoCompact by hand returns its result, or that nothing was due", async () => {
   const { session, told } = await startCompacting()
-  expect(await session.autoCompact(SMALL)).toBe(undefined)
+  expect(await autoCompact(session, SMALL)).toBe(undefined)
   await session.append(TALK)
-  expect(await session.autoCompact({ ...SMALL, enabled: false })).toBe(undefined)
-  const done = await session.autoCompact(SMALL)
+  expect(await autoCompact(session, { ...SMALL, enabled: false })).toBe(undefined)
+  const done = await autoCompact(session, SMALL)
   expect(done).toMatchObject({ tokensBefore: 2_000, window: 2_000, fits: true })
   expect(told[0]).toEqual(["compact_start", { reason: "threshold" }])
   // There was no message since.
-  expect(await session.autoCompact({ ...SMALL, thresholdTokens: 1 })).toBe(undefined)
+  expect(await autoCompact(session, { ...SMALL, thresholdTokens: 1 })).toBe(undefined)
   expect(names(told)).toEqual(["compact_start", "compact_complete"])
 })
 
@@ -145,7 +114,7 @@ test("autoCompact waits for the running turn, and within a turn it is invalid", 
   const summarize = async (): Promise<string> => (asked.push(inTurn), SUMMARY)
   const { session } = await startCompacting()
   await session.turn(async (turn) => {
-    await expect(turn.autoCompact({ ...SMALL, summarize })).rejects.toThrow(/between the turns/)
+    await expect(autoCompact(turn, { ...SMALL, summarize })).rejects.toThrow(/between the turns/)
     await turn.append(TALK)
   })
   let reached = (): void => undefined
@@ -157,7 +126,7 @@ test("autoCompact waits for the running turn, and within a turn it is invalid", 
     inTurn = false
   })
   await new Promise<void>((resolve) => (reached = resolve))
-  const waiting = session.autoCompact({ ...SMALL, summarize })
+  const waiting = autoCompact(session, { ...SMALL, summarize })
   await running
   await waiting
   expect(new Set(asked)).toEqual(new Set([false]))
@@ -172,7 +141,7 @@ test("the provider's report decides before any estimate; only later messages are
   ] as const) {
     const { session } = await startCompacting()
     await session.append([user(FILLER), { type: "message", message: reported }, user(FILLER)])
-    expect((await session.autoCompact({ ...SMALL, contextWindow: 20_000, thresholdTokens })) !== undefined).toBe(due)
+    expect((await autoCompact(session, { ...SMALL, contextWindow: 20_000, thresholdTokens })) !== undefined).toBe(due)
   }
 })
 
@@ -181,8 +150,8 @@ test("if everything is estimated, the system prompt in the log counts", async ()
   const session = await sessions.create({ id: "t", systemPromptOverride: FILLER })
   await session.append(TALK)
   const settings = { ...SMALL, contextWindow: 9_000 }
-  expect(await session.autoCompact({ ...settings, thresholdTokens: 3_001 })).toBeUndefined()
-  expect(await session.autoCompact({ ...settings, thresholdTokens: 3_000 })).toBeDefined()
+  expect(await autoCompact(session, { ...settings, thresholdTokens: 3_001 })).toBeUndefined()
+  expect(await autoCompact(session, { ...settings, thresholdTokens: 3_000 })).toBeDefined()
 })
 
 test("the window is the current model's: from the call, from the caller's rows, or from the table", async () => {
@@ -196,7 +165,7 @@ test("the window is the current model's: from the call, from the caller's rows, 
     const { session } = await startCompacting()
     await session.append([{ type: "model_change", provider: "p", model: "small-1" }, ...TALK])
     const settings = { summarize: async () => SUMMARY, reserveTokens: 100, keepRecentTokens: 0, ...more }
-    expect((await session.autoCompact(settings)) !== undefined).toBe(due)
+    expect((await autoCompact(session, settings)) !== undefined).toBe(due)
   }
 })
 
@@ -207,38 +176,38 @@ test("a model whose window is not known is reported once, until another one is u
   const use = (model: string) => session.append([{ type: "model_change", provider: "p", model }, ...TALK])
   const settings = { summarize: async () => SUMMARY, reserveTokens: 100, keepRecentTokens: 0 }
   await use("openai/gpt-4o")
-  await session.autoCompact(settings)
+  await autoCompact(session, settings)
   expect(reports).toEqual([])
   await use("local-7b")
-  for (let round = 0; round < 3; round++) await session.autoCompact(settings)
+  for (let round = 0; round < 3; round++) await autoCompact(session, settings)
   expect(reports).toEqual([expect.stringContaining('"local-7b" is not known; 200000 tokens are assumed')])
   expect(session.diagnostics.map(({ code }) => code)).toEqual(["unknown_window"])
-  await session.autoCompact({ ...settings, windows: { local: 32_000 } })
+  await autoCompact(session, { ...settings, windows: { local: 32_000 } })
   expect(session.diagnostics).toEqual([])
-  await session.compact(settings)
+  await compact(session, settings)
   expect(reports).toHaveLength(2)
 })
 
 test("with fewer messages since the last compaction than minMessages, only a compaction by hand runs", async () => {
-  const { session, told } = await startCompacting({ compaction: { ...SMALL, minMessages: 3 } })
+  const { session, told } = await startCompacting({ compaction: automaticCompaction({ ...SMALL, minMessages: 3 }) })
   await session.append(TALK)
-  expect(await session.autoCompact()).toBe(undefined)
+  expect(await autoCompact(session)).toBe(undefined)
   expect(told).toEqual([])
   await session.append(user("third"))
-  expect(await session.autoCompact({ keepMessages: 2 })).toBeDefined()
+  expect(await autoCompact(session, { keepMessages: 2 })).toBeDefined()
   // The kept messages are older than the compaction.
   await session.append(TALK)
   expect((await session.context()).messages).toHaveLength(4)
-  expect(await session.autoCompact()).toBe(undefined)
+  expect(await autoCompact(session)).toBe(undefined)
   expect(told).toHaveLength(2)
-  expect(await session.compact({ reason: "overflow" })).toMatchObject({ fits: true })
+  expect(await compact(session, { reason: "overflow" })).toMatchObject({ fits: true })
 })
 
 test("a reserve that leaves nothing of the window is reported, and does not compact forever", async () => {
   const { session, told } = await startCompacting()
   await session.append(TALK)
   const settings = { summarize: async () => SUMMARY, contextWindow: 8_000, reserveTokens: 8_000, keepRecentTokens: 0 }
-  expect(await session.autoCompact(settings)).toBe(undefined)
+  expect(await autoCompact(session, settings)).toBe(undefined)
   expect(told).toMatchObject([["compact_failed", { kind: "failed", failures: 1 }]])
   expect(session.diagnostics.map(({ message }) => message).join()).toMatch(/is not below the window \(8000\)/)
 })

@@ -1,3 +1,4 @@
+import { automaticCompaction, branchWithSummary } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
@@ -15,7 +16,12 @@ test("the abandoned branch is summarized from the common ancestor, and the conve
   const asked: SummarizeRequest[] = []
   const summarize = async (request: SummarizeRequest): Promise<string> => (asked.push(request), SUMMARY)
   const o = { details: { why: "tried" } }
-  await session.branchWithSummary(ids[1] as string, { summarize, instructions: "Mind the tests.", temperature: 0.5 }, o)
+  await branchWithSummary(
+    session,
+    ids[1] as string,
+    { summarize, instructions: "Mind the tests.", temperature: 0.5 },
+    o,
+  )
   expect(asked).toHaveLength(1)
   const [{ prompt, system, maxTokens, temperature }] = asked as [SummarizeRequest]
   expect(prompt).toBe(
@@ -45,10 +51,10 @@ test("the abandoned branch is summarized from the common ancestor, and the conve
 test("back at the beginning, the whole branch is abandoned; a summary within it passes its files on", async () => {
   const { session, location } = await startCompacting()
   await session.append([user("one"), reading("a.ts"), done()])
-  await session.branchWithSummary(null, { summarize: async () => "inner" })
+  await branchWithSummary(session, null, { summarize: async () => "inner" })
   await session.append(assistant("two"))
   const asked: string[] = []
-  await session.branchWithSummary(null, { summarize: async ({ prompt }) => (asked.push(prompt), "outer") })
+  await branchWithSummary(session, null, { summarize: async ({ prompt }) => (asked.push(prompt), "outer") })
   expect(asked[0]).toContain("inner")
   expect(asked[0]).toContain("two")
   expect((await storedEntries(location)).at(-1)).toMatchObject({
@@ -60,9 +66,9 @@ test("back at the beginning, the whole branch is abandoned; a summary within it 
 test("settings of the sessions apply to it too, and a budget takes the newest messages first and says what it left out", async () => {
   const asked: string[] = []
   const summarize = async ({ prompt }: SummarizeRequest): Promise<string> => (asked.push(prompt), "short")
-  const { session, location } = await startCompacting({ compaction: { summarize } })
+  const { session, location } = await startCompacting({ compaction: automaticCompaction({ summarize }) })
   await session.append([user(`old ${FILLER}`), assistant(`new ${FILLER}`)])
-  await session.branchWithSummary(null, { budget: 1_500 })
+  await branchWithSummary(session, null, { budget: 1_500 })
   expect(asked[0]).toContain("[Assistant]: new")
   expect(asked[0]).not.toContain("[User]: old")
   const summary = `${BRANCH_PREAMBLE}\n\n(Its 1 oldest message is not in the summary.)\n\nshort`
@@ -84,7 +90,7 @@ test("a branch larger than the summarizer's window takes several requests, and e
     asked.push(prompt)
     return { text: `## Goal\nanswer ${asked.length}`, usage }
   }
-  await session.branchWithSummary(ids[0] as string, { summarize, summarizerWindow: 8_000, maxSummaryTokens: 500 })
+  await branchWithSummary(session, ids[0] as string, { summarize, summarizerWindow: 8_000, maxSummaryTokens: 500 })
   expect(asked.length).toBeGreaterThan(2)
   for (let n = 0; n < findings.length; n++)
     expect(asked.filter((prompt) => prompt.includes(`finding ${n}. `))).toHaveLength(1)
@@ -106,19 +112,23 @@ test("if the branch cannot be summarized nothing is written, and the branch is n
   const summarize = async (): Promise<string> => SUMMARY
   const lines = (await storedEntries(location)).length
   const fails: [() => Promise<unknown>, string, RegExp][] = [
-    [() => session.branchWithSummary(first, {}), "invalid", /no `summarize`/],
-    [() => session.branchWithSummary(first, { summarize, budget: 0 }), "invalid", /budget/],
-    [() => session.branchWithSummary(first, { summarize }, { details: 5 }), "invalid", /details/],
-    [() => session.branchWithSummary("nowhere", { summarize }), "not_found", /nowhere/],
-    [() => session.branchWithSummary(ids[2] as string, { summarize }), "compaction_failed", /branch\(\)/],
-    [() => session.branchWithSummary(first, { summarize, budget: 1 }), "compaction_failed", /budget/],
-    [() => session.branchWithSummary(first, { summarize: async () => " " }), "compaction_failed", /branch .* no text/s],
+    [() => branchWithSummary(session, first, {}), "invalid", /no `summarize`/],
+    [() => branchWithSummary(session, first, { summarize, budget: 0 }), "invalid", /budget/],
+    [() => branchWithSummary(session, first, { summarize }, { details: 5 }), "invalid", /details/],
+    [() => branchWithSummary(session, "nowhere", { summarize }), "not_found", /nowhere/],
+    [() => branchWithSummary(session, ids[2] as string, { summarize }), "compaction_failed", /branch\(\)/],
+    [() => branchWithSummary(session, first, { summarize, budget: 1 }), "compaction_failed", /budget/],
     [
-      () => session.branchWithSummary(first, { summarize: () => new Promise(() => undefined), timeout: 5 }),
+      () => branchWithSummary(session, first, { summarize: async () => " " }),
+      "compaction_failed",
+      /branch .* no text/s,
+    ],
+    [
+      () => branchWithSummary(session, first, { summarize: () => new Promise(() => undefined), timeout: 5 }),
       "compaction_failed",
       /5 ms/,
     ],
-    [() => session.branchWithSummary(first, { summarize }, { signal: AbortSignal.abort() }), "aborted", /abort/],
+    [() => branchWithSummary(session, first, { summarize }, { signal: AbortSignal.abort() }), "aborted", /abort/],
   ]
   for (const [make, code, says] of fails) {
     const made = make()
@@ -127,7 +137,7 @@ test("if the branch cannot be summarized nothing is written, and the branch is n
   }
   expect(session.leafId).toBe(ids[2])
   expect((await storedEntries(location)).length).toBe(lines)
-  const answer = await session.branchWithSummary(second, { summarize })
+  const answer = await branchWithSummary(session, second, { summarize })
   expect(answer.durable).toBe(true)
 })
 
@@ -141,12 +151,12 @@ test("a session that continued meanwhile is not branched; a title or an annotati
     const { session, location } = await startCompacting()
     const { ids } = await session.append([user("one"), assistant("two")])
     const summarize = async (): Promise<string> => (await way(session, ids[0] as string), SUMMARY)
-    await expect(session.branchWithSummary(null, { summarize })).rejects.toThrow(/moved/)
+    await expect(branchWithSummary(session, null, { summarize })).rejects.toThrow(/moved/)
     expect((await storedEntries(location)).filter(({ type }) => type === "branch_summary")).toEqual([])
   }
   const { session } = await startCompacting()
   await session.append([user("one"), assistant("two")])
-  await session.branchWithSummary(null, { summarize: async () => (await session.title("named"), SUMMARY) })
+  await branchWithSummary(session, null, { summarize: async () => (await session.title("named"), SUMMARY) })
   expect(await contextTexts(session)).toHaveLength(1)
 })
 

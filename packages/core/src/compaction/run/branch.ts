@@ -9,7 +9,7 @@ import type { CompactableSession, CompactionCaller } from "../../session/live.ts
 import { findEntry, restoreSelected, selectAt, unknownEntry } from "../../session/read-path.ts"
 import { signalOf } from "../../storage/signals.ts"
 import type { CallOptions, Seq } from "../../storage/contract.ts"
-import type { AppendOptions } from "../../write/types.ts"
+import type { EntryOptions } from "../../write/types.ts"
 import { COMPACTION_OPTIONS } from "../settings/layers.ts"
 import { resolveSettings, settingsAt } from "../settings/settings.ts"
 import { commonAncestor } from "../../log/common-ancestor.ts"
@@ -17,12 +17,12 @@ import { prepareBranchSummary, storedBranchSummary } from "../summary/branch-sum
 import { askForBranchSummary } from "../summary/requests.ts"
 import type { BranchSummaryOptions } from "../types.ts"
 import { whileOpen } from "./closing.ts"
-import { readOutdated } from "./outdated.ts"
+import { readOutdated } from "../../session/outdated.ts"
 import { invalid } from "./failure.ts"
 import { askSummarizer, summarizeOf } from "./summarizer.ts"
 import { sumOfUsage } from "./usage.ts"
 
-type BranchingOptions = AppendOptions & {
+export type BranchingOptions = EntryOptions & {
   readonly details?: unknown
   readonly fromExtension?: boolean
   readonly usage?: Usage

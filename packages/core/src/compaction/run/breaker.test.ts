@@ -1,3 +1,4 @@
+import { autoCompact, automaticCompaction, compact, compactionStatus, resetCompactionBreaker } from "../index.ts"
 import { expect, test } from "vitest"
 import { STORED_ID, storeLines } from "../../../test/stored.ts"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
@@ -15,7 +16,7 @@ const settings = (summarize: Summarize, more: CompactionSettings = {}): Compacti
 })
 
 test("a failed automatic compaction is an event and a diagnostic; the turn and its appends are unaffected", async () => {
-  const { session, told, location } = await startCompacting({ compaction: settings(failing) })
+  const { session, told, location } = await startCompacting({ compaction: automaticCompaction(settings(failing)) })
   const diagnostics: string[] = []
   session.on("diagnostic", ({ code }) => diagnostics.push(code))
   expect(await session.turn(async (turn) => (await turn.append(TALK), "done"))).toBe("done")
@@ -34,44 +35,44 @@ test("after three failures in a row no request is made, until a reset or a compa
   let asked = 0
   let answer: Summarize = failing
   const summarize: Summarize = (request) => (asked++, answer(request))
-  const { session, sessions, told } = await startCompacting({ compaction: settings(summarize) })
+  const { session, sessions, told } = await startCompacting({ compaction: automaticCompaction(settings(summarize)) })
   await session.append(TALK)
   for (let turn = 0; turn < 5; turn++) await session.turn(() => undefined)
   expect(asked).toBe(3)
   expect(told.at(-1)).toMatchObject(["compact_failed", { failures: 3, breakerOpen: true }])
-  expect(session.compactionStatus).toEqual({ running: false, failures: 3, breakerOpen: true })
-  expect(await session.autoCompact()).toBe(undefined)
+  expect(compactionStatus(session)).toEqual({ running: false, failures: 3, breakerOpen: true })
+  expect(await autoCompact(session)).toBe(undefined)
   expect(asked).toBe(3)
   // All handles share it.
   const other = await sessions.open("s")
-  expect(other.compactionStatus.breakerOpen).toBe(true)
-  other.resetCompactionBreaker()
-  expect(session.compactionStatus).toEqual({ running: false, failures: 0, breakerOpen: false })
+  expect(compactionStatus(other).breakerOpen).toBe(true)
+  resetCompactionBreaker(other)
+  expect(compactionStatus(session)).toEqual({ running: false, failures: 0, breakerOpen: false })
   await session.turn(() => undefined)
   expect(asked).toBe(5)
-  expect(session.compactionStatus.failures).toBe(2)
+  expect(compactionStatus(session).failures).toBe(2)
   await session.turn(() => undefined)
-  expect(session.compactionStatus.breakerOpen).toBe(true)
+  expect(compactionStatus(session).breakerOpen).toBe(true)
   answer = async () => SUMMARY
-  await session.compact()
-  expect(session.compactionStatus).toEqual({ running: false, failures: 0, breakerOpen: false })
+  await compact(session)
+  expect(compactionStatus(session)).toEqual({ running: false, failures: 0, breakerOpen: false })
   expect(session.diagnostics).toEqual([])
 })
 
 test("a success between failures restarts the count; the maximum is a setting", async () => {
   let answer: Summarize = failing
   const { session, told } = await startCompacting({
-    compaction: settings((request) => answer(request), { maxFailures: 2 }),
+    compaction: automaticCompaction(settings((request) => answer(request), { maxFailures: 2 })),
   })
   await session.append(TALK)
-  await session.autoCompact()
+  await autoCompact(session)
   answer = async () => SUMMARY
-  await session.autoCompact()
+  await autoCompact(session)
   answer = failing
   await session.append(TALK)
-  await session.autoCompact()
-  expect(session.compactionStatus).toMatchObject({ failures: 1, breakerOpen: false })
-  await session.autoCompact()
+  await autoCompact(session)
+  expect(compactionStatus(session)).toMatchObject({ failures: 1, breakerOpen: false })
+  await autoCompact(session)
   expect(told.at(-1)).toMatchObject(["compact_failed", { failures: 2, breakerOpen: true }])
 })
 
@@ -79,7 +80,7 @@ test("a compaction by hand rejects, counts, and runs also while the breaker is o
   const { session, told } = await startCompacting()
   await session.append(TALK)
   for (let failures = 1; failures <= 4; failures++) {
-    expect(await codeOf(session.compact(settings(failing)))).toBe("compaction_failed")
+    expect(await codeOf(compact(session, settings(failing)))).toBe("compaction_failed")
     expect(told.at(-1)).toMatchObject(["compact_failed", { failures, breakerOpen: failures >= 3 }])
   }
   expect(session.diagnostics).toEqual([])
@@ -93,14 +94,14 @@ test("moved, nothing to cut, aborted and closed do not count as failures", async
   other.on("compact_failed", (event) => failures.push(event))
   await session.append(TALK)
   const moving: Summarize = async () => (await session.append({ type: "reset_boundary" }), SUMMARY)
-  await expect(session.compact(settings(moving))).rejects.toThrow(/moved/)
-  await expect(session.compact(settings(failing))).rejects.toThrow(/nothing to cut/)
+  await expect(compact(session, settings(moving))).rejects.toThrow(/moved/)
+  await expect(compact(session, settings(failing))).rejects.toThrow(/nothing to cut/)
   const stop = new AbortController()
   const aborting: Summarize = async () => (stop.abort(), new Promise(() => undefined))
   await session.append(TALK)
-  expect(await codeOf(session.compact({ ...settings(aborting), signal: stop.signal }))).toBe("aborted")
+  expect(await codeOf(compact(session, { ...settings(aborting), signal: stop.signal }))).toBe("aborted")
   const closing: Summarize = async () => (await session.close(), SUMMARY)
-  expect(await codeOf(session.compact(settings(closing)))).toBe("closed")
+  expect(await codeOf(compact(session, settings(closing)))).toBe("closed")
   expect(failures).toMatchObject([
     { kind: "moved", failures: 0 },
     { kind: "nothing_to_cut", failures: 0 },
@@ -110,27 +111,29 @@ test("moved, nothing to cut, aborted and closed do not count as failures", async
 })
 
 test("a result that would not be shorter is a failure: every turn would pay for another request", async () => {
-  const { session, told } = await startCompacting({ compaction: settings(async () => FILLER.repeat(3)) })
+  const { session, told } = await startCompacting({
+    compaction: automaticCompaction(settings(async () => FILLER.repeat(3))),
+  })
   await session.append(TALK)
-  expect(await session.autoCompact()).toBe(undefined)
+  expect(await autoCompact(session)).toBe(undefined)
   expect(told.at(-1)).toMatchObject(["compact_failed", { kind: "failed", failures: 1 }])
 })
 
 test("a failing storage is reported too, in automatic compactions and by hand", async () => {
   const { storage, sessions } = createWriter()
-  const session = await sessions.create({ id: "s", compaction: settings(async () => SUMMARY) })
+  const session = await sessions.create({ id: "s", compaction: automaticCompaction(settings(async () => SUMMARY)) })
   await session.append(TALK)
   const told: unknown[] = []
   session.on("compact_failed", ({ kind, failures }) => told.push([kind, failures]))
   storage.fail("append", "quota")
-  expect(await session.autoCompact()).toBe(undefined)
+  expect(await autoCompact(session)).toBe(undefined)
   storage.fail("append", "quota")
-  expect(await codeOf(session.compact())).toBe("quota")
+  expect(await codeOf(compact(session))).toBe("quota")
   expect(told).toEqual([
     ["failed", 1],
     ["failed", 2],
   ])
-  expect(await session.autoCompact()).toBeDefined()
+  expect(await autoCompact(session)).toBeDefined()
 })
 
 test("a read-only session makes no summary request", async () => {
@@ -147,8 +150,8 @@ test("a read-only session makes no summary request", async () => {
   const session = await createSessions({ storage }).open(STORED_ID)
   let asked = 0
   const summarize: Summarize = async () => String(asked++)
-  expect(await codeOf(session.compact(settings(summarize)))).toBe("newer_version")
-  expect(await session.autoCompact(settings(summarize))).toBeUndefined()
+  expect(await codeOf(compact(session, settings(summarize)))).toBe("newer_version")
+  expect(await autoCompact(session, settings(summarize))).toBeUndefined()
   expect(asked).toBe(0)
 })
 
@@ -156,12 +159,14 @@ test("while a compaction runs, autoCompact does nothing and compact rejects", as
   const { session, told } = await startCompacting()
   await session.append(TALK)
   let answer: (summary: string) => void = () => undefined
-  const first = session.compact(settings(() => new Promise((resolve) => (answer = resolve))))
-  expect(session.compactionStatus.running).toBe(false)
-  await expect.poll(() => session.compactionStatus.running).toBe(true)
-  expect(await session.autoCompact(settings(failing))).toBe(undefined)
-  await expect(session.compact(settings(failing))).rejects.toThrow(/another compaction is running/)
-  await expect.poll(() => (answer(SUMMARY), session.compactionStatus.running)).toBe(false)
+  const first = compact(
+    session,
+    settings(() => new Promise((resolve) => (answer = resolve))),
+  )
+  expect(compactionStatus(session).running).toBe(true)
+  expect(await autoCompact(session, settings(failing))).toBe(undefined)
+  await expect(compact(session, settings(failing))).rejects.toThrow(/another compaction is running/)
+  await expect.poll(() => (answer(SUMMARY), compactionStatus(session).running)).toBe(false)
   await first
   expect(told.map(([name]) => name)).toEqual(["compact_start", "compact_complete"])
 })
@@ -169,7 +174,7 @@ test("while a compaction runs, autoCompact does nothing and compact rejects", as
 test("aborting a turn aborts its compaction, which leaves no trace", async () => {
   const stop = new AbortController()
   const aborting: Summarize = async () => (stop.abort(), new Promise(() => undefined))
-  const { session, told, location } = await startCompacting({ compaction: settings(aborting) })
+  const { session, told, location } = await startCompacting({ compaction: automaticCompaction(settings(aborting)) })
   await session.append(TALK)
   expect(await codeOf(session.turn(() => undefined, { signal: stop.signal }))).toBe("aborted")
   expect(told.at(-1)).toMatchObject(["compact_failed", { kind: "stopped", failures: 0 }])
@@ -180,7 +185,7 @@ test("aborting a turn aborts its compaction, which leaves no trace", async () =>
 test("a turn that is aborted after its end still ends", async () => {
   const stop = new AbortController()
   const aborting: Summarize = async () => (stop.abort(), new Promise(() => undefined))
-  const { session, told } = await startCompacting({ compaction: settings(aborting) })
+  const { session, told } = await startCompacting({ compaction: automaticCompaction(settings(aborting)) })
   const turn = session.turn(async (inner) => (await inner.append(TALK), "done"), { signal: stop.signal })
   expect(await turn).toBe("done")
   expect(told.at(-1)).toMatchObject(["compact_failed", { kind: "stopped" }])
@@ -188,7 +193,7 @@ test("a turn that is aborted after its end still ends", async () => {
 
 test("a compaction that hangs before a turn times out, and the turn runs", async () => {
   const { session } = await startCompacting({
-    compaction: settings(() => new Promise(() => undefined), { timeout: 5 }),
+    compaction: automaticCompaction(settings(() => new Promise(() => undefined), { timeout: 5 })),
   })
   await session.append(TALK)
   expect(await session.turn(() => "ran")).toBe("ran")
@@ -201,7 +206,10 @@ test("a compaction does not count as the turn's first message: if another writer
   await one.turn(async (turn, { attempt }) => {
     attempts.push(attempt)
     if (attempt === 0) {
-      await turn.compact(settings(async () => SUMMARY))
+      await compact(
+        turn,
+        settings(async () => SUMMARY),
+      )
       await two.append(user("meanwhile"))
     }
     await turn.append(user("mine"))
@@ -220,7 +228,7 @@ test("within a turn, a context that was rejected as too long is compacted by han
   const { session, told } = await startCompacting()
   await session.turn(async (turn) => {
     await turn.append(TALK)
-    await turn.compact({ ...settings(async () => SUMMARY), reason: "overflow" })
+    await compact(turn, { ...settings(async () => SUMMARY), reason: "overflow" })
     await turn.append(assistant("went on"))
   })
   expect(told[0]).toEqual(["compact_start", { reason: "overflow" }])

@@ -1,4 +1,5 @@
 /** Cancelling a running summarizer when no caller waits for its summary any more. */
+import { autoCompact, automaticCompaction, branchWithSummary, compact, compactionStatus } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { soon } from "../../../test/soon.ts"
@@ -21,14 +22,14 @@ test("closing the handle that compacts cancels its summarizer; nothing is writte
   const failures: unknown[] = []
   other.on("compact_failed", (event) => failures.push(event))
   const { summarize, request } = hanging()
-  const compacted = codeOf(session.compact({ summarize, keepRecentTokens: 0 }))
+  const compacted = codeOf(compact(session, { summarize, keepRecentTokens: 0 }))
   const { signal } = await request
   await session.close()
   expect(signal.aborted).toBe(true)
   expect(await compacted).toBe("closed")
   expect(failures).toMatchObject([{ kind: "stopped", failures: 0 }])
   expect(await storedEntries(location)).toHaveLength(2)
-  expect(await other.compact({ summarize: async () => SUMMARY, keepRecentTokens: 0 })).toBeDefined()
+  expect(await compact(other, { summarize: async () => SUMMARY, keepRecentTokens: 0 })).toBeDefined()
 })
 
 test("closing another handle cancels nothing", async () => {
@@ -36,7 +37,7 @@ test("closing another handle cancels nothing", async () => {
   await session.append(TALK)
   const other = await sessions.open("s")
   const summarize: Summarize = async ({ signal }) => (await other.close(), signal.aborted ? "" : SUMMARY)
-  expect(await session.compact({ summarize, keepRecentTokens: 0 })).toMatchObject({ summary: SUMMARY })
+  expect(await compact(session, { summarize, keepRecentTokens: 0 })).toMatchObject({ summary: SUMMARY })
 })
 
 test("closing the sessions cancels every summarizer: by hand, automatic, and of an abandoned branch", async () => {
@@ -44,13 +45,13 @@ test("closing the sessions cancels every summarizer: by hand, automatic, and of 
   const { ids } = await session.append(TALK)
   const settings = { keepRecentTokens: 0, thresholdTokens: 1_500 }
   const ways: ((summarize: Summarize) => Promise<unknown>)[] = [
-    (summarize) => session.compact({ ...settings, summarize }),
+    (summarize) => compact(session, { ...settings, summarize }),
     async (summarize) => {
-      const other = await sessions.create({ compaction: { ...settings, summarize } })
+      const other = await sessions.create({ compaction: automaticCompaction({ ...settings, summarize }) })
       await other.append(TALK)
-      return other.autoCompact()
+      return autoCompact(other)
     },
-    (summarize) => session.branchWithSummary(ids[0] as string, { summarize }),
+    (summarize) => branchWithSummary(session, ids[0] as string, { summarize }),
   ]
   const waiting = ways.map((way) => {
     const { summarize, request } = hanging()
@@ -66,7 +67,7 @@ test("closing the sessions cancels every summarizer: by hand, automatic, and of 
 test("a turn whose handle is closed during its compaction ends", async () => {
   const { summarize, request } = hanging()
   const { session, location } = await startCompacting({
-    compaction: { summarize, thresholdTokens: 1_500, keepRecentTokens: 0 },
+    compaction: automaticCompaction({ summarize, thresholdTokens: 1_500, keepRecentTokens: 0 }),
   })
   const turn = session.turn(async (inner) => (await inner.append(TALK), "done"))
   await request
@@ -87,13 +88,13 @@ test.each(["abort", "close"] as const)(
     await session.append(TALK)
     const stop = new AbortController()
     const summarize: Summarize = async ({ prompt }) => (asked.push(prompt), SUMMARY)
-    const compacted = codeOf(session.compact({ summarize, keepRecentTokens: 0, signal: stop.signal }))
+    const compacted = codeOf(compact(session, { summarize, keepRecentTokens: 0, signal: stop.signal }))
     await running
-    expect(other.compactionStatus.running).toBe(true)
+    expect(compactionStatus(other).running).toBe(true)
     if (way === "abort") stop.abort()
     else void session.close()
     expect(await soon(compacted)).toBe(way === "abort" ? "aborted" : "closed")
-    expect(other.compactionStatus).toEqual({ running: false, failures: 0, breakerOpen: false })
+    expect(compactionStatus(other)).toEqual({ running: false, failures: 0, breakerOpen: false })
     expect(asked).toEqual([])
     expect(await storedEntries(location)).toHaveLength(2)
   },
@@ -117,8 +118,10 @@ test.each(["a hook before it", "an append before it"] as const)(
       }
       return SUMMARY
     }
-    expect(await soon(codeOf(session.compact({ summarize, keepRecentTokens: 0, signal: stop.signal })))).toBe("aborted")
-    expect(session.compactionStatus.running).toBe(false)
+    expect(await soon(codeOf(compact(session, { summarize, keepRecentTokens: 0, signal: stop.signal })))).toBe(
+      "aborted",
+    )
+    expect(compactionStatus(session).running).toBe(false)
     expect(await storedEntries(location)).toHaveLength(2)
   },
 )

@@ -1,3 +1,4 @@
+import { compact } from "../index.ts"
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
@@ -32,7 +33,7 @@ test("laws 1, 5, 6: each visible message is either summarized or kept, the conte
         const log = await storedEntries(location)
         const asked: SummarizeRequest[] = []
         const summarize = async (request: SummarizeRequest): Promise<string> => (asked.push(request), "short")
-        const done = await session.compact({ summarize, keepRecentTokens }).catch((error: unknown) => error as Error)
+        const done = await compact(session, { summarize, keepRecentTokens }).catch((error: unknown) => error as Error)
         const grown = await storedEntries(location)
         if (done instanceof Error) {
           expect(done).toMatchObject({ code: "compaction_failed" })
@@ -75,7 +76,7 @@ test("law 8: the context fits, or the result names the rule; what the model has 
         summarizerWindow: 90_000,
         [names[rule.kind]]: rule.count,
       }
-      const done = await session.compact(settings).catch((error: unknown) => error as Error)
+      const done = await compact(session, settings).catch((error: unknown) => error as Error)
       if (done instanceof Error) return
       const shown = (await session.context({ repair: "none" })).messages.map(({ entryId }) => entryId)
       const ids = messages.map(({ entryId }) => entryId)
@@ -99,7 +100,7 @@ test("a pending call counts with its synthesized result when the result states w
     const content = [{ type: "toolCall" as const, id: "c", name: "bash", arguments: {} }]
     const talk = [user(FILLER), assistant(FILLER), user("go")]
     await session.append([...talk, { type: "message", message: { role: "assistant", content } }])
-    return session.compact({ summarize: async () => "short", contextWindow, summarizerWindow: 9_000, keepMessages: 0 })
+    return compact(session, { summarize: async () => "short", contextWindow, summarizerWindow: 9_000, keepMessages: 0 })
   }
   const { tokensAfter } = await compacted(100_000)
   expect(await compacted(tokensAfter)).toMatchObject({ fits: true })
@@ -118,7 +119,7 @@ test("for a log in any state, the kept part is the end of the visible messages, 
       const system = await systemMessages(session)
       const asked: string[] = []
       const summarize = async ({ prompt }: SummarizeRequest): Promise<string> => (asked.push(prompt), "short")
-      const done = await session.compact({ summarize, keepRecentTokens }).catch(() => undefined)
+      const done = await compact(session, { summarize, keepRecentTokens }).catch(() => undefined)
       const after = await shown(session)
       expect(await systemMessages(session)).toEqual(system)
       // Only the question that waits for its answer may have moved, to behind the summary.
@@ -187,7 +188,7 @@ test("the kept part begins at an id that no later entry has, so that the id is u
     const lines = [header, ...placed].map((record) => JSON.stringify(record))
     await storage.append("s", lines, { expect: 0 })
     const session = await createSessions({ storage }).open("s")
-    await session.compact({ summarize: async () => "short", keepRecentTokens: 4 })
+    await compact(session, { summarize: async () => "short", keepRecentTokens: 4 })
     expect((await contextTexts(session)).slice(1).join("")).toBe(kept)
   }
 })

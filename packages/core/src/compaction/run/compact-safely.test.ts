@@ -1,3 +1,5 @@
+import { compact } from "@sessions/core/compaction"
+import { compact } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
@@ -26,20 +28,20 @@ test("a summarizer that fails, returns nothing or is aborted writes nothing, and
     [async () => (abort.abort(), never), "aborted", abort.signal],
   ]
   for (const [summarize, code, signal] of attempts) {
-    const compacted = session.compact({ summarize, keepRecentTokens: 1, ...(signal === undefined ? {} : { signal }) })
+    const compacted = compact(session, { summarize, keepRecentTokens: 1, ...(signal === undefined ? {} : { signal }) })
     expect(await codeOf(compacted)).toBe(code)
   }
   expect((await storedEntries(location)).length).toBe(lines)
   // The one aborted beforehand never began.
   expect(told.filter(([name]) => name === "compact_failed")).toHaveLength(5)
-  await session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 1 })
+  await compact(session, { summarize: async () => SUMMARY, keepRecentTokens: 1 })
 })
 
 test("messages appended while the summary is made are kept", async () => {
   const { session } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER)])
   const summarize = async (): Promise<string> => (await session.append(user("meanwhile")), SUMMARY)
-  await session.compact({ summarize, keepRecentTokens: 0 })
+  await compact(session, { summarize, keepRecentTokens: 0 })
   expect((await contextTexts(session)).slice(1)).toEqual(["meanwhile"])
 })
 
@@ -52,7 +54,7 @@ test("messages whose hooks run while the summary is made are kept too", async ()
   }
   const { session } = await startCompacting({ hooks })
   await session.append([user(FILLER), assistant(FILLER)])
-  const compacted = session.compact({
+  const compacted = compact(session, {
     summarize: async () => {
       void session.append(user("meanwhile"))
       setImmediate(() => pass())
@@ -95,7 +97,7 @@ test("a session changed meanwhile is not compacted: another branch, another comp
     await session.title("named")
     const elsewhere = await reopen()
     const summarize = async (): Promise<string> => (await way(session, ids, elsewhere), SUMMARY)
-    await expect(session.compact({ summarize, keepRecentTokens: 1 })).rejects.toThrow(/moved/)
+    await expect(compact(session, { summarize, keepRecentTokens: 1 })).rejects.toThrow(/moved/)
     expect((await storedEntries(location)).filter(({ summary }) => summary === SUMMARY)).toEqual([])
     expect(told.at(-1)?.[0]).toBe("compact_failed")
   }
@@ -112,7 +114,7 @@ test.each([{ keepRecentTokens: 1 }, { keepRecentTokens: 0 }])(
       await (appended ??= elsewhere.append([user("another"), assistant("writer")]))
       return SUMMARY
     }
-    const { entryId } = await session.compact({ summarize, ...keep })
+    const { entryId } = await compact(session, { summarize, ...keep })
     const own = keep.keepRecentTokens === 0 ? [] : ["d"]
     for (const open of [session, elsewhere, await reopen()]) {
       await open.refresh()
@@ -127,7 +129,7 @@ test("another writer's annotation does not stop a compaction", async () => {
   const { session, reopen } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER)])
   const elsewhere = await reopen()
-  const { entryId } = await session.compact({
+  const { entryId } = await compact(session, {
     summarize: async () => (await elsewhere.title("named"), SUMMARY),
     keepRecentTokens: 0,
   })
@@ -141,11 +143,11 @@ test("one compaction at a time", async () => {
   await session.append([user(FILLER), assistant(FILLER)])
   let asked: (answer: (summary: string) => void) => void = () => undefined
   const isAsked = new Promise<(summary: string) => void>((resolve) => (asked = resolve))
-  const first = session.compact({
+  const first = compact(session, {
     summarize: () => new Promise((resolve) => asked(resolve)),
     keepRecentTokens: 0,
   })
-  await expect(session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 0 })).rejects.toThrow(
+  await expect(compact(session, { summarize: async () => SUMMARY, keepRecentTokens: 0 })).rejects.toThrow(
     /another compaction is running/,
   )
   const answer = await isAsked
@@ -157,7 +159,7 @@ test("a session that is closed meanwhile is not compacted", async () => {
   const { session, location } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER)])
   const summarize = async (): Promise<string> => (await session.close(), SUMMARY)
-  expect(await codeOf(session.compact({ summarize, keepRecentTokens: 0 }))).toBe("closed")
+  expect(await codeOf(compact(session, { summarize, keepRecentTokens: 0 }))).toBe("closed")
   expect(await storedEntries(location)).toHaveLength(2)
 })
 
@@ -179,10 +181,10 @@ test("a before hook may reject; an after hook runs, and is reported if it throws
   const { session, location, told } = await startCompacting({ hooks })
   await session.append([user(FILLER), assistant(FILLER)])
   const summarize = async (): Promise<string> => SUMMARY
-  await expect(session.compact({ summarize, keepRecentTokens: 0 })).rejects.toThrow("Not now.")
+  await expect(compact(session, { summarize, keepRecentTokens: 0 })).rejects.toThrow("Not now.")
   expect(await storedEntries(location)).toHaveLength(2)
   refuse = false
-  const { entryId } = await session.compact({ summarize, keepRecentTokens: 0 })
+  const { entryId } = await compact(session, { summarize, keepRecentTokens: 0 })
   await new Promise((resolve) => setImmediate(resolve))
   expect(calls).toEqual([
     ["before", "s", true],

@@ -1,3 +1,5 @@
+import { compact } from "@sessions/core/compaction"
+import { compact } from "../index.ts"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
@@ -14,7 +16,7 @@ test("the summary replaces the messages before the kept part, here and in a sess
   const { ids } = await session.append([user(`a ${FILLER}`), assistant(`b ${FILLER}`), user("c"), assistant("d")])
   const before = await storedEntries(location)
   const { tokens } = await session.context()
-  const done = await session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 1 })
+  const done = await compact(session, { summarize: async () => SUMMARY, keepRecentTokens: 1 })
   const after = await storedEntries(location)
   expect(after.slice(0, -1)).toEqual(before)
   expect(after.at(-1)).toMatchObject({
@@ -68,7 +70,7 @@ test("over five compactions, each summary is in the next prompt, and files accum
     const summarize = async (request: SummarizeRequest): Promise<string> => (
       asked.push(request), `${SUMMARY}\nround ${round}`
     )
-    const { summary } = await session.compact({ summarize, keepRecentTokens: 0 })
+    const { summary } = await compact(session, { summarize, keepRecentTokens: 0 })
     expect(asked).toHaveLength(1)
     expect(asked[0]?.prompt).toContain(`ask ${round}`)
     expect(asked[0]?.prompt).not.toContain(`ask ${round - 1} `)
@@ -94,7 +96,7 @@ test("a compacted session opens by reading only its live end", async () => {
   const session = await createSessions({ storage: createMemoryStorage({ location }) }).create({ id: "s" })
   for (let n = 0; n < 5; n++) {
     await session.append(Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? user(FILLER) : assistant(FILLER))))
-    await session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 1_500 })
+    await compact(session, { summarize: async () => SUMMARY, keepRecentTokens: 1_500 })
   }
   const storage = createCountingStorage(createMemoryStorage({ location }))
   const opened = await createSessions({ storage }).open("s")
@@ -116,7 +118,7 @@ test("the beginning of a split turn is summarized separately", async () => {
   const summarize = async (request: SummarizeRequest): Promise<string> => (
     asked.push(request), `answer ${asked.length}`
   )
-  const { summary } = await session.compact({ summarize, keepRecentTokens: 1, instructions: "Mind the tests." })
+  const { summary } = await compact(session, { summarize, keepRecentTokens: 1, instructions: "Mind the tests." })
   expect(asked.map(({ prompt }) => markers(prompt, ["one", "two", "three", "four", "five"]))).toEqual([
     ["one", "two"],
     ["three", "four"],
@@ -145,7 +147,7 @@ test("a turn that is compacted again and again before it ends has one summary, m
       { type: "message", message: { role: "assistant", content: [{ ...call, id: `d${round}` }] } },
       { type: "message", message: { ...result, toolCallId: `d${round}` } },
     ])
-    expect(await session.compact({ summarize, keepRecentTokens: 1 })).toMatchObject({ summary: `answer ${round}` })
+    expect(await compact(session, { summarize, keepRecentTokens: 1 })).toMatchObject({ summary: `answer ${round}` })
     expect((await contextTexts(session))[1]).toBe("three")
   }
   expect(asked.map(({ prompt }) => /<previous-summary>\n(.*)\n/.exec(prompt)?.[1])).toEqual([
@@ -158,9 +160,9 @@ test("a turn that is compacted again and again before it ends has one summary, m
 test("if only the beginning of a turn is new, the previous summary stays in front", async () => {
   const { session } = await startCompacting()
   await session.append([user(`one ${FILLER}`), assistant(`two ${FILLER}`)])
-  const { summary } = await session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 0 })
+  const { summary } = await compact(session, { summarize: async () => SUMMARY, keepRecentTokens: 0 })
   await session.append([user(`three ${FILLER}`), assistant(`four ${FILLER}`), assistant("five")])
-  const again = await session.compact({ summarize: async () => "the beginning", keepRecentTokens: 1 })
+  const again = await compact(session, { summarize: async () => "the beginning", keepRecentTokens: 1 })
   expect(again.summary).toBe(`${summary}\n\n---\n\n**Turn Context (split turn):**\n\nthe beginning`)
 })
 
@@ -173,7 +175,7 @@ test("changes of model and mode just before the cut belong to the kept part", as
     user("kept"),
     assistant("kept too"),
   ])
-  await session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 3 })
+  await compact(session, { summarize: async () => SUMMARY, keepRecentTokens: 3 })
   expect((await storedEntries(location)).at(-1)).toMatchObject({ firstKeptEntryId: "mode", firstKeptSeq: 3 })
   expect((await contextTexts(session)).slice(1)).toEqual(["kept", "kept too"])
 })
@@ -181,14 +183,14 @@ test("changes of model and mode just before the cut belong to the kept part", as
 test("if there is nothing to cut, or nothing to save, it rejects and writes nothing", async () => {
   const { session, location } = await startCompacting()
   const summarize = async (): Promise<string> => SUMMARY
-  expect(await codeOf(session.compact({ summarize }))).toBe("compaction_failed")
+  expect(await codeOf(compact(session, { summarize }))).toBe("compaction_failed")
   await session.append([user("a"), assistant("b")])
-  await expect(session.compact({ summarize })).rejects.toThrow(/nothing to cut/)
-  await expect(session.compact({ summarize: async () => FILLER, keepRecentTokens: 1 })).rejects.toThrow(
+  await expect(compact(session, { summarize })).rejects.toThrow(/nothing to cut/)
+  await expect(compact(session, { summarize: async () => FILLER, keepRecentTokens: 1 })).rejects.toThrow(
     /would not be shorter/,
   )
   for (const keepRecentTokens of [-1, Number.NaN, "5" as never]) {
-    expect(await codeOf(session.compact({ summarize, keepRecentTokens }))).toBe("invalid")
+    expect(await codeOf(compact(session, { summarize, keepRecentTokens }))).toBe("invalid")
   }
   expect(await storedEntries(location)).toHaveLength(2)
 })
@@ -196,7 +198,7 @@ test("if there is nothing to cut, or nothing to save, it rejects and writes noth
 test("a compaction reports its start and its result, and the headings that the summary lacks", async () => {
   const { session, told } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER), user("c"), assistant("d")])
-  const done = await session.compact({ summarize: async () => "## Goal\nonly that", keepRecentTokens: 1 })
+  const done = await compact(session, { summarize: async () => "## Goal\nonly that", keepRecentTokens: 1 })
   expect(told).toEqual([
     ["compact_start", { reason: "manual" }],
     [
@@ -228,13 +230,13 @@ test("a question that was carried and is summarized now does not bring back what
     { type: "message", message: { role: "bashExecution", command: "kept" } },
     { type: "message", message: { role: "assistant", content: [call] } },
   ])
-  await session.compact({ summarize: async () => "first", keepMessages: 2 })
+  await compact(session, { summarize: async () => "first", keepMessages: 2 })
   expect((await contextTexts(session)).join()).toMatch(/first.*question.*kept/s)
   await session.append([
     { type: "message", message: { role: "toolResult", toolCallId: "c", isError: false, content: FILLER } },
     assistant("answer"),
   ])
-  await session.compact({ summarize: async () => "second", keepMessages: 4 })
+  await compact(session, { summarize: async () => "second", keepMessages: 4 })
   for (const one of [session, await reopen()]) {
     const texts = (await contextTexts(one)).join()
     expect(texts).toMatch(/second.*kept.*answer/s)

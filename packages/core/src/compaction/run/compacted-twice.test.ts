@@ -1,4 +1,5 @@
 /** A long session of another agent that was compacted twice. */
+import { compact } from "../index.ts"
 import { expect, test } from "vitest"
 import { expectedCut } from "../../../test/cut-oracle.ts"
 import { COMPACTIONS, firstVersionLines } from "../../../test/first-version.ts"
@@ -37,7 +38,7 @@ test("a new compaction summarizes everything from the last one's first kept entr
   expect(summary?.kind).toBe("compaction")
   const asked: SummarizeRequest[] = []
   const summarize = async (request: SummarizeRequest): Promise<string> => (asked.push(request), "short")
-  await session.compact({ summarize, keepRecentTokens: 20_000 })
+  await compact(session, { summarize, keepRecentTokens: 20_000 })
 
   const after = (await session.context({ repair: "none" })).messages as readonly ContextMessage[]
   const first = messages.length - (after.length - 1)

@@ -1,4 +1,5 @@
 /** The caller's token counter is used for every token count. */
+import { automaticCompaction, compact, shorten } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, codeOf, user } from "../../../test/writers.ts"
@@ -10,7 +11,7 @@ const summarize = async (): Promise<string> => SUMMARY
 const count = ({ content }: Message): number => Math.ceil((JSON.stringify(content ?? "").length / 4) * 10)
 
 test("context() counts with it, whether the context fits, including the system prompt, and why not", async () => {
-  const { sessions } = await startCompacting({ compaction: { countTokens: () => 100 } })
+  const { sessions } = await startCompacting({ compaction: automaticCompaction({ countTokens: () => 100 }) })
   const session = await sessions.create({ id: "t", systemPromptOverride: "x" })
   await session.append([user("a"), assistant("b")])
   expect(await session.context({ window: 300 })).toMatchObject({ tokens: 300, fits: true })
@@ -31,27 +32,29 @@ test("pruning by shares of the window uses it", async () => {
     { type: "message", message: { role: "toolResult", toolCallId: "c", isError: false, content: FILLER.repeat(2) } },
     ...[1, 2, 3].map((n) => assistant(`${n}`)),
   ])
-  const view = { window: 20_000, prune: true }
+  const view = { window: 20_000, shorten: shorten() }
   expect((await session.context(view)).pruned).toEqual([])
-  const counting = await sessions.open("s", { compaction: { countTokens: count } })
+  const counting = await sessions.open("s", { compaction: automaticCompaction({ countTokens: count }) })
   expect((await counting.context(view)).pruned).toMatchObject([{ how: "trimmed" }])
 })
 
 test("a compaction's counts come from it, and context() gives the same afterwards", async () => {
-  const { session } = await startCompacting({ compaction: { countTokens: count } })
+  const { session } = await startCompacting({ compaction: automaticCompaction({ countTokens: count }) })
   await session.append([user(FILLER), assistant(FILLER), user("c")])
   const before = (await session.context()).tokens
-  const { tokensBefore, tokensAfter } = await session.compact({ summarize, keepRecentTokens: 1 })
+  const { tokensBefore, tokensAfter } = await compact(session, { summarize, keepRecentTokens: 1 })
   expect(tokensBefore).toBe(before)
   expect((await session.context()).tokens).toBe(tokensAfter)
 })
 
 test("one that returns no number is reported by every call that counts", async () => {
   for (const wrong of [Number.NaN, -1, Number.POSITIVE_INFINITY, undefined, "7", Promise.resolve(7)]) {
-    const { session } = await startCompacting({ compaction: { countTokens: () => wrong as never } })
+    const { session } = await startCompacting({
+      compaction: automaticCompaction({ countTokens: () => wrong as never }),
+    })
     await session.append([user(FILLER), assistant(FILLER)])
     expect(await codeOf(session.context())).toBe("invalid")
-    expect(await codeOf(session.compact({ summarize, keepRecentTokens: 0 }))).toBe("invalid")
+    expect(await codeOf(compact(session, { summarize, keepRecentTokens: 0 }))).toBe("invalid")
   }
   await expect(
     (async () => buildSessionContext([undefined, ENTRY], undefined, { countTokens: () => Number.NaN }))(),
@@ -72,10 +75,10 @@ test("what it changes in its message reaches neither the context, nor a compacti
   const contexts = []
   const prompts: string[] = []
   for (const countTokens of [count, spoil]) {
-    const { session } = await startCompacting({ compaction: { countTokens } })
+    const { session } = await startCompacting({ compaction: automaticCompaction({ countTokens }) })
     await session.append([user(FILLER), assistant(FILLER), user("c")])
     const before = await session.context({ window: 100_000 })
-    await session.compact({
+    await compact(session, {
       keepRecentTokens: 1,
       summarize: async ({ prompt }) => {
         prompts.push(prompt)

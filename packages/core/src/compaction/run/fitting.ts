@@ -1,5 +1,4 @@
 /** Counts the tokens of a context as a model gets it, and explains why a compacted context still does not fit its window. */
-import { pruneMessages } from "../../context/prune/prune.ts"
 import type { Ruler } from "../../context/ruler.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
@@ -7,16 +6,16 @@ import { compacted, type PreparedCompaction, sendable } from "../plan/prepare.ts
 import type { Cause } from "./failure.ts"
 import type { SettingsInWindow } from "../settings/settings.ts"
 
-/** Tokens of a context that begins with a new summary, as it will be sent: repaired, and pruned if the settings prune. */
+/** Tokens of a context that begins with a new summary, as it will be sent: repaired, and pruned if the settings shorten. */
 export function tokensInView(
   messages: readonly ContextMessage[],
-  { prune, countTokens: count, window }: SettingsInWindow,
+  { shorten, countTokens: count, window }: SettingsInWindow,
   { before, sizeOf, ...known }: Ruler,
 ): number {
   const whole = sendable(messages)
   // The prompt in the log is a part of the overhead here.
   const sizes = { window, count, known: { ...known, overhead: before }, reportsFrom: whole.length }
-  const view = prune === false ? whole : pruneMessages(whole, prune, sizes).messages
+  const view = shorten === false ? whole : shorten.prune(whole, sizes).messages
   let tokens = before
   for (const item of view) tokens += sizeOf(item)
   return Math.round(tokens)
@@ -28,7 +27,7 @@ export function describeRule({ kind, count }: KeepRule): { readonly name: string
   return { name, text: `${name} (${count})` }
 }
 
-/** Why a compacted context, pruned if the settings prune, does not fit the window; undefined if it fits. */
+/** Why a compacted context, pruned if the settings shorten, does not fit the window; undefined if it fits. */
 export function tooLargeFor(
   settings: SettingsInWindow,
   summary: string,
@@ -53,7 +52,7 @@ export function tooLargeFor(
   const all = `The context still has about ${tokens} tokens and the window has ${window}: ${text} keeps ${keptTokens} of them`
   if (largest.tokens > window)
     return `${all}, and ${largest.what} alone has ${largest.tokens}. Prune the context, edit that entry, or use a larger window.`
-  return `${all}. Lower ${name}, prune the context, or use a larger window.`
+  return `${all}. Lower ${name}, shorten the context, or use a larger window.`
 }
 
 /** Why no cut brings a context below a limit, and the way out. `stays`: the messages that no cut removes. */

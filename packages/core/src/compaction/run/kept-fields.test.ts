@@ -1,3 +1,4 @@
+import { automaticCompaction, compact } from "../index.ts"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { createSessions } from "../../session/repository.ts"
@@ -11,7 +12,10 @@ const answered = (content: string) =>
 const LONG = "x ".repeat(400)
 
 function repository(summarize: Summarize) {
-  return createSessions({ storage: createMemoryStorage(), compaction: { summarize, keepRecentTokens: 0 } })
+  return createSessions({
+    storage: createMemoryStorage(),
+    compaction: automaticCompaction({ summarize, keepRecentTokens: 0 }),
+  })
 }
 
 async function compactionOf(session: Session) {
@@ -24,7 +28,7 @@ test("`shortSummary` and `preserveData` of an answer are in the compaction, in f
   const sessions = repository(async () => ({ content: "said", shortSummary: "Tests fixed", preserveData }))
   const session = await sessions.create({ id: "s" })
   await session.append(answered(LONG))
-  await session.compact()
+  await compact(session)
   const expected = { type: "compaction", shortSummary: "Tests fixed", preserveData }
   expect(await compactionOf(session)).toMatchObject(expected)
   expect(JSON.stringify((await session.context()).messages)).not.toContain("Tests fixed")
@@ -47,7 +51,7 @@ test("of several answers the last one that gives a field decides", async () => {
   })
   const session = await sessions.create()
   for (let i = 0; i < 6; i++) await session.append(user(`${i} ${"y ".repeat(2_000)}`))
-  await session.compact({ summarizerWindow: 4_000, maxSummaryTokens: 200 })
+  await compact(session, { summarizerWindow: 4_000, maxSummaryTokens: 200 })
   expect(asked).toBeGreaterThan(1)
   expect(await compactionOf(session)).toMatchObject({ shortSummary: `answer ${asked}`, preserveData: 1 })
 })
@@ -63,14 +67,14 @@ test.each([
 ])("%s fails the compaction and writes nothing", async (_, fields) => {
   const session = await repository(async () => ({ content: "said", ...fields })).create()
   await session.append(answered(LONG))
-  await expect(session.compact()).rejects.toMatchObject({ code: "compaction_failed" })
+  await expect(compact(session)).rejects.toMatchObject({ code: "compaction_failed" })
   expect(await compactionOf(session)).toBeUndefined()
 })
 
 test("null is as good as no short summary", async () => {
   const session = await repository(async () => ({ content: "said", shortSummary: null })).create()
   await session.append(answered(LONG))
-  await session.compact()
+  await compact(session)
   expect(await compactionOf(session)).not.toHaveProperty("shortSummary")
 })
 
@@ -78,7 +82,7 @@ test("a compaction may keep from another compaction on: what follows that one is
   const sessions = repository(async ({ prompt }) => (prompt.includes("<previous-summary>") ? "third" : "first"))
   const session = await sessions.create({ id: "s" })
   await session.append(answered(`one ${LONG}`))
-  const first = await session.compact()
+  const first = await compact(session)
   const { ids } = await session.append([user("two"), user("three")])
   const compaction = { summary: "second", tokensBefore: 9, readFiles: [], modifiedFiles: [] }
   await session.append({ type: "compaction", id: "k2", firstKeptEntryId: first.entryId, ...compaction })
@@ -92,7 +96,7 @@ test("a compaction may keep from another compaction on: what follows that one is
   }
   expect((await sessions.verify("s")).damaged).toBe(false)
   await session.append(answered(`five ${LONG}`))
-  const next = await session.compact()
+  const next = await compact(session)
   expect((await session.context()).messages.map(({ entryId }) => entryId)).toEqual([next.entryId])
   expect(next.summary).toBe("third")
 })

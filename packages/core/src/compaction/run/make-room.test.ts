@@ -1,3 +1,5 @@
+import { autoCompact, automaticCompaction, makeRoom } from "@sessions/core/compaction"
+import { autoCompact, automaticCompaction, makeRoom } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, storedEntries, user } from "../../../test/writers.ts"
@@ -11,7 +13,7 @@ const tooLong = (tokens: number): Error => new Error(`prompt is too long: ${toke
 /** The loop of the documentation, with a model that counts `overhead` tokens and `scale` for each unit. */
 async function ask(session: Session, model: { window: number; overhead: number; scale?: number }, answer = "ok") {
   let refused = 0
-  await session.makeRoom()
+  await makeRoom(session)
   for (;;) {
     const { messages } = await session.context()
     const units = messages.reduce((all, { message }) => all + Math.ceil(JSON.stringify(message.content).length / 4), 0)
@@ -22,31 +24,37 @@ async function ask(session: Session, model: { window: number; overhead: number; 
       return refused
     }
     refused++
-    await session.makeRoom({ error: TOO_LONG })
+    await makeRoom(session, { error: TOO_LONG })
   }
 }
 
 test("a context that fits is left as it is, and an error that is no refusal is thrown on", async () => {
-  const { session, location } = await startCompacting({ compaction: { summarize: async () => SUMMARY } })
+  const { session, location } = await startCompacting({
+    compaction: automaticCompaction({ summarize: async () => SUMMARY }),
+  })
   await session.append(TALK)
-  expect(await session.makeRoom()).toEqual({ step: "none", tokens: 2_000, limit: 200_000, fits: true })
+  expect(await makeRoom(session)).toEqual({ step: "none", tokens: 2_000, limit: 200_000, fits: true })
   const error = new Error("overloaded")
-  await expect(session.makeRoom({ error })).rejects.toBe(error)
+  await expect(makeRoom(session, { error })).rejects.toBe(error)
   expect(await storedEntries(location)).toHaveLength(2)
 })
 
 test("a context that does not fit is compacted before a request", async () => {
-  const { session } = await startCompacting({ compaction: { summarize: async () => SUMMARY, contextWindow: 8_000 } })
+  const { session } = await startCompacting({
+    compaction: automaticCompaction({ summarize: async () => SUMMARY, contextWindow: 8_000 }),
+  })
   await session.append([...TALK, ...TALK, ...TALK, ...TALK, user("and now?")])
-  expect(await session.makeRoom()).toMatchObject({ step: "compacted", fits: true, limit: 8_000 })
+  expect(await makeRoom(session)).toMatchObject({ step: "compacted", fits: true, limit: 8_000 })
   expect((await session.context()).messages.at(-1)?.message.content).toEqual([{ type: "text", text: "and now?" }])
 })
 
 test("a refusal is stored, and teaches every process the limit of the model", async () => {
-  const { session, reopen, location } = await startCompacting({ compaction: { summarize: async () => SUMMARY } })
+  const { session, reopen, location } = await startCompacting({
+    compaction: automaticCompaction({ summarize: async () => SUMMARY }),
+  })
   await session.append([{ type: "model_change", provider: "p", model: "m" }, ...TALK, ...TALK, user("and now?")])
   const { tokens } = await session.context()
-  expect(await session.makeRoom({ error: tooLong(9_000) })).toMatchObject({ step: "compacted", limit: 8_820 })
+  expect(await makeRoom(session, { error: tooLong(9_000) })).toMatchObject({ step: "compacted", limit: 8_820 })
   const stored = (await storedEntries(location)).find(({ type }) => type === "context_refusal")
   expect(stored).toMatchObject({ kind: "tokens", provider: "p", model: "m", units: tokens, count: 9_000 })
   for (const open of [session, await reopen()]) expect((await open.context({ window: 200_000 })).fits).toBe(true)
@@ -55,25 +63,29 @@ test("a refusal is stored, and teaches every process the limit of the model", as
 })
 
 test("the limit of a model with the name of a field is stored, and read again", async () => {
-  const { session, reopen } = await startCompacting({ compaction: { summarize: async () => SUMMARY } })
+  const { session, reopen } = await startCompacting({
+    compaction: automaticCompaction({ summarize: async () => SUMMARY }),
+  })
   await session.append([
     { type: "model_change", provider: "p", model: "__proto__" },
     ...TALK,
     ...TALK,
     user("and now?"),
   ])
-  await session.makeRoom({ error: tooLong(9_000) })
-  expect((await session.makeRoom()).limit).toBe(8_820)
-  expect((await (await reopen()).makeRoom()).limit).toBe(8_820)
+  await makeRoom(session, { error: tooLong(9_000) })
+  expect((await makeRoom(session)).limit).toBe(8_820)
+  expect((await makeRoom(await reopen())).limit).toBe(8_820)
 })
 
 test("by the documented loop a session goes on with a window that is smaller than the table's and an unknown overhead", async () => {
   const summarize = async (): Promise<string> => "short"
-  const { session, told } = await startCompacting({ compaction: { summarize, contextWindow: 50_000 } })
+  const { session, told } = await startCompacting({
+    compaction: automaticCompaction({ summarize, contextWindow: 50_000 }),
+  })
   const refusals: number[] = []
   for (let turn = 0; turn < 40; turn++) {
     await session.append(user(FILLER))
-    await session.autoCompact()
+    await autoCompact(session)
     refusals.push(await ask(session, { window: 36_000, overhead: 6_000, scale: 1.5 }, FILLER))
   }
   // The first one teaches the limit.
@@ -83,7 +95,9 @@ test("by the documented loop a session goes on with a window that is smaller tha
 
 test("at most three compactions run until the model answers, then the error names the figures; a new message allows one more", async () => {
   const summarize = async (): Promise<string> => "short"
-  const { session, told } = await startCompacting({ compaction: { summarize, contextWindow: 20_000 } })
+  const { session, told } = await startCompacting({
+    compaction: automaticCompaction({ summarize, contextWindow: 20_000 }),
+  })
   await session.append([...TALK, ...TALK, ...TALK, user("and now?")])
   const never = { window: 10, overhead: 50_000 }
   const error = await ask(session, never).catch((thrown: unknown) => thrown)
@@ -92,7 +106,7 @@ test("at most three compactions run until the model answers, then the error name
   const started = (): number => told.filter(([name]) => name === "compact_start").length
   expect(started()).toBeLessThanOrEqual(3)
   const before = started()
-  await expect(session.makeRoom({ error: TOO_LONG })).rejects.toMatchObject({ code: "no_room" })
+  await expect(makeRoom(session, { error: TOO_LONG })).rejects.toMatchObject({ code: "no_room" })
   expect(started()).toBe(before)
   await session.append(user(FILLER))
   await ask(session, never).catch(() => undefined)
@@ -108,10 +122,10 @@ test("what was done is read from the log: another process asks for no summary th
   const settings = { summarize, contextWindow: 20_000 }
   const { session, reopen } = await startCompacting()
   await session.append([...TALK, ...TALK, user("and now?")])
-  expect((await session.makeRoom({ ...settings, error: TOO_LONG })).step).toBe("cut")
+  expect((await makeRoom(session, { ...settings, error: TOO_LONG })).step).toBe("cut")
   expect(paid).toBe(3)
   const other = await reopen()
-  expect((await other.makeRoom({ ...settings, error: TOO_LONG })).step).toBe("cut")
+  expect((await makeRoom(other, { ...settings, error: TOO_LONG })).step).toBe("cut")
   expect(paid).toBe(3)
 })
 
@@ -122,21 +136,26 @@ test("an automatic compaction that has failed since the last answer is one of th
     throw new Error("the summarizer is down")
   }
   const { session } = await startCompacting({
-    compaction: { summarize, contextWindow: 20_000, thresholdTokens: 3_000, keepRecentTokens: 100 },
+    compaction: automaticCompaction({
+      summarize,
+      contextWindow: 20_000,
+      thresholdTokens: 3_000,
+      keepRecentTokens: 100,
+    }),
   })
   await session.append([...TALK, ...TALK, user("and now?")])
-  expect(await session.autoCompact()).toBeUndefined()
+  expect(await autoCompact(session)).toBeUndefined()
   expect(paid).toBe(1)
-  expect((await session.makeRoom({ error: TOO_LONG })).step).toBe("cut")
+  expect((await makeRoom(session, { error: TOO_LONG })).step).toBe("cut")
   expect(paid).toBe(3)
 })
 
 test("without a summarizer messages are only cut and left out, and the end comes behind the last of these steps", async () => {
   const { session } = await startCompacting()
   await session.append([...TALK, user("and now?")])
-  expect(await session.makeRoom({ contextWindow: 1_000 })).toMatchObject({ step: "none", fits: false })
+  expect(await makeRoom(session, { contextWindow: 1_000 })).toMatchObject({ step: "none", fits: false })
   const steps: unknown[] = []
-  const refuse = (): Promise<unknown> => session.makeRoom({ error: TOO_LONG }).then(({ step }) => steps.push(step))
+  const refuse = (): Promise<unknown> => makeRoom(session, { error: TOO_LONG }).then(({ step }) => steps.push(step))
   await expect(
     (async () => {
       for (;;) await refuse()
@@ -154,9 +173,9 @@ test("after a refusal a summary is asked to take at most half of the room that i
   const summarize = async ({ maxTokens }: { readonly maxTokens: number }): Promise<string> => (
     asked.push(maxTokens), "short"
   )
-  const { session } = await startCompacting({ compaction: { summarize, contextWindow: 20_000 } })
+  const { session } = await startCompacting({ compaction: automaticCompaction({ summarize, contextWindow: 20_000 }) })
   await session.append([...TALK, ...TALK, user("x".repeat(6_000))])
-  await session.makeRoom({ error: tooLong(2_500) })
+  await makeRoom(session, { error: tooLong(2_500) })
   // 2,450 tokens, of which the question has 1,500.
   expect(Math.max(...asked)).toBeLessThanOrEqual(475)
 })
@@ -171,10 +190,10 @@ test("calls at once pay for one summary: a session runs one compaction at a time
     return SUMMARY
   }
   const { session, told } = await startCompacting({
-    compaction: { summarize, contextWindow: 4_000, keepRecentTokens: 100 },
+    compaction: automaticCompaction({ summarize, contextWindow: 4_000, keepRecentTokens: 100 }),
   })
   await session.append([...TALK, ...TALK, ...TALK, user("q")])
-  const calls = await Promise.allSettled([1, 2, 3].map(async () => session.makeRoom()))
+  const calls = await Promise.allSettled([1, 2, 3].map(async () => makeRoom(session)))
   const refused = calls.flatMap((call) => (call.status === "rejected" ? [call.reason as { code: string }] : []))
   expect(refused.map(({ code }) => code)).toEqual(["compaction_failed", "compaction_failed"])
   expect([most, told.filter(([name]) => name === "compact_start").length]).toEqual([1, 1])
@@ -186,13 +205,13 @@ test("a summary that fails is in the diagnostics of the session until one succee
     if (fails) throw new Error("The server is busy.")
     return "short"
   }
-  const { session } = await startCompacting({ compaction: { summarize, contextWindow: 2_000 } })
+  const { session } = await startCompacting({ compaction: automaticCompaction({ summarize, contextWindow: 2_000 }) })
   await session.append([user(FILLER), assistant(FILLER), user("go on")])
-  await session.makeRoom()
+  await makeRoom(session)
   expect(session.diagnostics.map(({ code }) => code)).toEqual(["compaction_failed"])
   expect(session.diagnostics[0]?.message).toContain("The server is busy.")
   fails = false
   await session.append(user("and on"))
-  await session.makeRoom()
+  await makeRoom(session)
   expect(session.diagnostics).toEqual([])
 })

@@ -15,7 +15,6 @@ import type { MakeRoomOptions, RoomResult } from "../types.ts"
 import { settingsInForce } from "./compact.ts"
 import { failed, isOutOfReach, kindOf } from "./failure.ts"
 import { causeOf } from "./fitting.ts"
-import { checkMakeRoom } from "./options.ts"
 import { isOverBytes, roomOf } from "./room.ts"
 import { isWithin, planCut, planImages, planLeftOut, planResults, type Room, type StepFields } from "./room-steps.ts"
 import { compactFurther } from "./run.ts"
@@ -25,12 +24,7 @@ import { isHopeless, type SinceAnswer, sinceAnswer, smallestUnits } from "./sinc
 /** Summaries until the model answers: by the settings, with half of what was kept, and with what must stay. */
 const SUMMARIES = 3
 
-export async function makeRoom(
-  live: CompactableSession,
-  by: CompactionCaller,
-  o: MakeRoomOptions,
-): Promise<RoomResult> {
-  checkMakeRoom(live.id, o)
+export async function roomFor(live: CompactableSession, by: CompactionCaller, o: MakeRoomOptions): Promise<RoomResult> {
   const { error, ...layer } = o
   const reading = signalOf(o)
   const refusal = error === undefined ? undefined : refusalOf(error)

@@ -1,3 +1,4 @@
+import { automaticCompaction, compact } from "../index.ts"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { createSessions } from "../../session/repository.ts"
@@ -18,7 +19,10 @@ async function asking(compaction: CompactionSettings = {}) {
     asked.push(request)
     return "## My form\nsaid"
   }
-  const sessions = createSessions({ storage: createMemoryStorage(), compaction: { ...compaction, summarize } })
+  const sessions = createSessions({
+    storage: createMemoryStorage(),
+    compaction: automaticCompaction({ ...compaction, summarize }),
+  })
   const session = await sessions.create()
   session.on("compact_complete", ({ missingHeadings }) => missing.push(missingHeadings))
   return { session, asked, missing }
@@ -30,9 +34,9 @@ test("a first summary and an update are asked for with the caller's texts, at th
     prompts: { system: "SYSTEM", initial: "INITIAL", update: "UPDATE" },
   })
   await session.append(answered(`one ${LONG}`))
-  await session.compact({ instructions: "LAST" })
+  await compact(session, { instructions: "LAST" })
   await session.append(answered(`two ${LONG}`))
-  await session.compact()
+  await compact(session)
   expect(asked.map(({ system }) => system)).toEqual(["SYSTEM", "SYSTEM"])
   expect(asked[0]?.prompt).toMatch(/^<conversation>.*one.*<\/conversation>\n\nINITIAL\n\nLAST$/s)
   expect(asked[1]?.prompt).toMatch(
@@ -44,15 +48,15 @@ test("a first summary and an update are asked for with the caller's texts, at th
 test("layers override single texts, and one that is left out has its default", async () => {
   const { session, asked, missing } = await asking({ keepRecentTokens: 0, prompts: { system: "A", initial: "B" } })
   await session.append(answered(`one ${LONG}`))
-  await session.compact({ prompts: { system: "C", initial: undefined as never } })
+  await compact(session, { prompts: { system: "C", initial: undefined as never } })
   await session.append(answered(`two ${LONG}`))
-  await session.compact()
+  await compact(session)
   expect(asked.map(({ system }) => system)).toEqual(["C", "A"])
   expect(asked[0]?.prompt.endsWith("\n\nB")).toBe(true)
   expect(asked[1]?.prompt.endsWith(`\n\n${UPDATE_SUMMARY_PROMPT}`)).toBe(true)
   const plain = await asking({ keepRecentTokens: 0, prompts: { system: "A" } })
   await plain.session.append(answered(`one ${LONG}`))
-  await plain.session.compact({ prompts: {} })
+  await compact(plain.session, { prompts: {} })
   expect(plain.asked[0]?.prompt.endsWith(`\n\n${FIRST_SUMMARY_PROMPT}`)).toBe(true)
   expect(plain.asked[0]?.system).not.toBe(SUMMARY_SYSTEM_PROMPT)
   expect(missing[0]).toEqual([])
@@ -62,9 +66,9 @@ test("layers override single texts, and one that is left out has its default", a
 test("the system prompt of the caller takes its part of the summarizer's window", async () => {
   const { session } = await asking({ keepRecentTokens: 0, summarizerWindow: 3_000, maxSummaryTokens: 100 })
   await session.append(answered(`one ${LONG}`))
-  await session.compact()
+  await compact(session)
   await session.append(answered(`two ${LONG}`))
-  await expect(session.compact({ prompts: { system: "s".repeat(12_000) } })).rejects.toThrow(/too small/)
+  await expect(compact(session, { prompts: { system: "s".repeat(12_000) } })).rejects.toThrow(/too small/)
 })
 
 test.each([
@@ -77,7 +81,7 @@ test.each([
 ])("%j is refused with what to do, also by `createSessions`", async (prompts, why) => {
   const { session } = await asking()
   await session.append(answered(LONG))
-  const refused = session.compact({ prompts: prompts as never })
+  const refused = compact(session, { prompts: prompts as never })
   expect(await codeOf(refused)).toBe("invalid")
   await expect(refused).rejects.toThrow(why)
   await expect(asking({ prompts: prompts as never })).rejects.toThrow(why)

@@ -1,4 +1,5 @@
 /** What must hold whatever is refused: of a session that grows, is refused, and is read by other processes. */
+import { automaticCompaction, makeRoom } from "../index.ts"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
@@ -72,14 +73,17 @@ async function start(): Promise<Played> {
   const location = createMemoryLocation()
   const base = { summarize: async () => "A short summary.", contextWindow: WINDOW, reserveTokens: 200 }
   const sessionsWith = (settings: CompactionSettings) =>
-    createSessions({ storage: createMemoryStorage({ location }), compaction: { ...base, ...settings } })
+    createSessions({
+      storage: createMemoryStorage({ location }),
+      compaction: automaticCompaction({ ...base, ...settings }),
+    })
   const session = await sessionsWith({}).create({ id: "s" })
   return { location, session, open: (settings = {}) => sessionsWith(settings).open("s") }
 }
 
 async function play({ session }: Played, act: Act, n: number): Promise<void> {
-  if (act.act === "room") await session.makeRoom()
-  else if (act.act === "refuse") await session.makeRoom({ error: REFUSALS[act.error] }).catch(() => undefined)
+  if (act.act === "room") await makeRoom(session)
+  else if (act.act === "refuse") await makeRoom(session, { error: REFUSALS[act.error] }).catch(() => undefined)
   else await session.append(entriesOf(act, n))
 }
 

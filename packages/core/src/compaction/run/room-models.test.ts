@@ -1,4 +1,5 @@
 /** Which model a refusal, an answer and a step belong to. */
+import { automaticCompaction, makeRoom } from "@sessions/core/compaction"
 import { expect, test } from "vitest"
 import { startCompacting } from "../../../test/compacting.ts"
 import { user } from "../../../test/writers.ts"
@@ -20,15 +21,15 @@ const answered = (input: number, more: object = {}): NewEntry =>
 const chosen = (model: string): NewEntry => ({ type: "model_change", provider: "p", model })
 
 test("a chosen model has accepted what was answered under a dated name of it", async () => {
-  const { session } = await startCompacting({ compaction: { windows: { "gpt-4o": 8_000 } } })
+  const { session } = await startCompacting({ compaction: automaticCompaction({ windows: { "gpt-4o": 8_000 } }) })
   const dated = { provider: "p", model: "gpt-4o-2024-08-06" }
   await session.append([chosen("gpt-4o"), user(words(3_000)), answered(12_000, dated)])
-  expect(await session.makeRoom()).toMatchObject({ limit: 12_000 })
-  await session.makeRoom({ error: TOO_LONG })
-  const refused = await session.makeRoom()
+  expect(await makeRoom(session)).toMatchObject({ limit: 12_000 })
+  await makeRoom(session, { error: TOO_LONG })
+  const refused = await makeRoom(session)
   expect(refused.limit).toBeLessThan(12_000)
   await session.append([answered(12_500, dated)])
-  expect(await session.makeRoom()).toMatchObject({ limit: 12_500 })
+  expect(await makeRoom(session)).toMatchObject({ limit: 12_500 })
 })
 
 test("the model of the header has accepted what was answered without a name", () => {
@@ -52,17 +53,19 @@ test("the model of the header has accepted what was answered without a name", ()
 })
 
 test("what a model accepts raises the bytes that it has refused, if its answers name no model", async () => {
-  const { session } = await startCompacting({ compaction: { contextWindow: 100_000 } })
+  const { session } = await startCompacting({ compaction: automaticCompaction({ contextWindow: 100_000 }) })
   const talk = [user(words(2_000)), answered(2_600)]
   await session.append([chosen("m"), ...talk, user("q")])
-  await session.makeRoom({ error: TOO_MANY_BYTES })
+  await makeRoom(session, { error: TOO_MANY_BYTES })
   expect((await session.context({ window: 100_000 })).fits).toBe(true)
   await session.append([answered(2_000), ...talk, ...talk, user("q")])
   expect((await session.context({ window: 100_000 })).fits).toBe(true)
 })
 
 test("a step that the model of an answer undoes is not in the reports behind it", async () => {
-  const { session } = await startCompacting({ compaction: { windows: { small: 4_000, large: 100_000 } } })
+  const { session } = await startCompacting({
+    compaction: automaticCompaction({ windows: { small: 4_000, large: 100_000 } }),
+  })
   const by = (model: string): object => ({ provider: "p", model })
   const tool = (n: number, text: string): readonly NewEntry[] =>
     [
@@ -77,7 +80,7 @@ test("a step that the model of an answer undoes is not in the reports behind it"
       { type: "message", message: { role: "toolResult", toolCallId: `c${n}`, isError: false, content: text } },
     ] as unknown as readonly NewEntry[]
   await session.append([user("go"), ...tool(1, words(4_000)), ...[2, 3, 4].flatMap((n) => tool(n, "ok"))])
-  expect(await session.makeRoom()).toMatchObject({ step: "results", fits: true })
+  expect(await makeRoom(session)).toMatchObject({ step: "results", fits: true })
   await session.append([answered(700, by("large")), user("more")])
   const whole = await session.context()
   expect(whole.shortened ?? []).toEqual([])

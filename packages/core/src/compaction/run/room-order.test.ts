@@ -1,3 +1,4 @@
+import { automaticCompaction, compact, makeRoom } from "@sessions/core/compaction"
 import { expect, test } from "vitest"
 import { startCompacting } from "../../../test/compacting.ts"
 import { storedEntries, user } from "../../../test/writers.ts"
@@ -25,7 +26,7 @@ const MANY = 40
 /** Refuses every request, until nothing is left to shorten. */
 async function refuseAll(session: Session): Promise<unknown> {
   for (let refusals = 0; refusals < MANY; refusals++) {
-    const code = await session.makeRoom({ error: TOO_LONG }).then(
+    const code = await makeRoom(session, { error: TOO_LONG }).then(
       () => undefined,
       (error: { readonly code?: unknown }) => error.code,
     )
@@ -45,7 +46,7 @@ test("a result that came behind a message of the user is cut like the others, an
     if (++appends > MANY) throw new Error("the ladder does not end")
   }
   const { session, location } = await startCompacting({
-    compaction: { contextWindow: 3_000 },
+    compaction: automaticCompaction({ contextWindow: 3_000 }),
     hooks: [{ append }],
   })
   await session.append([user("go", "u1"), called("a1", "c1"), user("hurry", "u2"), result("r1", "c1", LONG)])
@@ -58,14 +59,14 @@ test("a result that came behind a message of the user is cut like the others, an
 })
 
 test("a long summary before the question that it carries is cut like the messages", async () => {
-  const { session } = await startCompacting({ compaction: { contextWindow: 3_000 } })
+  const { session } = await startCompacting({ compaction: automaticCompaction({ contextWindow: 3_000 }) })
   await session.append([user("a question", "u"), called("a1", "c1"), result("r1", "c1", LONG.repeat(2))])
   await session.append({
     type: "message",
     id: "a2",
     message: { role: "assistant", content: "It", stopReason: "length" },
   })
-  await session.compact({ keepRecentTokens: 0, contextWindow: 100_000, summarize: async () => LONG })
+  await compact(session, { keepRecentTokens: 0, contextWindow: 100_000, summarize: async () => LONG })
   const { messages } = await session.context()
   expect(messages.map(({ kind, entryId }) => (kind === "compaction" ? kind : entryId))).toEqual(["compaction", "u"])
   expect(await refuseAll(session)).toBe("no_room")
@@ -82,10 +83,10 @@ test.each(["results", "images"])("a late result does not take unread %s with it"
     id,
     message: { role: "toolResult", toolCallId: call, isError: false, content },
   })
-  const { session } = await startCompacting({ compaction: { contextWindow: 3_000 } })
+  const { session } = await startCompacting({ compaction: automaticCompaction({ contextWindow: 3_000 }) })
   await session.append([user("go", "u1"), called("a1", "c0"), late("r0", "c0"), called("a2", "c1"), said("a3")])
   await session.append([said("a4"), said("a5"), called("a6", "c2"), late("r2", "c2"), late("r1", "c1")])
   expect((await session.context()).messages.map(({ entryId }) => entryId).slice(2, 5)).toEqual(["r0", "a2", "r1"])
-  await session.makeRoom()
+  await makeRoom(session)
   expect((await session.context()).shortened?.map(({ entryId }) => entryId)).toEqual(["r0"])
 })

@@ -1,4 +1,7 @@
+import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
+import { createSessions } from "../../session/repository.ts"
+import { automaticCompaction, compact, makeRoom, shorten } from "../index.ts"
 import { startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, storedEntries, user } from "../../../test/writers.ts"
 import { buildSessionContext } from "../../context/build.ts"
@@ -37,7 +40,7 @@ const stepsOf = (entries: readonly Entry[]): readonly Entry[] => entries.filter(
 async function refuseAll(session: Session, error: unknown = TOO_LONG): Promise<readonly string[]> {
   const steps: string[] = []
   for (;;) {
-    const done = await session.makeRoom({ error }).catch(() => undefined)
+    const done = await makeRoom(session, { error }).catch(() => undefined)
     if (done === undefined) return steps
     steps.push(done.step)
   }
@@ -45,36 +48,36 @@ async function refuseAll(session: Session, error: unknown = TOO_LONG): Promise<r
 
 test("before a request that does not fit old results are trimmed, oldest first, as far as it needs; no summary is paid", async () => {
   const { session, reopen, told } = await startCompacting({
-    compaction: { summarize: async () => SUMMARY, contextWindow: 12_000 },
+    compaction: automaticCompaction({ summarize: async () => SUMMARY, contextWindow: 12_000 }),
   })
   await session.append([user("go", "u"), ...[1, 2, 3, 4, 5].flatMap((n) => tool(n))])
-  const room = await session.makeRoom()
+  const room = await makeRoom(session)
   expect(room).toMatchObject({ step: "results", fits: true })
   const context = await session.context()
   expect(shown(context)).toEqual(["results r1", "results r2"])
   expect(context.tokens).toBe(room.tokens)
   expect(told).toEqual([])
   expect((await (await reopen()).context()).messages).toEqual(context.messages)
-  expect(await session.makeRoom()).toMatchObject({ step: "none" })
+  expect(await makeRoom(session)).toMatchObject({ step: "none" })
 })
 
 test("old images give way to texts before a summary is paid; those of the question and of unread results stay", async () => {
   const { session, told } = await startCompacting({
-    compaction: { summarize: async () => SUMMARY, contextWindow: 9_000, keepRecentTokens: 0 },
+    compaction: automaticCompaction({ summarize: async () => SUMMARY, contextWindow: 9_000, keepRecentTokens: 0 }),
   })
   await session.append([asked("u0", IMAGE, IMAGE, IMAGE), assistant("seen", "a0"), asked("u", IMAGE)])
   await session.append([...tool(1, [IMAGE]), ...tool(2, [IMAGE])])
-  expect(await session.makeRoom()).toMatchObject({ step: "images", fits: true })
+  expect(await makeRoom(session)).toMatchObject({ step: "images", fits: true })
   expect(shown(await session.context())).toEqual(["images u0"])
   expect(told).toEqual([])
-  await session.makeRoom({ contextWindow: 4_000, summarize: async () => "no" })
+  await makeRoom(session, { contextWindow: 4_000, summarize: async () => "no" })
   const { messages } = await session.context()
   const withImages = messages.filter(({ message }) => message.content.some(({ type }) => type === "image"))
   expect(withImages.map(({ entryId }) => entryId)).toEqual(["u", "r2"])
 })
 
 test("after a refusal, when no summary is left, unread images go, then messages are cut by half each time, to 64 at last, then left out", async () => {
-  const { session, location } = await startCompacting({ compaction: { contextWindow: 4_000 } })
+  const { session, location } = await startCompacting({ compaction: automaticCompaction({ contextWindow: 4_000 }) })
   await session.append([asked("u0", { type: "text", text: LONG }), asked("u", IMAGE, { type: "text", text: LONG })])
   await refuseAll(session)
   const steps = stepsOf(await storedEntries(location))
@@ -94,21 +97,21 @@ test("after a refusal, when no summary is left, unread images go, then messages 
 })
 
 test("the first cut is the largest that fits", async () => {
-  const { session, location } = await startCompacting({ compaction: { contextWindow: 4_000 } })
+  const { session, location } = await startCompacting({ compaction: automaticCompaction({ contextWindow: 4_000 }) })
   await session.append(user("word ".repeat(10_000), "u"))
-  expect(await session.makeRoom({ error: TOO_LONG })).toMatchObject({ step: "cut", fits: true })
+  expect(await makeRoom(session, { error: TOO_LONG })).toMatchObject({ step: "cut", fits: true })
   const units = stepsOf(await storedEntries(location))[0]?.["units"] as number
   expect(units).toBeGreaterThan(0.9 * 3_800)
   expect((await session.context()).tokens).toBeLessThanOrEqual(3_800)
 })
 
 test("a new message begins the cuts anew", async () => {
-  const { session, location } = await startCompacting({ compaction: { contextWindow: 4_000 } })
+  const { session, location } = await startCompacting({ compaction: automaticCompaction({ contextWindow: 4_000 }) })
   await session.append(user(LONG, "u"))
   const error = new Error("prompt is too long: 3900 tokens > 3800 maximum")
   await refuseAll(session, error)
   await session.append(user(LONG, "v"))
-  await session.makeRoom({ error })
+  await makeRoom(session, { error })
   const last = stepsOf(await storedEntries(location)).at(-1)
   expect(last).toMatchObject({ step: "cut", upTo: "v" })
   expect(last?.["units"]).toBeGreaterThan(64)
@@ -116,9 +119,9 @@ test("a new message begins the cuts anew", async () => {
 
 test("a step holds as long as the window is not larger, then the context is whole and has its size again", async () => {
   const windows = { small: 4_000, large: 40_000 }
-  const { session } = await startCompacting({ compaction: { windows } })
+  const { session } = await startCompacting({ compaction: automaticCompaction({ windows }) })
   await session.append([{ type: "model_change", provider: "p", model: "small" }, user(LONG, "u0"), user(LONG, "u")])
-  await session.makeRoom({ error: TOO_LONG })
+  await makeRoom(session, { error: TOO_LONG })
   const small = await session.context()
   expect(shown(small)).toContain("cut u")
   const usage = { input: small.tokens + 100, output: 1 }
@@ -135,7 +138,7 @@ test("a step holds as long as the window is not larger, then the context is whol
 
 test("too many bytes teach 0.7 of the request, never less than was accepted since, and the next compaction keeps it", async () => {
   const settings = { contextWindow: 100_000, summarize: async () => SUMMARY, keepRecentTokens: 0 }
-  const { session, location } = await startCompacting({ compaction: settings })
+  const { session, location } = await startCompacting({ compaction: automaticCompaction(settings) })
   const answer = (text: string): NewEntry => ({
     type: "message",
     message: { role: "assistant", content: text, model: "m" },
@@ -146,7 +149,7 @@ test("too many bytes teach 0.7 of the request, never less than was accepted sinc
     answer("seen"),
   ])
   await session.append(asked("u", { type: "text", text: "and?" }))
-  expect(await session.makeRoom({ error: TOO_MANY_BYTES })).toMatchObject({ step: "images", fits: true })
+  expect(await makeRoom(session, { error: TOO_MANY_BYTES })).toMatchObject({ step: "images", fits: true })
   const refused = (await storedEntries(location)).find(({ type }) => type === "context_refusal")
   expect(refused).toMatchObject({ kind: "bytes", model: "m" })
   await session.append(answer("ok"))
@@ -154,7 +157,7 @@ test("too many bytes teach 0.7 of the request, never less than was accepted sinc
   const window = { window: 100_000 }
   expect(await session.context(window)).toMatchObject({ fits: false, diagnostics: [{ code: "does_not_fit" }] })
   await session.append([answer("more"), asked("w", { type: "text", text: "?" })])
-  await session.compact()
+  await compact(session)
   const ruler = (await storedEntries(location)).findLast(({ type }) => type === "compaction")?.["ruler"]
   expect(ruler).toMatchObject({ limits: { m: { bytes: refused?.["bytes"], acceptedBytes: expect.any(Number) } } })
   // More than 0.7 of what was refused, and less than what was accepted.
@@ -165,14 +168,14 @@ test("too many bytes teach 0.7 of the request, never less than was accepted sinc
 })
 
 test("too many images teach the number that the provider names; then old ones give way before it refuses again", async () => {
-  const { session } = await startCompacting({ compaction: { contextWindow: 100_000 } })
+  const { session } = await startCompacting({ compaction: automaticCompaction({ contextWindow: 100_000 }) })
   for (let n = 0; n < 4; n++) await session.append([asked(`u${n}`, IMAGE), assistant("seen")])
   const error = new Error("Too much media: 0 document pages + 4 images > 3")
-  expect(await session.makeRoom({ error })).toMatchObject({ step: "images", fits: true })
+  expect(await makeRoom(session, { error })).toMatchObject({ step: "images", fits: true })
   expect(shown(await session.context())).toEqual(["images u0", "images u1"])
   await session.append([asked("v", IMAGE, IMAGE), assistant("seen"), user("?")])
   expect((await session.context({ window: 100_000 })).fits).toBe(false)
-  expect(await session.makeRoom()).toMatchObject({ step: "images", fits: true })
+  expect(await makeRoom(session)).toMatchObject({ step: "images", fits: true })
 })
 
 test("the limits of the table count for `fits`, in a context of any size in tokens", async () => {
@@ -188,10 +191,10 @@ test("the limits of the table count for `fits`, in a context of any size in toke
 })
 
 test("a recorded step breaks the prefix, and the context names it", async () => {
-  const { session } = await startCompacting({ compaction: { contextWindow: 12_000 } })
+  const { session } = await startCompacting({ compaction: automaticCompaction({ contextWindow: 12_000 }) })
   await session.append([user("go", "u"), ...[1, 2, 3, 4, 5].flatMap((n) => tool(n))])
   expect((await session.context()).reused.brokenBy).toBeUndefined()
-  await session.makeRoom()
+  await makeRoom(session)
   const { reused, shortened } = await session.context()
   expect(reused.brokenBy).toEqual({ entryId: shortened?.[0]?.since, reason: "step" })
   await session.append([...tool(6, "short")])
@@ -199,9 +202,9 @@ test("a recorded step breaks the prefix, and the context names it", async () => 
 })
 
 test("`buildSessionContext` obeys the steps, unless its window is larger", async () => {
-  const { session, location } = await startCompacting({ compaction: { contextWindow: 4_000 } })
+  const { session, location } = await startCompacting({ compaction: automaticCompaction({ contextWindow: 4_000 }) })
   await session.append([user(LONG, "u0"), user(LONG, "u")])
-  await session.makeRoom({ error: TOO_LONG })
+  await makeRoom(session, { error: TOO_LONG })
   const entries = [undefined, ...(await storedEntries(location))]
   const context = await session.context()
   expect(buildSessionContext(entries).messages).toEqual(context.messages)
@@ -212,13 +215,13 @@ test("`buildSessionContext` obeys the steps, unless its window is larger", async
 test("a question that was cut stays cut behind a summary, which is made of what the log has", async () => {
   const prompts: string[] = []
   const summarize = async ({ prompt }: { readonly prompt: string }): Promise<string> => (prompts.push(prompt), "short")
-  const { session } = await startCompacting({ compaction: { contextWindow: 6_000 } })
+  const { session } = await startCompacting({ compaction: automaticCompaction({ contextWindow: 6_000 }) })
   await session.append([user(`early ${LONG} late`, "u0"), assistant("ok", "a0"), user(LONG, "u")])
-  await session.makeRoom({ error: TOO_LONG })
+  await makeRoom(session, { error: TOO_LONG })
   await session.append([...tool(1, "short"), ...tool(2, "short")])
   const before = await session.context()
   expect(shown(before)).toEqual(["cut u0", "cut u"])
-  await session.compact({ summarize, keepRecentTokens: 0 })
+  await compact(session, { summarize, keepRecentTokens: 0 })
   const { messages } = await session.context()
   const cut = (of: typeof messages) => of.find(({ entryId }) => entryId === "u")
   expect(cut(messages)).toEqual(cut(before.messages))
@@ -227,12 +230,29 @@ test("a question that was cut stays cut behind a summary, which is made of what 
 })
 
 test("the cuts of a question that a compaction repeats do not count for a message behind it", async () => {
-  const { session, location } = await startCompacting({ compaction: { contextWindow: 6_000 } })
+  const { session, location } = await startCompacting({ compaction: automaticCompaction({ contextWindow: 6_000 }) })
   await session.append([user(LONG, "u0"), assistant("ok", "a0"), user(LONG, "u")])
   const error = new Error("prompt is too long: 3900 tokens > 3800 maximum")
-  for (let n = 0; n < 8; n++) await session.makeRoom({ error }).catch(() => undefined)
+  for (let n = 0; n < 8; n++) await makeRoom(session, { error }).catch(() => undefined)
   await session.append([...tool(1, LONG.slice(0, 1_500)), ...tool(2, LONG.slice(0, 1_500)), ...tool(3)])
-  await session.compact({ summarize: async () => "short", keepRecentTokens: 0 })
-  await session.makeRoom({ error })
+  await compact(session, { summarize: async () => "short", keepRecentTokens: 0 })
+  await makeRoom(session, { error })
   expect(stepsOf(await storedEntries(location)).at(-1)?.["units"]).toBeGreaterThan(64)
+})
+
+test("without the code of compaction no context shows what was shortened whole, and none can be shortened", async () => {
+  const { session, location } = await startCompacting({ compaction: automaticCompaction({ contextWindow: 12_000 }) })
+  await session.append([user("go", "u"), ...[1, 2, 3, 4, 5].flatMap((n) => tool(n))])
+  expect(await makeRoom(session)).toMatchObject({ step: "results" })
+  const without = await createSessions({ storage: createMemoryStorage({ location }) }).open("s")
+  await expect(without.context()).rejects.toMatchObject({
+    code: "invalid",
+    message: expect.stringContaining("automaticCompaction()") as string,
+  })
+  await expect(makeRoom(without)).rejects.toMatchObject({
+    code: "invalid",
+    message: expect.stringContaining("automaticCompaction()") as string,
+  })
+  // With either value contexts have the code.
+  expect(shown(await without.context({ window: 12_000, shorten: shorten() }))).toEqual(["results r1", "results r2"])
 })

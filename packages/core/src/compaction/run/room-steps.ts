@@ -4,8 +4,7 @@
  */
 import type { ContextMessage } from "../../context/types.ts"
 import { cutMessage, shortenedResult, unitsOfTexts, withoutImages } from "../../context/view/shorten.ts"
-import { exemptResults } from "../../context/prune/steps.ts"
-import { PRUNE_DEFAULTS } from "../../context/prune/settings.ts"
+import { EXEMPT_TOOLS, exemptResults } from "../../context/prune/exempt-results.ts"
 import type { ContextStepEntry } from "../../format/entry.ts"
 import type { Message, ModelMessage } from "../../format/message.ts"
 import { type MessageSize, sizeOf as bytesOf } from "../../format/message-size.ts"
@@ -51,7 +50,7 @@ export function planResults(room: Room): StepFields | undefined {
   const { messages, load, limits } = room
   if (load.tokens <= limits.tokens && load.bytes <= limits.bytes && load.images > limits.images) return undefined
   const plain = messages.map(({ message }) => message)
-  const exempt = exemptResults(plain, PRUNE_DEFAULTS.exemptTools)
+  const exempt = exemptResults(plain, EXEMPT_TOOLS)
   const answers = plain.flatMap(({ role }, index) => (role === "assistant" ? [index] : []))
   const end = answers.at(-KEPT_ANSWERS) ?? 0
   const upTo = firstThatSuffices(room, room.aims, {

@@ -5,7 +5,7 @@ import type { ContextMessage } from "../../context/types.ts"
 import type { CompactableSession } from "../../session/live.ts"
 import type { SettingsInWindow } from "../settings/settings.ts"
 import { AIM_SHARE } from "./aim.ts"
-import { requestSize, sizeLimits, taughtSizes } from "./request-size.ts"
+import { requestSize, sizeLimits, taughtSizes } from "../settings/request-size.ts"
 import { type Room, unreadOf } from "./room-steps.ts"
 import type { SentContext } from "./sent-context.ts"
 

@@ -1,4 +1,5 @@
 /** Those of the file scenarios S7.2 to S7.10 that do not depend on files, on a storage in memory. */
+import { automaticCompaction, compact } from "../index.ts"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
@@ -11,7 +12,7 @@ test("S7.2, S7.6: messages and compactions are appended, and no line that is the
   for (let round = 0; round < 3; round++) {
     for (const step of [
       () => session.append([user(FILLER), assistant(FILLER)]),
-      () => session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 0 }),
+      () => compact(session, { summarize: async () => SUMMARY, keepRecentTokens: 0 }),
     ]) {
       await step()
       const now = await storedLines(createMemoryStorage({ location }))
@@ -25,7 +26,7 @@ test("S7.2, S7.6: messages and compactions are appended, and no line that is the
 test("S7.3: loading reconstructs the conversation with its compaction over it", async () => {
   const { session, reopen } = await startCompacting()
   await session.append([user(FILLER), assistant(FILLER), user("go on"), assistant("done")])
-  await session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 2 })
+  await compact(session, { summarize: async () => SUMMARY, keepRecentTokens: 2 })
   const loaded = await reopen()
   expect((await contextTexts(loaded)).slice(1)).toEqual(["go on", "done"])
   expect((await loaded.context()).messages).toEqual((await session.context()).messages)
@@ -66,7 +67,7 @@ test("S7.8: an invalid id is refused with a code that a server answers with 400"
 
 test("S7.10: concurrent sends to one session queue and never interleave, also with a compaction between them", async () => {
   const { session, sessions, reopen } = await startCompacting({
-    compaction: { summarize: async () => SUMMARY, thresholdTokens: 5_000, keepTurns: 1 },
+    compaction: automaticCompaction({ summarize: async () => SUMMARY, thresholdTokens: 5_000, keepTurns: 1 }),
   })
   const other = await sessions.open("s")
   const send = (n: number): Promise<void> =>

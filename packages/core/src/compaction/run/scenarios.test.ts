@@ -1,4 +1,5 @@
 /** Guarantees for an agent whose sessions are compacted. The scenarios before these are about files; see packages/fs. */
+import { compact } from "../index.ts"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
@@ -17,7 +18,7 @@ import type { Fields } from "../../format/shape.ts"
 test("S7.11: after a compaction the context is the summary and the entries from the first kept one on", async () => {
   const { session, reopen, location } = await startCompacting()
   const { ids } = await session.append([user(FILLER), assistant(FILLER), user("kept"), assistant("kept too")])
-  const { summary } = await session.compact({ summarize: async () => SUMMARY, keepTurns: 1 })
+  const { summary } = await compact(session, { summarize: async () => SUMMARY, keepTurns: 1 })
   await session.append(user("after"))
   expect((await storedEntries(location)).find(({ type }) => type === "compaction")).toMatchObject({
     firstKeptEntryId: ids[2],
@@ -55,7 +56,7 @@ test("S7.12: content is always a list of blocks, however it was given or stored"
   const bare = JSON.stringify({ ...stored, message: { role: "user", content: "a bare string" } })
   const older = createSessions({ storage: await storeLines([JSON.stringify(HEADER), bare], createMemoryStorage()) })
   await session.append([user("go on"), assistant("end")])
-  await session.compact({ summarize: async () => SUMMARY, keepMessages: 3 })
+  await compact(session, { summarize: async () => SUMMARY, keepMessages: 3 })
   for (const open of [session, await reopen(), await older.open(STORED_ID)]) {
     const shown = [...(await open.context()).messages, ...(await open.messages()).messages]
     for (const { message } of shown)
@@ -75,7 +76,7 @@ test("S7.13: no compaction cuts between a call and its result", async () => {
     const meanwhile: NewEntry = { type: "message", message: { role: "bashExecution", command: "ls", output: FILLER } }
     await session.append([user(FILLER), call("a", "read", {}, "b"), result("b"), meanwhile, result("a")])
     await session.append([assistant(FILLER), user(FILLER), call("c", "read", {}), result("c")])
-    await session.compact({ summarize: async () => "short", ...rule })
+    await compact(session, { summarize: async () => "short", ...rule })
     const { messages } = await session.context()
     expect(whyRefused(messages)).toBeUndefined()
     expect(messages[1]?.message.role).not.toBe("toolResult")
@@ -88,13 +89,13 @@ test("S7.14: the summary is structured: the prompt demands the headings, and mis
   await session.append([user(FILLER), assistant(FILLER)])
   const asked: SummarizeRequest[] = []
   const standIn = async (request: SummarizeRequest): Promise<string> => (asked.push(request), SUMMARY)
-  const { summary } = await session.compact({ summarize: standIn, keepMessages: 0 })
+  const { summary } = await compact(session, { summarize: standIn, keepMessages: 0 })
   expect(asked[0]?.prompt).toContain("EXACTLY")
   expect(headingsOf(asked[0]?.prompt)).toEqual(SUMMARY_HEADINGS)
   expect(headingsOf(summary)).toEqual(SUMMARY_HEADINGS)
   expect(told.at(-1)).toMatchObject(["compact_complete", { missingHeadings: [] }])
   await session.append([user(FILLER), assistant(FILLER)])
-  await session.compact({ summarize: async () => "## Goal\nonly this", keepMessages: 0 })
+  await compact(session, { summarize: async () => "## Goal\nonly this", keepMessages: 0 })
   expect(told.at(-1)).toMatchObject(["compact_complete", { missingHeadings: SUMMARY_HEADINGS.slice(1) }])
 })
 
@@ -112,7 +113,7 @@ test("S7.15: the files of each compaction include those of all before it", async
     ])
     const asked: string[] = []
     const summarize = async ({ prompt }: SummarizeRequest): Promise<string> => (asked.push(prompt), SUMMARY)
-    const { entryId, summary } = await session.compact({ summarize, keepMessages: 0 })
+    const { entryId, summary } = await compact(session, { summarize, keepMessages: 0 })
     expect(asked.join()).not.toContain("<read-files>")
     expect(summary.match(/<(?:read|modified)-files>/g)).toHaveLength(2)
     const { readFiles, modifiedFiles } = (await (await reopen()).entry(entryId)) as unknown as Record<string, string[]>
@@ -136,21 +137,21 @@ test("S7.16: a file that was read and changed, in any compaction, is only among 
     result("3"),
     assistant("done"),
   ])
-  const first = await session.compact({ summarize, keepMessages: 0 })
+  const first = await compact(session, { summarize, keepMessages: 0 })
   expect(first.summary).toMatch(/<read-files>\na\.ts\n<\/read-files>\n<modified-files>\nb\.ts\n<\/modified-files>$/)
   await session.append([user(FILLER), call("4", "write", { path: "a.ts" }), result("4")])
   await session.append([call("5", "read", { path: "b.ts" }), result("5"), assistant("done")])
-  const second = await session.compact({ summarize, keepMessages: 0 })
+  const second = await compact(session, { summarize, keepMessages: 0 })
   expect(second.summary).toMatch(/[^>]\n\n<modified-files>\na\.ts\nb\.ts\n<\/modified-files>$/)
 })
 
 test("S7.17: a further compaction asks to merge only the new messages into the previous summary, by these rules", async () => {
   const { session } = await startCompacting()
   await session.append([user(`first ${FILLER}`), assistant(FILLER), user("kept")])
-  await session.compact({ summarize: async () => `${SUMMARY}\nthe old facts`, keepMessages: 1 })
+  await compact(session, { summarize: async () => `${SUMMARY}\nthe old facts`, keepMessages: 1 })
   await session.append([assistant(`second ${FILLER}`), user("last")])
   const asked: SummarizeRequest[] = []
-  await session.compact({ summarize: async (request) => (asked.push(request), SUMMARY), keepMessages: 1 })
+  await compact(session, { summarize: async (request) => (asked.push(request), SUMMARY), keepMessages: 1 })
   expect(asked).toHaveLength(1)
   const { prompt } = asked[0] as SummarizeRequest
   const [conversation = "", rest = ""] = prompt.split("\n</conversation>\n\n")
@@ -182,7 +183,7 @@ test("S7.18: a summarizer gets the conversation as flat text", async () => {
   await session.append([user("do it </conversation>"), { type: "message", message: { role: "assistant", content } }])
   await session.append([result("1", "r".repeat(2_600)), result("2", `${"s".repeat(1_999)}😀`), assistant("done")])
   const asked: string[] = []
-  await session.compact({ summarize: async ({ prompt }) => (asked.push(prompt), "short"), keepMessages: 0 })
+  await compact(session, { summarize: async ({ prompt }) => (asked.push(prompt), "short"), keepMessages: 0 })
   const flat = [
     "[User]: do it &lt;/conversation>",
     "[Assistant]: I look.",

@@ -1,11 +1,11 @@
 /** The context of a session as its model gets it, and its size, for the decisions of compaction. */
 import { changesOf } from "../../context/changed-units.ts"
 import type { StepChange } from "../../context/changes.ts"
-import type { PruneSizes } from "../../context/prune/prune.ts"
 import { pruneSizes } from "../../context/prune/sent-sizes.ts"
 import { renderMessages } from "../../context/render.ts"
 import { estimatesOf, measure, type Ruler } from "../../context/ruler.ts"
 import type { Selection } from "../../context/select.ts"
+import type { PruneSizes } from "../../context/shortening.ts"
 import type { ContextMessage, SelectedEntry } from "../../context/types.ts"
 import { viewOf } from "../../context/view/view.ts"
 import type { ModelMessage } from "../../format/message.ts"
@@ -30,21 +30,21 @@ export interface SentContext {
   readonly due: number
 }
 
-/** Pruned if the settings prune, and shortened as recorded steps say. */
+/** With shortened results if the settings say so, and shortened as recorded steps say. */
 export async function sentContext(
   live: ReadableSession,
   selection: Selection,
   settings: SettingsInWindow,
   o: CallOptions,
 ): Promise<SentContext> {
-  const { prune, window, limit, countTokens: count, overheadTokens } = settings
+  const { shorten, window, limit, countTokens: count, overheadTokens } = settings
   const { log } = live.state
   const { entries } = await restoreSelected(live, selection.entries, o)
   const from = { ...selection, state: await restoreState(live, selection, o) }
   const rendered = renderMessages(entries)
   const whole = sendable(rendered.messages)
   const sizes = (): PruneSizes => pruneSizes(log, from, whole, { window, count, overheadTokens })
-  const view = viewOf<ModelMessage>(log, selection, { prune, sizes, window: knownWindow(selection, settings) })(whole)
+  const view = viewOf<ModelMessage>(log, selection, { shorten, sizes, window: knownWindow(selection, settings) })(whole)
   const estimate = estimatesOf(log, rendered)
   const known = { messages: view.messages, tokens: view.messages.map(({ message }) => estimate(message)) }
   const ruler = measure(log, from, view, { count, overheadTokens, known, changesOf })

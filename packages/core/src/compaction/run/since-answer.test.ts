@@ -1,3 +1,5 @@
+import { automaticCompaction } from "@sessions/core/compaction"
+import { autoCompact, automaticCompaction, compactionStatus, makeRoom } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting } from "../../../test/compacting.ts"
 import { assistant, storedEntries, user } from "../../../test/writers.ts"
@@ -12,10 +14,10 @@ const question = (tokens: number) => user("x".repeat(tokens * 4))
 
 /** A provider that refuses everything. */
 async function refuseAll(session: Session, refusal = TOO_LONG): Promise<unknown> {
-  await session.autoCompact()
-  await session.makeRoom()
+  await autoCompact(session)
+  await makeRoom(session)
   for (;;) {
-    const error = await session.makeRoom({ error: refusal }).then(
+    const error = await makeRoom(session, { error: refusal }).then(
       () => undefined,
       (thrown: unknown) => thrown,
     )
@@ -27,7 +29,9 @@ async function refuseAll(session: Session, refusal = TOO_LONG): Promise<unknown>
 async function startRefused(tokens: number, refusal = TOO_LONG) {
   let paid = 0
   const summarize = async (): Promise<string> => `short ${++paid}`
-  const { session, reopen } = await startCompacting({ compaction: { summarize, contextWindow: 20_000 } })
+  const { session, reopen } = await startCompacting({
+    compaction: automaticCompaction({ summarize, contextWindow: 20_000 }),
+  })
   const ask = async (from = session): Promise<number> => {
     const before = paid
     expect(await refuseAll(from, refusal)).toMatchObject({ code: "no_room" })
@@ -64,11 +68,11 @@ test("automatic compaction pays nothing for such a form either, in any process",
   await session.append(Array.from({ length: 9 }, () => question(1_000)))
   const settings = { summarize, contextWindow: 20_000, thresholdTokens: 5_000 }
   for (const open of [session, await reopen()]) {
-    expect(await open.autoCompact(settings)).toBeUndefined()
-    expect(open.compactionStatus).toEqual({ running: false, failures: 0, breakerOpen: false })
+    expect(await autoCompact(open, settings)).toBeUndefined()
+    expect(compactionStatus(open)).toEqual({ running: false, failures: 0, breakerOpen: false })
   }
   await session.append([assistant("ok"), question(100)])
-  expect(await session.autoCompact(settings)).toMatchObject({ fits: true })
+  expect(await autoCompact(session, settings)).toMatchObject({ fits: true })
 })
 
 test("an answer, and another model, have not refused that form", async () => {
@@ -95,19 +99,19 @@ test("a deletion, an edit and another model begin with all three summaries anew"
       paid++
       throw new Error("the summarizer is down")
     }
-    const { session } = await startCompacting({ compaction: { summarize, contextWindow: 1_500 } })
+    const { session } = await startCompacting({ compaction: automaticCompaction({ summarize, contextWindow: 1_500 }) })
     const { ids } = await session.append([...TALK, ...TALK, user("and now?")])
-    expect(await session.makeRoom()).toMatchObject({ fits: false })
+    expect(await makeRoom(session)).toMatchObject({ fits: false })
     expect(paid).toBe(MOST)
     await act(session, ids[0] as string)
-    expect(await session.makeRoom()).toMatchObject({ fits: false })
+    expect(await makeRoom(session)).toMatchObject({ fits: false })
     expect(paid).toBe(2 * MOST)
   }
 })
 
 test("cuts that a compaction repeats for the question that it carries are no cuts of what came since", async () => {
   const { session, location } = await startCompacting({
-    compaction: { summarize: async () => "short", contextWindow: 6_000 },
+    compaction: automaticCompaction({ summarize: async () => "short", contextWindow: 6_000 }),
   })
   const [asked = ""] = (await session.append([...TALK, ...TALK, question(4_000)])).ids.slice(-1)
   expect(await refuseAll(session)).toMatchObject({ code: "no_room" })

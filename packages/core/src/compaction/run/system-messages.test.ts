@@ -1,4 +1,5 @@
 /** System messages stay in force across compactions: each is in the context once, before the summary or in its place. */
+import { compact } from "../index.ts"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
@@ -29,7 +30,7 @@ test("a system message before the cut stays in the context, before the summary, 
   await session.append([system("A", "s1"), ...TALK, system("B", "s2"), ...TALK])
   let prompt = ""
   const summarize = async (request: { prompt: string }): Promise<string> => ((prompt = request.prompt), SUMMARY)
-  await session.compact({ summarize, keepMessages: 1 })
+  await compact(session, { summarize, keepMessages: 1 })
   expect(prompt).not.toContain("[System]")
   expect((await storedEntries(location)).at(-1)).toMatchObject({
     system: [
@@ -46,7 +47,7 @@ test("a system message before the cut stays in the context, before the summary, 
 test("the context names the compaction that it begins with, not a system message that it carries", async () => {
   const { session, reopen } = await startCompacting()
   await session.append([system("A"), ...TALK])
-  const { entryId, tokensBefore } = await session.compact(NOTHING)
+  const { entryId, tokensBefore } = await compact(session, NOTHING)
   for (const open of [session, await reopen()])
     expect((await open.context()).compaction).toEqual({ entryId, tokensBefore })
 })
@@ -54,10 +55,10 @@ test("the context names the compaction that it begins with, not a system message
 test("a system message in the kept part stays in its place, and the next compaction carries it", async () => {
   const { session, reopen } = await startCompacting()
   await session.append([system("A"), ...TALK, user("b"), system("B"), assistant("c")])
-  await session.compact({ summarize: async () => SUMMARY, keepMessages: 2 })
+  await compact(session, { summarize: async () => SUMMARY, keepMessages: 2 })
   expect(await shown(session)).toEqual(["A", "user", "B", "assistant"])
   await session.append(TALK)
-  const { tokensAfter } = await session.compact(NOTHING)
+  const { tokensAfter } = await compact(session, NOTHING)
   expect(await shown(await reopen())).toEqual(["A", "B", "user"])
   expect((await session.context()).tokens).toBe(tokensAfter)
 })
@@ -67,7 +68,7 @@ test("a deleted system message is gone, and an edited one has its latest content
   await session.append([system("A", "s1"), system("B", "s2"), system("C", "s3"), system("D", "s4"), ...TALK])
   await session.tombstone("s1")
   await session.edit("s2", { content: [{ type: "text", text: "B2" }] })
-  await session.compact(NOTHING)
+  await compact(session, NOTHING)
   expect(await shown(session)).toEqual(["B2", "C", "D", "user"])
   const again = await reopen()
   await again.tombstone("s3")
@@ -76,20 +77,20 @@ test("a deleted system message is gone, and an edited one has its latest content
   expect(await shown(again)).toEqual(["B3", "user"])
   expect(await shown(await reopen())).toEqual(["B3", "user"])
   await again.append(TALK)
-  await again.compact(NOTHING)
+  await compact(again, NOTHING)
   expect(await shown(await reopen())).toEqual(["B3", "user"])
 })
 
 test("the next compaction updates the summary behind the system messages, also if one of these was removed", async () => {
   const { session } = await startCompacting()
   await session.append([system("A", "s1"), system("B"), ...TALK])
-  await session.compact(NOTHING)
+  await compact(session, NOTHING)
   const prompts: string[] = []
   const summarize = async ({ prompt }: { prompt: string }): Promise<string> => (prompts.push(prompt), SUMMARY)
   for (const remove of [false, true]) {
     await session.append(TALK)
     if (remove) await session.edit("s1", null)
-    await session.compact({ ...NOTHING, summarize })
+    await compact(session, { ...NOTHING, summarize })
     expect(prompts.at(-1)).toContain(`<previous-summary>\n${SUMMARY.trim()}\n</previous-summary>`)
     expect(prompts.at(-1)).not.toContain("compacted into the following summary")
   }
@@ -98,10 +99,10 @@ test("the next compaction updates the summary behind the system messages, also i
 test("a reset ends them, and a fork has them", async () => {
   const { session, sessions } = await startCompacting()
   await session.append([system("A"), ...TALK])
-  await session.compact(NOTHING)
+  await compact(session, NOTHING)
   expect(await shown(await sessions.fork("s"))).toEqual(["A", "user"])
   await session.append([{ type: "reset_boundary" }, ...TALK])
-  await session.compact(NOTHING)
+  await compact(session, NOTHING)
   expect(await shown(session)).toEqual(["user"])
 })
 
@@ -124,7 +125,7 @@ test("a long system message is stored once, as a blob", async () => {
   await session.edit("s1", { content: [{ type: "text", text: "B".repeat(200) }] })
   for (let round = 0; round < 2; round++) {
     await session.append([system("C".repeat(200)), ...TALK])
-    await session.compact(NOTHING)
+    await compact(session, NOTHING)
   }
   expect((await storedLines(createMemoryStorage({ location }))).join()).not.toMatch(/[ABC]{200}/)
   const again = await createSessions({ storage: createMemoryStorage({ location }) }).open("s")
@@ -139,7 +140,7 @@ test("opening reads no line before the kept part for them", async () => {
   await session.append(system("A"))
   for (let n = 0; n < 5; n++) {
     await session.append(Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? user(FILLER) : assistant(FILLER))))
-    await session.compact(NOTHING)
+    await compact(session, NOTHING)
   }
   const storage = createCountingStorage(createMemoryStorage({ location }))
   expect(await shown(await createSessions({ storage }).open("s"))).toEqual(["A", "user"])
@@ -169,7 +170,7 @@ test("each system message that is not deleted is in the context once, in their o
           await session.edit(one.id, { content: [{ type: "text", text: one.text }] })
         } else if (kind === "compact" || kind === "keep") {
           const keep = kind === "keep" ? { keepMessages: 2 } : { keepRecentTokens: 0 }
-          await session.compact({ summarize: async () => SUMMARY, ...keep }).catch(() => undefined)
+          await compact(session, { summarize: async () => SUMMARY, ...keep }).catch(() => undefined)
         }
       }
       for (const open of [session, await reopen()])

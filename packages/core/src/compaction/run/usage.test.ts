@@ -1,3 +1,4 @@
+import { branchWithSummary, compact } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting } from "../../../test/compacting.ts"
 import { assistant, storedEntries, user } from "../../../test/writers.ts"
@@ -11,7 +12,7 @@ test("the total usage of a compaction's requests is in its entry, and in the ses
   await session.append([...TALK, ...TALK, assistant("end")])
   const summarize: Summarize = async () => ({ text: "short", usage: { input: 1_000, output: 10, cost: 0.25 } })
   // Two requests: the turn is split.
-  await session.compact({ summarize, keepRecentTokens: 1 })
+  await compact(session, { summarize, keepRecentTokens: 1 })
   const usage = { input: 2_000, output: 20, cost: 0.5 }
   expect((await storedEntries(location)).at(-1)).toMatchObject({ type: "compaction", usage })
   expect((await session.info()).metrics).toMatchObject({ input: 2_000, output: 20, cost: 0.5 })
@@ -21,7 +22,7 @@ test("the usage of a branch summary is too", async () => {
   const { session, location } = await startCompacting()
   const { ids } = await session.append(TALK)
   const summarize: Summarize = async () => ({ text: "short", usage: { input: 7, tier: "flex" } })
-  await session.branchWithSummary(ids[0] as string, { summarize })
+  await branchWithSummary(session, ids[0] as string, { summarize })
   expect((await storedEntries(location)).at(-1)).toMatchObject({ type: "branch_summary", usage: { input: 7 } })
 })
 
@@ -29,7 +30,7 @@ test("a summarizer may report `inputTokens` and `outputTokens`", async () => {
   const { session, location } = await startCompacting()
   await session.append(TALK)
   const summarize: Summarize = async () => ({ text: "short", usage: { inputTokens: 7, outputTokens: 3 } })
-  await session.compact({ summarize, keepRecentTokens: 0 })
+  await compact(session, { summarize, keepRecentTokens: 0 })
   expect((await storedEntries(location)).at(-1)).toMatchObject({ usage: { input: 7, output: 3 } })
 })
 
@@ -41,7 +42,7 @@ test("a summarizer that reports no usage, or invalid numbers, leaves no usage", 
   for (const answer of answers) {
     const { session, location } = await startCompacting()
     await session.append(TALK)
-    await session.compact({ summarize: async () => answer, keepRecentTokens: 0 })
+    await compact(session, { summarize: async () => answer, keepRecentTokens: 0 })
     expect((await storedEntries(location)).at(-1)).not.toHaveProperty("usage")
   }
 })

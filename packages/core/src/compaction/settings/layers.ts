@@ -19,7 +19,7 @@ import {
   oneOf,
   wholeFrom,
 } from "../../format/shape.ts"
-import { checkedCounter, type TokenCounter } from "../../format/tokens.ts"
+import { lastSetting } from "../../context/settings.ts"
 import type { CompactionSettings } from "../types.ts"
 import { PRESETS } from "./presets.ts"
 
@@ -31,10 +31,10 @@ export const MAX_FAILURES = 3
 
 const isShare: Check = (value) =>
   typeof value === "number" && value > 0 && value <= 1 ? undefined : " must be a number above 0 and at most 1."
-const isPruning: Check = (value) =>
-  typeof value === "boolean" || isObject(value)
+const isShortening: Check = (value) =>
+  value === false || (isObject(value) && typeof value["prune"] === "function")
     ? undefined
-    : " must be true, false or an object with options of pruning."
+    : " must be made by shorten(), or false."
 
 /** The names of the settings, and the checks of their values. */
 export const COMPACTION_OPTIONS: OptionChecks<CompactionSettings> = {
@@ -60,7 +60,7 @@ export const COMPACTION_OPTIONS: OptionChecks<CompactionSettings> = {
   temperature: numberFrom(0),
   summaryAs: oneOf("user", "pair"),
   maxFailures: wholeFrom(1),
-  prune: isPruning,
+  shorten: isShortening,
 }
 
 /** A layer sets at most one of each list. */
@@ -70,8 +70,7 @@ const EXCLUSIVE = [
 ] as const
 
 /**
- * Throws `invalid` for exclusive settings in one layer. {@link COMPACTION_OPTIONS} has the checks of the names and values, which come first;
- * the options of pruning are checked where a context is pruned.
+ * Throws `invalid` for exclusive settings in one layer. {@link COMPACTION_OPTIONS} has the checks of the names and values, which come first.
  */
 export function checkSettings(layer: CompactionSettings = {}): void {
   for (const exclusive of EXCLUSIVE) {
@@ -92,19 +91,7 @@ export function settingOf<K extends keyof CompactionSettings>(
   layers: SettingsLayers,
   key: K,
 ): CompactionSettings[K] | undefined {
-  // Without a list of all layers: each context asks for several settings.
-  for (let at = layers.length - 1; at >= 0; at--) {
-    const layer = layers[at]
-    const value = layer?.[key] ?? (layer?.preset && PRESETS[layer.preset][key])
-    if (value !== undefined) return value
-  }
-  return undefined
-}
-
-/** The caller's `countTokens`, wrapped so that a wrong result throws. */
-export function counterOf(layers: SettingsLayers): TokenCounter | undefined {
-  const count = settingOf(layers, "countTokens")
-  return count === undefined ? undefined : checkedCounter(count)
+  return lastSetting(withPresets(layers), key)
 }
 
 /** Whether sessions with these settings are compacted automatically. */

@@ -1,5 +1,6 @@
 /** The presets: four common ways of compaction, by name. */
-import { TOOL_RESULT_BUDGET } from "../../context/prune/budget.ts"
+import { shorten } from "../../context/prune/prune.ts"
+import { TOOL_RESULT_BUDGET } from "../../context/prune/settings.ts"
 import type { CompactionPreset, CompactionSettings } from "../types.ts"
 
 /**
@@ -20,13 +21,13 @@ export const PRESETS: Readonly<Record<CompactionPreset, CompactionSettings>> = {
     maxSummaryTokens: 4_096,
     temperature: 0.3,
     summaryAs: "pair",
-    prune: true,
+    shorten: shorten(),
   },
   "share-90": {
     thresholdShare: 0.9,
     keepMessages: 10,
     rounds: true,
     temperature: 0,
-    prune: { softTrimShare: false, hardClearShare: false, toolResultBudget: TOOL_RESULT_BUDGET },
+    shorten: shorten({ softTrimShare: false, hardClearShare: false, toolResultBudget: TOOL_RESULT_BUDGET }),
   },
 }

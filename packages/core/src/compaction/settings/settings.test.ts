@@ -1,3 +1,4 @@
+import { shorten } from "../../context/prune/prune.ts"
 import { expect, test } from "vitest"
 import { codeOf } from "../../../test/writers.ts"
 import { shouldCompact } from "../plan/trigger.ts"
@@ -29,7 +30,7 @@ test("the defaults are a reserve of 16,384, 20,000 tokens kept, and three failur
     temperature: undefined,
     summaryAs: "user",
     maxFailures: 3,
-    prune: false,
+    shorten: false,
   })
   expect(resolveSettings({ preset: "reserve" })).toEqual(resolveSettings())
 })
@@ -101,7 +102,7 @@ test("an impossible value is invalid, and the error names the setting", () => {
     ["temperature", [-0.1, "0"]],
     ["summaryAs", ["assistant"]],
     ["maxFailures", [0, -1, 1.5]],
-    ["prune", ["yes", 1, null]],
+    ["shorten", ["yes", 1, null, true, {}]],
     ["windows", [{ claude: 0 }]],
   ]
   for (const [key, values] of wrong) {
@@ -111,8 +112,8 @@ test("an impossible value is invalid, and the error names the setting", () => {
   }
 })
 
-test("pruning options have the limits of pruning", () => {
-  expect(() => resolveSettings({ prune: { softTrimShare: 2 } })).toThrow(/softTrimShare/)
+test("shortening has the limits of pruning", () => {
+  expect(() => shorten({ softTrimShare: 2 })).toThrow(/softTrimShare/)
 })
 
 test("a preset is overridden by its own layer's settings, and overrides the layers before it", () => {
@@ -139,14 +140,14 @@ test("the numbers of the presets", () => {
     maxSummaryTokens: 4_096,
     temperature: 0.3,
     summaryAs: "pair",
-    prune: true,
+    shorten: expect.anything(),
   })
   expect(resolveSettings({ preset: "share-90" })).toMatchObject({
     trigger: { kind: "share", share: 0.9 },
     keep: { kind: "messages", count: 10 },
     rounds: true,
     temperature: 0,
-    prune: { toolResultBudget: 50_000, softTrimShare: false, hardClearShare: false },
+    shorten: expect.anything(),
   })
 })
 

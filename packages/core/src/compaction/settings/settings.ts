@@ -1,17 +1,9 @@
 /** Resolves all layers of the settings of compaction. For a model, the default numbers are scaled down to fit its window. */
-import { pruneSettings } from "../../context/prune/settings.ts"
+import { counterOf } from "../../context/settings.ts"
 import type { Selection } from "../../context/select.ts"
-import { isObject } from "../../format/shape.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
 import type { CompactionSettings } from "../types.ts"
-import {
-  checkSettings,
-  COMPACTION_OPTIONS,
-  counterOf,
-  MAX_FAILURES,
-  type SettingsLayers,
-  withPresets,
-} from "./layers.ts"
+import { checkSettings, COMPACTION_OPTIONS, MAX_FAILURES, type SettingsLayers, withPresets } from "./layers.ts"
 import { PRESETS } from "./presets.ts"
 import { DEFAULT_WINDOW, windowOf } from "./windows.ts"
 
@@ -22,7 +14,7 @@ export type TriggerRule =
 type Defaults = Required<
   Pick<
     CompactionSettings,
-    "enabled" | "timeout" | "windows" | "minMessages" | "rounds" | "prompts" | "summaryAs" | "maxFailures" | "prune"
+    "enabled" | "timeout" | "windows" | "minMessages" | "rounds" | "prompts" | "summaryAs" | "maxFailures" | "shorten"
   >
 >
 
@@ -36,7 +28,7 @@ const DEFAULTS: Defaults = {
   prompts: {},
   summaryAs: "user",
   maxFailures: MAX_FAILURES,
-  prune: false,
+  shorten: false,
 }
 
 /** Tokens kept free for the model's answer. */
@@ -81,10 +73,7 @@ export interface SettingsInWindow extends ResolvedSettings {
 
 /** Merges the layers, whose names and values are checked. Throws `invalid` as {@link checkSettings}. */
 export function resolveSettings(...layers: SettingsLayers): ResolvedSettings {
-  for (const layer of layers) {
-    checkSettings(layer)
-    if (isObject(layer?.prune)) pruneSettings(layer.prune)
-  }
+  for (const layer of layers) checkSettings(layer)
   const given = withPresets(layers)
   return Object.assign({ ...DEFAULTS }, ...given.map(fieldsOf), {
     windows: Object.assign({}, ...given.map(({ windows }) => windows)),

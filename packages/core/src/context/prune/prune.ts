@@ -3,36 +3,16 @@
  * the next context is made from the log again. Pure and linear.
  */
 import { checkOptions, type OptionNames } from "../../storage/options.ts"
-import type { Calibration } from "../../format/entry.ts"
-import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
+import { estimateMessage } from "../../format/tokens.ts"
 import { SessionError } from "../../format/errors.ts"
 import type { Message, ToolResultMessage } from "../../format/message.ts"
+import type { Pruned, PruneSizes, Shortening } from "../shortening.ts"
 import type { ContextMessage, PrunedResult } from "../types.ts"
 import { type PruneOptions, pruneSettings, type PruneSettings } from "./settings.ts"
 import { contentUnits } from "./sizes.ts"
 import { stepCuts } from "./steps.ts"
 
-export interface PruneSizes {
-  /** Tokens. Required for pruning by shares (else `invalid`). */
-  readonly window?: number | undefined
-  /** Tokens that the model gets in addition to the messages; default 0. */
-  readonly otherTokens?: number
-  /** Tokens of one message; default: an estimate. */
-  readonly count?: TokenCounter | undefined
-  /** What earlier reports of providers have taught, as compactions store it. */
-  readonly known?: Calibration | undefined
-  /** The usage of the answers from this index on calibrates the tokens of what follows each. Default: no usage does. */
-  readonly reportsFrom?: number | undefined
-}
-
 const SIZES: OptionNames<PruneSizes> = { window: 1, otherTokens: 1, count: 1, known: 1, reportsFrom: 1 }
-
-export interface Pruned<M extends Message = Message> {
-  /** The same number of messages in the same order; unchanged ones are the same objects. */
-  readonly messages: readonly ContextMessage<M>[]
-  /** The shortened results, oldest first. */
-  readonly pruned: readonly PrunedResult[]
-}
 
 /**
  * Shortens results in steps: for a conversation that grows at its end, each context begins with all of the one before it, unless a step
@@ -69,6 +49,13 @@ export function pruneMessages<M extends Message>(
     return { ...item, message }
   })
   return { messages: changed, pruned }
+}
+
+/** Shortens old tool results, in the contexts that are given it; `true`, the default, uses every default. Throws `invalid` for a wrong option. */
+export function shorten(o: PruneOptions | true = true): Shortening {
+  pruneSettings(o)
+  const options = o === true ? true : { ...o }
+  return { prune: (messages, sizes) => pruneMessages(messages, options, sizes) }
 }
 
 /** A share of 0 needs no window: every context reaches it. */

@@ -5,7 +5,7 @@ import type { EntryLog } from "../../log/entry-log.ts"
 import { calibrationOf, promptUnits } from "../ruler.ts"
 import type { Selection } from "../select.ts"
 import type { ContextMessage } from "../types.ts"
-import type { PruneSizes } from "./prune.ts"
+import type { PruneSizes } from "../shortening.ts"
 
 /** The reports behind the compaction or reset that the context begins with count: those before it were made with another context. */
 export function pruneSizes(

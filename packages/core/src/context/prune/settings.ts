@@ -1,6 +1,7 @@
 /** The options of pruning, their defaults and their checks. The reasons for the defaults are in `docs/context.md`. */
 import { SessionError } from "../../format/errors.ts"
 import { checkCallOptions, type OptionChecks } from "../../format/options.ts"
+import { EXEMPT_TOOLS } from "./exempt-results.ts"
 import { arrayOf, type Check, isAnything, isString, numberFrom } from "../../format/shape.ts"
 
 /** Sizes are UTF-16 units; an image counts as 4,800. Shares are of the window, in tokens. */
@@ -33,6 +34,9 @@ export interface PruneOptions {
 
 export type PruneSettings = { readonly [K in keyof PruneOptions]-?: Exclude<PruneOptions[K], undefined> }
 
+/** Characters of all results of a context together, for callers without a budget of their own. */
+export const TOOL_RESULT_BUDGET = 50_000
+
 export const PRUNE_DEFAULTS: PruneSettings = {
   softTrimShare: 0.3,
   hardClearShare: 0.5,
@@ -41,7 +45,7 @@ export const PRUNE_DEFAULTS: PruneSettings = {
   trimHeadChars: 1_500,
   trimTailChars: 1_500,
   keepAssistantMessages: 3,
-  exemptTools: ["skill"],
+  exemptTools: EXEMPT_TOOLS,
   minResultChars: 0,
   aggressive: false,
   toolResultBudget: false,

@@ -8,11 +8,11 @@
  */
 import type { Calibration } from "../../format/entry.ts"
 import type { Message } from "../../format/message.ts"
-import { callsOf } from "../content.ts"
 import { reportedInput } from "../ruler.ts"
 import type { PrunedResult } from "../types.ts"
 import { CLEARED_TEXT, clearResult, trimmableUnits, trimResult } from "./cut-result.ts"
 import { Scale } from "./scale.ts"
+import { exemptResults } from "./exempt-results.ts"
 import type { PruneSettings } from "./settings.ts"
 import { contentUnits } from "./sizes.ts"
 
@@ -266,15 +266,4 @@ class Budget {
 /** Includes messages that are converted to user messages later: summaries and custom roles. */
 function isSaidByUser({ role }: Message): boolean {
   return role !== "assistant" && role !== "toolResult" && role !== "system"
-}
-
-/** For each message, whether it is the result of an exempt tool. A result without a tool name has that of its call. */
-export function exemptResults(messages: readonly Message[], tools: readonly string[]): readonly boolean[] {
-  const names = new Map<string, string>()
-  return messages.map((message) => {
-    if (message.role === "assistant") for (const { id, name } of callsOf(message)) names.set(id, name)
-    if (message.role !== "toolResult") return false
-    const { toolName, toolCallId } = message
-    return tools.includes(toolName ?? names.get(toolCallId) ?? "")
-  })
 }

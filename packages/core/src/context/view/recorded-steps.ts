@@ -9,8 +9,7 @@ import type { EntryLog } from "../../log/entry-log.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { StepChange } from "../changes.ts"
 import { modelsOf } from "../models.ts"
-import { exemptResults } from "../prune/steps.ts"
-import { PRUNE_DEFAULTS } from "../prune/settings.ts"
+import { EXEMPT_TOOLS, exemptResults } from "../prune/exempt-results.ts"
 import type { Selection } from "../select.ts"
 import type { ContextMessage, SelectedEntry, ShortenedMessage } from "../types.ts"
 import { cutMessage, leftOutText, shortenedResult, withoutImages } from "./shorten.ts"
@@ -183,7 +182,7 @@ function shortenerOf<M extends Message>(
   if (step === "results") {
     const exempt = exemptResults(
       messages.map(({ message }) => message),
-      PRUNE_DEFAULTS.exemptTools,
+      EXEMPT_TOOLS,
     )
     return ({ message }, index) =>
       message.role !== "toolResult" || exempt[index] === true ? message : shortenedResult(message)

@@ -3,14 +3,13 @@ import type { Message } from "../../format/message.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { View } from "../compare.ts"
-import { pruneMessages, type PruneSizes } from "../prune/prune.ts"
-import type { PruneOptions } from "../prune/settings.ts"
 import type { Selection } from "../select.ts"
+import type { PruneSizes, Shortening } from "../shortening.ts"
 import type { ContextMessage, ShortenedMessage } from "../types.ts"
 import { applySteps, placesOf, shortenedMessages, viewSteps } from "./recorded-steps.ts"
 
 export interface ViewOptions {
-  readonly prune: boolean | PruneOptions
+  readonly shorten: Shortening | false
   readonly sizes: (whole: readonly ContextMessage[]) => PruneSizes
   /** The window in force: recorded steps of a smaller one are undone. Default: all hold. */
   readonly window?: number | undefined
@@ -26,12 +25,12 @@ export interface ShownView<M extends Message = Message> extends View {
 export function viewOf<M extends Message = Message>(
   log: EntryLog,
   selection: Pick<Selection, "entries" | "state">,
-  { prune, sizes, window }: ViewOptions,
+  { shorten, sizes, window }: ViewOptions,
 ): (whole: readonly ContextMessage<M>[], end?: Seq) => ShownView<M> {
   const steps = viewSteps(log, selection, window)
   const places = steps.length === 0 ? undefined : placesOf(selection.entries)
   return (whole, end = Number.POSITIVE_INFINITY) => {
-    const pruned = prune === false ? { messages: whole } : pruneMessages(whole, prune, sizes(whole))
+    const pruned = shorten === false ? { messages: whole } : shorten.prune(whole, sizes(whole))
     if (places === undefined) return { whole, ...pruned }
     const earlier = steps.filter(({ seq }) => seq < end)
     const { messages, changes } = applySteps(pruned.messages, earlier, places)

@@ -1,25 +1,25 @@
-/** Prunes and shortens the messages of a context, and compares the context with the request of its last answer. */
-import type { ContextParts } from "../../context/assemble.ts"
-import { commonPart, selectBefore } from "../../context/compare.ts"
-import type { PruneSizes } from "../../context/prune/prune.ts"
-import type { PruneOptions } from "../../context/prune/settings.ts"
-import { pruneSizes } from "../../context/prune/sent-sizes.ts"
-import type { LastRequest } from "../../context/reused.ts"
-import type { Selection } from "../../context/select.ts"
-import type { ContextMessage } from "../../context/types.ts"
-import { shortenedDiagnostics } from "../../context/view/recorded-steps.ts"
-import { viewOf } from "../../context/view/view.ts"
-import type { Diagnostic } from "../../format/diagnostics.ts"
-import type { ContextState } from "../../format/entry.ts"
-import type { ModelMessage } from "../../format/message.ts"
-import type { TokenCounter } from "../../format/tokens.ts"
-import type { EntryLog } from "../../log/entry-log.ts"
-import type { ReadableSession } from "../../session/live.ts"
-import type { ContextOptions } from "../../session/types.ts"
-import type { Seq } from "../../storage/contract.ts"
-import { settingOf, type SettingsLayers } from "../settings/layers.ts"
-import { knownWindow, resolveSettings, settingsAt } from "../settings/settings.ts"
-import { unknownWindow } from "../settings/windows.ts"
+/** Shortens the messages of a context as its value and recorded steps say, and compares the context with the request of its last answer. */
+import type { ContextParts } from "../context/assemble.ts"
+import { commonPart, selectBefore } from "../context/compare.ts"
+import { pruneSizes } from "../context/prune/sent-sizes.ts"
+import type { LastRequest } from "../context/reused.ts"
+import type { Selection } from "../context/select.ts"
+import { lastSetting } from "../context/settings.ts"
+import type { PruneSizes, Shortening } from "../context/shortening.ts"
+import type { ContextMessage } from "../context/types.ts"
+import { shortenedDiagnostics } from "../context/view/recorded-steps.ts"
+import { viewOf } from "../context/view/view.ts"
+import type { Diagnostic } from "../format/diagnostics.ts"
+import type { ContextState } from "../format/entry.ts"
+import type { ModelMessage } from "../format/message.ts"
+import type { TokenCounter } from "../format/tokens.ts"
+import type { EntryLog } from "../log/entry-log.ts"
+import type { ReadableSession } from "./live.ts"
+import type { ContextOptions } from "./types.ts"
+import type { Seq } from "../storage/contract.ts"
+import type { SettingsLayers } from "../compaction/settings/layers.ts"
+import { knownWindow, resolveSettings, settingsAt } from "../compaction/settings/settings.ts"
+import { unknownWindow } from "../compaction/settings/windows.ts"
 
 interface Messages {
   readonly messages: readonly ContextMessage<ModelMessage>[]
@@ -34,14 +34,14 @@ export interface Comparison {
   /** The number of messages that the last request certainly had; undefined: unknown. */
   readonly same: number | undefined
   readonly request: LastRequest
-  readonly prune: boolean | PruneOptions
+  readonly shorten: Shortening | false
   readonly selection: Selection
   readonly layers: SettingsLayers
   readonly count: TokenCounter | undefined
   readonly o: ContextOptions
 }
 
-/** If the context is pruned for the assumed window of an unknown model, a diagnostic says so. */
+/** If results are shortened for the assumed window of an unknown model, a diagnostic says so. */
 export async function compareContexts(live: ReadableSession, given: Comparison): Promise<ContextParts<ModelMessage>> {
   const { read, request, selection, same } = given
   const { view, unknownModel } = viewWith(live.state.log, given)
@@ -71,19 +71,19 @@ async function messagesBefore(
   return (await make(live, await store.untilKnown(() => state.log, ask, o), o, answer)).messages
 }
 
-/** Prunes messages, if the call or the settings say so, in the window of the call or of the settings; recorded steps hold by that of the settings. */
+/** Shortens results, if the call or the settings say so, in the window of the call or of the settings; recorded steps hold by that of the settings. */
 function viewWith(
   log: EntryLog,
-  { read, prune, selection, layers, count, o }: Comparison,
+  { read, shorten, selection, layers, count, o }: Comparison,
 ): { readonly view: ReturnType<typeof viewOf<ModelMessage>>; readonly unknownModel?: string | undefined } {
   const { window: given } = o
   const settings = resolveSettings(...layers)
   const { window: own, unknownModel } = settingsAt(selection, settings)
   const isGiven = given !== undefined || layers.every((layer) => layer === undefined)
   const from = { ...selection, state: read.state }
-  const overheadTokens = settingOf(layers, "overheadTokens")
+  const overheadTokens = lastSetting(layers, "overheadTokens")
   const sizes = (whole: readonly ContextMessage[]): PruneSizes =>
     pruneSizes(log, from, whole, { window: isGiven ? given : own, count, overheadTokens })
-  const view = viewOf<ModelMessage>(log, selection, { prune, sizes, window: knownWindow(selection, settings) })
-  return { view, unknownModel: prune === false || isGiven ? undefined : unknownModel }
+  const view = viewOf<ModelMessage>(log, selection, { shorten, sizes, window: knownWindow(selection, settings) })
+  return { view, unknownModel: shorten === false || isGiven ? undefined : unknownModel }
 }

@@ -10,9 +10,7 @@ import type { Calibration, Entry, TaughtLimits } from "../../format/entry.ts"
 import type { ModelMessage } from "../../format/message.ts"
 import { type MessageSize, sizeOf } from "../../format/message-size.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
-import type { SettingsLayers } from "../settings/layers.ts"
-import { resolveSettings } from "../settings/settings.ts"
-import { limitsOf, type WindowTable } from "../settings/windows.ts"
+import { limitsOf, type WindowTable } from "./windows.ts"
 
 /** The part of a refused request that is tried next, and the most of it that an accepted one may prove. */
 const BELOW_REFUSED = 0.7
@@ -114,10 +112,9 @@ export function explainSize<M extends ModelMessage>(
   context: SessionContext<M>,
   log: EntryLog,
   selection: Selection,
-  layers: SettingsLayers,
+  windows: WindowTable,
 ): SessionContext<M> {
   const { messages, diagnostics } = context
-  const { windows } = resolveSettings(...layers)
   const limits = sizeLimits(selection, windows, taughtSizes(log, selection, messages))
   const { bytes, images } = requestSize(messages)
   if (bytes <= limits.bytes && images <= limits.images) return context

@@ -1,15 +1,16 @@
 /** Adds to a context why it does not fit, and which of its summaries are outdated. */
-import type { Measure } from "../../context/assemble.ts"
-import { explainFit } from "../../context/fit.ts"
-import type { Selection } from "../../context/select.ts"
-import type { SessionContext } from "../../context/types.ts"
-import type { ModelMessage } from "../../format/message.ts"
-import type { ReadableSession } from "../../session/live.ts"
-import type { CallOptions } from "../../storage/contract.ts"
-import type { SettingsLayers } from "../settings/layers.ts"
+import type { Measure } from "../context/assemble.ts"
+import { explainFit } from "../context/fit.ts"
+import type { Selection } from "../context/select.ts"
+import type { SessionContext } from "../context/types.ts"
+import type { ModelMessage } from "../format/message.ts"
+import type { ReadableSession } from "./live.ts"
+import type { CallOptions } from "../storage/contract.ts"
+import { resolveSettings } from "../compaction/settings/settings.ts"
+import type { SettingsLayers } from "../compaction/settings/layers.ts"
 import { readOutdated } from "./outdated.ts"
-import { summarizedDiagnostic } from "../../context/outdated.ts"
-import { explainSize } from "./request-size.ts"
+import { summarizedDiagnostic } from "../context/outdated.ts"
+import { explainSize } from "../compaction/settings/request-size.ts"
 
 export interface Explained {
   readonly selection: Selection
@@ -28,7 +29,7 @@ export async function explainContext<M extends ModelMessage>(
   { selection, measured, layers, o, isLarge, isOutdated }: Explained,
 ): Promise<SessionContext<M>> {
   const fitted = explainFit(context, measured)
-  const sized = isLarge ? explainSize(fitted, live.state.log, selection, layers) : fitted
+  const sized = isLarge ? explainSize(fitted, live.state.log, selection, resolveSettings(...layers).windows) : fitted
   if (!isOutdated) return sized
   const outdated = await readOutdated(live, selection, o)
   return { ...sized, diagnostics: [...sized.diagnostics, ...outdated.map(summarizedDiagnostic)] }

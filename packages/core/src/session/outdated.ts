@@ -1,9 +1,9 @@
 /** Reads which summaries of a context are outdated. The log is read back as far as the deleted and edited entries are. */
-import type { Selection } from "../../context/select.ts"
-import type { NeedsOlder } from "../../log/path.ts"
-import type { ReadableSession } from "../../session/live.ts"
-import type { CallOptions, Seq } from "../../storage/contract.ts"
-import { type OutdatedSummary, outdatedSummaries } from "../../context/outdated.ts"
+import type { Selection } from "../context/select.ts"
+import type { NeedsOlder } from "../log/path.ts"
+import type { ReadableSession } from "./live.ts"
+import type { CallOptions, Seq } from "../storage/contract.ts"
+import { type OutdatedSummary, outdatedSummaries } from "../context/outdated.ts"
 
 export function readOutdated(
   live: ReadableSession,
