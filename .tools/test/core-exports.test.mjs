@@ -14,7 +14,7 @@ const MAIN = `
   Branch OpenTip OpenTips AppendOptions AppendResult ConflictPolicy Divergence PersistAfter
 
   ContextOptions ContextMessage ContextMessageKind PrunedResult RepairMode SessionContext SummaryStyle
-  estimateMessage estimateMessages TokenCounter Compaction ContextSettings Shortening
+  estimateMessage estimateMessages TokenCounter Compaction Shortening
 
   CopyOptions ExportOptions Importer ImportFormat ImportOptions ImportResult ImportSource MergeResult PrunedSessions VerifyReport collectBlobs CollectedBlobs CollectOptions
 

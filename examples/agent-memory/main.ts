@@ -7,7 +7,6 @@ import { join, resolve } from "node:path"
 import { createCheckpoints } from "@sessions/checkpoints"
 import { createWorkFiles } from "@sessions/checkpoints/node"
 import { createSessions } from "@sessions/core"
-import { automaticCompaction } from "@sessions/core/compaction"
 import { createFileStorage } from "@sessions/fs"
 import { recordPrompts } from "@sessions/history"
 import { createSqliteHistory } from "@sessions/history/sqlite"
@@ -24,7 +23,7 @@ await mkdir(cwd, { recursive: true })
 const storage = createFileStorage({ root })
 const search = createSearch({ storage, index: createSqliteIndex({ folder: join(root, ".search") }) })
 const history = createSqliteHistory({ path: join(root, "history.db") })
-const sessions = createSessions({ storage, compaction: automaticCompaction(), hooks: search.hooks })
+const sessions = createSessions({ storage, hooks: search.hooks })
 const files = createWorkFiles(cwd)
 const checkpoints = createCheckpoints({ storage, files })
 const memory = createFolderMemory("memory")

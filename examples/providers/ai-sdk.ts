@@ -1,5 +1,5 @@
 /** An agent with the AI SDK, which runs the tools and asks again by itself; each step is in the log when it has ended. */
-import { automaticCompaction, makeRoom } from "@sessions/core/compaction"
+import { makeRoom } from "@sessions/core/compaction"
 import { anthropic } from "@ai-sdk/anthropic"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
@@ -14,10 +14,7 @@ const weather = tool({
   execute: async ({ city }) => `weather in ${city}: sunny`,
 })
 
-const sessions = createSessions({
-  storage: createFileStorage({ root: "./.sessions" }),
-  compaction: automaticCompaction(),
-})
+const sessions = createSessions({ storage: createFileStorage({ root: "./.sessions" }) })
 const session = await sessions.openOrCreate("with-ai-sdk")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })

@@ -1,5 +1,5 @@
 /** An agent with Google's client: it asks, runs the functions that the model calls, and asks again. */
-import { automaticCompaction, makeRoom } from "@sessions/core/compaction"
+import { makeRoom } from "@sessions/core/compaction"
 import { GoogleGenAI, type Tool, Type } from "@google/genai"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
@@ -21,10 +21,7 @@ const tools: Tool[] = [
 ]
 const run = async (name: string, { city }: { city?: string }): Promise<string> => `${name} in ${city}: sunny`
 
-const sessions = createSessions({
-  storage: createFileStorage({ root: "./.sessions" }),
-  compaction: automaticCompaction(),
-})
+const sessions = createSessions({ storage: createFileStorage({ root: "./.sessions" }) })
 const session = await sessions.openOrCreate("with-gemini")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })

@@ -1,5 +1,5 @@
 /** An agent with OpenAI's client and the Chat Completions API: it asks, runs the tools that the model calls, and asks again. */
-import { automaticCompaction, makeRoom } from "@sessions/core/compaction"
+import { makeRoom } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 import { toolCalls, toolResult } from "@sessions/providers"
@@ -19,10 +19,7 @@ const tools: OpenAI.ChatCompletionTool[] = [
 ]
 const run = async (name: string, { city }: { city?: string }): Promise<string> => `${name} in ${city}: sunny`
 
-const sessions = createSessions({
-  storage: createFileStorage({ root: "./.sessions" }),
-  compaction: automaticCompaction(),
-})
+const sessions = createSessions({ storage: createFileStorage({ root: "./.sessions" }) })
 const session = await sessions.openOrCreate("with-openai-chat")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })

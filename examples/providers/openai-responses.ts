@@ -1,5 +1,5 @@
 /** An agent with OpenAI's client and the Responses API: it asks, runs the tools that the model calls, and asks again. */
-import { automaticCompaction, makeRoom } from "@sessions/core/compaction"
+import { makeRoom } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 import { toolCalls, toolResult } from "@sessions/providers"
@@ -23,10 +23,7 @@ const tools: OpenAI.Responses.Tool[] = [
 ]
 const run = async (name: string, { city }: { city?: string }): Promise<string> => `${name} in ${city}: sunny`
 
-const sessions = createSessions({
-  storage: createFileStorage({ root: "./.sessions" }),
-  compaction: automaticCompaction(),
-})
+const sessions = createSessions({ storage: createFileStorage({ root: "./.sessions" }) })
 const session = await sessions.openOrCreate("with-openai-responses")
 await session.turn(async (turn) => {
   await turn.append({ type: "message", message: { role: "user", content: "What is the weather in Paris?" } })

@@ -1,6 +1,5 @@
 /** Runs the agent in its own process, which is killed during its second turn. Prints the ids of acknowledged entries. */
 import { createSessions } from "@sessions/core"
-import { automaticCompaction } from "@sessions/core/compaction"
 import { createFileStorage } from "@sessions/fs"
 import { runTurn } from "./agent.ts"
 import { type Bank, openBank } from "./bank.ts"
@@ -20,7 +19,7 @@ const slow: Bank = {
   },
 }
 
-const sessions = createSessions({ storage: createFileStorage({ root }), compaction: automaticCompaction() })
+const sessions = createSessions({ storage: createFileStorage({ root }) })
 const session = await sessions.open(id)
 session.on("appended", ({ entries }) => {
   for (const { id } of entries) process.stdout.write(`${id}\n`)

@@ -1,7 +1,6 @@
 /** `npm start [-- FILE]`: resumes a killed agent, or imports FILE, with sessions in ./.sessions. Each run adds a session. */
 import { resolve } from "node:path"
 import { createSessions } from "@sessions/core"
-import { automaticCompaction } from "@sessions/core/compaction"
 import { createFileStorage } from "@sessions/fs"
 import { importSession } from "./imported-session.ts"
 import { createAndResume } from "./new-session.ts"
@@ -11,7 +10,7 @@ const root = resolve(".sessions")
 // npm runs scripts in the folder of the package; FILE is relative to the user's folder, which npm passes in INIT_CWD.
 const file = process.argv[2] === undefined ? undefined : resolve(process.env["INIT_CWD"] ?? ".", process.argv[2])
 
-const sessions = createSessions({ storage: createFileStorage({ root }), compaction: automaticCompaction() })
+const sessions = createSessions({ storage: createFileStorage({ root }) })
 try {
   const id = file === undefined ? await createAndResume(sessions, root) : await importSession(sessions, root, file)
   print.heading("All sessions")

@@ -1,7 +1,6 @@
 /** The deployed module. `BUCKET` names the bucket; the SDK reads region, keys and endpoint from the environment. */
 import { S3Client } from "@aws-sdk/client-s3"
 import { createSessions } from "@sessions/core"
-import { automaticCompaction } from "@sessions/core/compaction"
 import { createS3Storage } from "@sessions/s3"
 import type { Ask } from "./answer.ts"
 import { createHandler } from "./handler.ts"
@@ -15,7 +14,7 @@ const storage = createS3Storage({
   // Below the time limit of the function, so it can still respond.
   patience: 5_000,
 })
-const sessions = createSessions({ storage, compaction: automaticCompaction(), ulidsOnly: true })
+const sessions = createSessions({ storage, ulidsOnly: true })
 
 /** A stand-in for your model. */
 const ask: Ask = async ({ length }) => ({

@@ -1,6 +1,5 @@
 /** The deployed module of Cloudflare Workers. `BUCKET` is the binding of an R2 bucket. */
 import { createSessions } from "@sessions/core"
-import { automaticCompaction } from "@sessions/core/compaction"
 import { createObjectStorage } from "@sessions/s3"
 import { createHandler } from "./handler.ts"
 import { createR2ObjectStore, type R2Bucket } from "./r2.ts"
@@ -22,7 +21,7 @@ export default {
       etags: "quoted",
       patience: 5_000,
     })
-    const sessions = createSessions({ storage, compaction: automaticCompaction(), ulidsOnly: true })
+    const sessions = createSessions({ storage, ulidsOnly: true })
     const handle = createHandler({
       sessions,
       // A stand-in for your model.

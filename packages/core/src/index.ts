@@ -2,8 +2,8 @@
  * The sessions of AI agents, kept as append-only logs. Start with {@link createSessions}.
  *
  * This entry has the functions that an application calls and the types that it writes down, at most 100 names. Other uses have entries of
- * their own: `/storage` (to write an adapter), `/format` (to process logs), `/context` and `/compaction` (the same steps as pure
- * functions), `/migrations` (older logs). No name is in two entries; a test holds the list.
+ * their own: `/compaction` (its calls, which take a session, and the values for `createSessions` and `context`), `/storage` (to write an
+ * adapter), `/format` (to process logs), `/context` (the steps of a context as pure functions), `/migrations` (older logs). No name is in two entries; a test holds the list.
  */
 
 // The repository of a storage: creates, opens, lists, forks and deletes sessions.
@@ -56,7 +56,6 @@ export type { TokenCounter } from "./format/tokens.ts"
 
 // What the values of `@sessions/core/compaction` are to a session: `automaticCompaction` and `shorten` make them.
 export type { Compaction } from "./session/compaction.ts"
-export type { ContextSettings } from "./context/settings.ts"
 export type { Shortening } from "./context/shortening.ts"
 
 // Whole sessions: import, export, copy, merge, verify, and the removal of old sessions and of what nothing refers to.

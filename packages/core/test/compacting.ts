@@ -1,6 +1,5 @@
 /** Sessions that are compacted, and the events they emit. */
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
-import { automaticCompaction } from "../src/compaction/run/automatic.ts"
 import { SUMMARY_HEADINGS } from "../src/compaction/summary/prompts.ts"
 import type { SessionEvents } from "../src/session/events.ts"
 import { createSessions } from "../src/session/repository.ts"
@@ -18,17 +17,14 @@ export async function startCompacting(o: Omit<SessionsOptions, "storage"> = {}):
   readonly sessions: Sessions
   readonly location: MemoryLocation
   readonly told: readonly Told[]
-  /** In another process, with the default settings. */
   readonly reopen: () => Promise<Session>
 }> {
   const location: MemoryLocation = createMemoryLocation()
-  const compaction = automaticCompaction()
-  const sessions = createSessions({ compaction, ...o, storage: createMemoryStorage({ location }) })
+  const sessions = createSessions({ ...o, storage: createMemoryStorage({ location }) })
   const session = await sessions.create({ id: "s" })
   const told: Told[] = []
   for (const name of ["compact_start", "compact_complete", "compact_failed", "hook_failed"] as const)
     session.on(name, (event) => told.push([name, event]))
-  const reopen = (): Promise<Session> =>
-    createSessions({ storage: createMemoryStorage({ location }), compaction }).open("s")
+  const reopen = (): Promise<Session> => createSessions({ storage: createMemoryStorage({ location }) }).open("s")
   return { session, sessions, location, told, reopen }
 }

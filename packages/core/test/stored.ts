@@ -1,5 +1,4 @@
 /** Logs in a storage, written line by line through the contract, valid or not. */
-import { automaticCompaction } from "@sessions/core/compaction"
 import { createMemoryStorage } from "@sessions/memory"
 import { createSessions } from "../src/session/repository.ts"
 import type { Sessions } from "../src/session/repository-types.ts"
@@ -28,9 +27,5 @@ export function knownTips(seq: Seq, id: string = `e${seq}`): string {
 
 /** Sessions that read about this many bytes at a time, from the end; 1 is a line each. */
 export function sessionsReading(storage: SessionStorage, windowBytes: number): Sessions {
-  return createSessions({
-    storage,
-    readWindow: { first: windowBytes, largest: windowBytes },
-    compaction: automaticCompaction(),
-  })
+  return createSessions({ storage, readWindow: { first: windowBytes, largest: windowBytes } })
 }

@@ -1,3 +1,4 @@
+import { makeRoom } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
 import { createIndexedDbStorage } from "@sessions/idb"
 
@@ -7,11 +8,11 @@ export async function openChat({ database, id, ask }) {
   const askInRoom = async (turn) => {
     for (;;) {
       try {
-        await turn.makeRoom()
+        await makeRoom(turn)
         const { messages } = await turn.context()
         return await ask(messages.map(({ message }) => toRow(message)))
       } catch (error) {
-        await turn.makeRoom({ error })
+        await makeRoom(turn, { error })
       }
     }
   }

@@ -1,3 +1,4 @@
+import { makeRoom } from "@sessions/core/compaction"
 import { createSessions, hasCode } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 import { answer } from "./model.mjs"
@@ -22,11 +23,11 @@ async function ask(question) {
 async function answerIn(turn) {
   for (;;) {
     try {
-      await turn.makeRoom()
+      await makeRoom(turn)
       const { messages } = await turn.context()
       return await answer(messages.map(({ message }) => ({ role: message.role, content: textOf(message) })))
     } catch (error) {
-      await turn.makeRoom({ error })
+      await makeRoom(turn, { error })
     }
   }
 }

@@ -1,3 +1,4 @@
+import { makeRoom } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 import { toolCalls, toolResult } from "@sessions/providers"
@@ -27,11 +28,11 @@ await sessions.close()
 async function ask(turn) {
   for (;;) {
     try {
-      await turn.makeRoom()
+      await makeRoom(turn)
       const { request } = toOpenAIChat(await turn.context())
       return await complete(request)
     } catch (error) {
-      await turn.makeRoom({ error })
+      await makeRoom(turn, { error })
     }
   }
 }

@@ -1,3 +1,4 @@
+import { makeRoom } from "@sessions/core/compaction"
 import { createSessions, hasCode } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 import { answer } from "./model.mjs"
@@ -24,11 +25,11 @@ await sessions.close()
 async function answerIn(turn) {
   for (;;) {
     try {
-      await turn.makeRoom()
+      await makeRoom(turn)
       const { messages } = await turn.context()
       return await answer(messages.map(({ message: { role, content } }) => ({ role, content: textOf(content) })))
     } catch (error) {
-      await turn.makeRoom({ error })
+      await makeRoom(turn, { error })
     }
   }
 }

@@ -1,10 +1,14 @@
+import { automaticCompaction, makeRoom } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
 
 export async function openChat({ folder, id, window, ask, summarize }) {
   const sessions = createSessions({
     storage: createFileStorage({ root: folder }),
-    compaction: { contextWindow: window, summarize: ({ system, prompt }) => summarize(`${system}\n\n${prompt}`) },
+    compaction: automaticCompaction({
+      contextWindow: window,
+      summarize: ({ system, prompt }) => summarize(`${system}\n\n${prompt}`),
+    }),
   })
   const session = await sessions.openOrCreate(id)
   return {
@@ -13,13 +17,13 @@ export async function openChat({ folder, id, window, ask, summarize }) {
         await turn.append({ type: "message", message: { role: "user", content: text } })
         for (;;) {
           try {
-            await turn.makeRoom()
+            await makeRoom(turn)
             const { messages } = await turn.context()
             const answer = await ask(messages.map(({ message }) => toRow(message)))
             await turn.append({ type: "message", message: { role: "assistant", content: answer } })
             return answer
           } catch (error) {
-            await turn.makeRoom({ error })
+            await makeRoom(turn, { error })
           }
         }
       }),

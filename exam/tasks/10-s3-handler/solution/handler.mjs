@@ -1,3 +1,4 @@
+import { makeRoom } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
 import { createS3Storage } from "@sessions/s3"
 
@@ -17,11 +18,11 @@ export function createHandler({ client, bucket, ask }) {
   async function askInRoom(turn) {
     for (;;) {
       try {
-        await turn.makeRoom()
+        await makeRoom(turn)
         const { messages } = await turn.context()
         return await ask(messages.map(({ message }) => ({ role: message.role, text: textOf(message) })))
       } catch (error) {
-        await turn.makeRoom({ error })
+        await makeRoom(turn, { error })
       }
     }
   }

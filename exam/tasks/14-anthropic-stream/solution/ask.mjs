@@ -1,3 +1,4 @@
+import { makeRoom } from "@sessions/core/compaction"
 import Anthropic from "@anthropic-ai/sdk"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
@@ -12,7 +13,7 @@ try {
     await turn.append({ type: "message", message: { role: "user", content: question } })
     for (;;) {
       try {
-        await turn.makeRoom()
+        await makeRoom(turn)
         const { request } = toAnthropic(await turn.context(), { system: "Be brief.", cache: true })
         const stream = client.messages.create({
           model: "claude-sonnet-5-5",
@@ -28,7 +29,7 @@ try {
           },
         })
       } catch (error) {
-        await turn.makeRoom({ error })
+        await makeRoom(turn, { error })
       }
     }
   })

@@ -1,3 +1,4 @@
+import { makeRoom } from "@sessions/core/compaction"
 import { createServer } from "node:http"
 import { join } from "node:path"
 import { createSessions } from "@sessions/core"
@@ -27,7 +28,7 @@ const handler = createSessionHandler({
 async function ask(session, signal) {
   for (;;) {
     try {
-      await session.makeRoom({ signal })
+      await makeRoom(session, { signal })
       const { messages } = await session.context()
       const rows = messages.map(({ message: { role, content } }) => ({
         role,
@@ -35,7 +36,7 @@ async function ask(session, signal) {
       }))
       return await answer(rows, signal)
     } catch (error) {
-      await session.makeRoom({ error, signal })
+      await makeRoom(session, { error, signal })
     }
   }
 }

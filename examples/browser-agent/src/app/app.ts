@@ -1,6 +1,5 @@
 /** The actions that views may call, assembled from the other files. */
 import { createSessions } from "@sessions/core"
-import { automaticCompaction } from "@sessions/core/compaction"
 import { createIndexedDbStorage } from "@sessions/idb"
 import type { EndpointSettings } from "../agent/endpoint.ts"
 import { createContext } from "./context.ts"
@@ -29,7 +28,7 @@ export interface App
 /** @param openId the session that is shown first */
 export function createApp(openId: string | undefined): App {
   const storage = createIndexedDbStorage({ database: "browser-agent" })
-  const sessions = createSessions({ storage, compaction: automaticCompaction() })
+  const sessions = createSessions({ storage })
   const store = createStore({
     sessions: undefined,
     more: false,

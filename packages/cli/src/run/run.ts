@@ -1,6 +1,5 @@
 /** Runs one command line: parses it, opens the store, runs the command and prints its result. */
 import { createSessions, type Sessions } from "@sessions/core"
-import { automaticCompaction } from "@sessions/core/compaction"
 import type { SessionStorage } from "@sessions/core/storage"
 import { parseCommand, type ParsedArguments, splitCommand } from "./args.ts"
 import type { Command, CommandResult, Invocation } from "../command.ts"
@@ -101,7 +100,7 @@ async function writeText(lines: Iterable<Line>, io: Io): Promise<void> {
 
 /** If both `use` and closing fail, the error of `use` is the one that the user needs. */
 async function withSessions<T>(storage: SessionStorage, use: (sessions: Sessions) => Promise<T>): Promise<T> {
-  const sessions = createSessions({ storage, compaction: automaticCompaction() })
+  const sessions = createSessions({ storage })
   let result: T
   try {
     result = await use(sessions)

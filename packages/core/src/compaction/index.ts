@@ -33,6 +33,7 @@ export type {
 export { automaticCompaction } from "./run/automatic.ts"
 export { shorten } from "../context/prune/prune.ts"
 export type { PruneOptions } from "../context/prune/settings.ts"
+export type { ContextSettings } from "../context/settings.ts"
 export type { WindowTable } from "./settings/windows.ts"
 
 // The steps.

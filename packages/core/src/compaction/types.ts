@@ -9,7 +9,7 @@ export type CompactionPreset = "reserve" | "threshold-100k" | "share-80" | "shar
 export interface CompactionSettings extends ContextSettings {
   /** A named set of settings. The other settings of the same layer override it. See {@link PRESETS}. Default `"reserve"`. */
   readonly preset?: CompactionPreset
-  /** False turns automatic compaction off; `compact()` still works. Default true. */
+  /** False turns automatic compaction off; `compact` still works. Default true. */
   readonly enabled?: boolean
   /** Calls the caller's model. With it in `automaticCompaction`, `turn` compacts before and after its function if due. */
   readonly summarize?: Summarize
@@ -199,7 +199,7 @@ export interface CompactionStatus {
   readonly running: boolean
   /** Consecutive failures of kind `failed`; a successful compaction sets it to 0. */
   readonly failures: number
-  /** Automatic compaction is off until `compact()` succeeds or `resetCompactionBreaker()` is called. */
+  /** Automatic compaction is off until `compact` succeeds or `resetCompactionBreaker` is called. */
   readonly breakerOpen: boolean
 }
 

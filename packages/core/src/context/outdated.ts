@@ -49,7 +49,7 @@ const NONE: ReadonlySet<Seq> = new Set()
 
 export function summarizedDiagnostic({ seq, entry: { id, type }, entries }: OutdatedSummary): Diagnostic {
   const what = type === "compaction" ? "compaction" : "branch summary"
-  const message = `The ${what} ${id} still says what was deleted or edited after it was made: ${entries.join(", ")}. Summarize it anew from what is left: compact({ anew: true }).`
+  const message = `The ${what} ${id} still says what was deleted or edited after it was made: ${entries.join(", ")}. Summarize it anew from what is left: compact(session, { anew: true }).`
   return { code: "summarized", seq, entryId: id, entries, message }
 }
 

@@ -51,7 +51,7 @@ export type DiagnosticCode =
   | "does_not_fit"
   /** A message is cut in the context, or several (`entries`) are left out: the model has refused a context with all of them. */
   | "shortened"
-  /** A summary of the context still says what was deleted or edited after it was made: `entries`. `compact({ anew: true })` makes it anew. */
+  /** A summary of the context still says what was deleted or edited after it was made: `entries`. `compact(session, { anew: true })` makes it anew. */
   | "summarized"
   /** The context ends with at least three equal tool calls, with the same arguments. */
   | "repeated_call"

@@ -1,6 +1,6 @@
 /**
  * Plans a compaction of a context: the cut point, the messages to summarize, the previous summary and the kept messages. Pure and
- * linear in messages; `Session.compact` asks the caller's model and appends the summary.
+ * linear in messages; `compact` asks the caller's model and appends the summary.
  */
 import { checkOptions, type OptionNames } from "../../storage/options.ts"
 import { toModelMessages } from "../../context/model-messages.ts"

@@ -112,6 +112,6 @@ function opened(call: string, session: Session): SessionInside & { readonly by: 
 }
 
 function notInTurn(session: string): SessionError {
-  const message = `autoCompact() runs between the turns of ${session}, never within one. There, call compact().`
+  const message = `autoCompact() runs between the turns of ${session}, never within one. There, call compact(session).`
   return new SessionError("invalid", message, { session })
 }

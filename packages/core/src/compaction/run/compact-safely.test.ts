@@ -1,4 +1,3 @@
-import { compact } from "@sessions/core/compaction"
 import { compact } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"

@@ -1,4 +1,3 @@
-import { compact } from "@sessions/core/compaction"
 import { compact } from "../index.ts"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"

@@ -1,4 +1,3 @@
-import { autoCompact, automaticCompaction, makeRoom } from "@sessions/core/compaction"
 import { autoCompact, automaticCompaction, makeRoom } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"

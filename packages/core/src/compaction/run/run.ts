@@ -1,5 +1,5 @@
 /**
- * Starts compactions and handles their failures: `compact()` rejects, automatic compaction reports an event and a diagnostic. A session
+ * Starts compactions and handles their failures: `compact` rejects, automatic compaction reports an event and a diagnostic. A session
  * runs one compaction at a time.
  */
 import type { Selection } from "../../context/select.ts"

@@ -1,4 +1,3 @@
-import { automaticCompaction } from "@sessions/core/compaction"
 import { autoCompact, automaticCompaction, compactionStatus, makeRoom } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting } from "../../../test/compacting.ts"

@@ -122,6 +122,6 @@ export function explainSize<M extends ModelMessage>(
     bytes > limits.bytes
       ? `${bytes} bytes and the model takes about ${limits.bytes}`
       : `${images} images and the model takes ${limits.images}`
-  const message = `The context has ${what} in a request. makeRoom() puts texts in the place of old images and files, and shortens more if it must.`
+  const message = `The context has ${what} in a request. makeRoom(session) puts texts in the place of old images and files, and shortens more if it must.`
   return { ...context, fits: false, diagnostics: [...diagnostics, { code: "does_not_fit", message }] }
 }
