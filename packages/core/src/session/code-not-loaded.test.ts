@@ -1,6 +1,7 @@
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test, vi } from "vitest"
 import { assistant, codeOf, user } from "../../test/writers.ts"
+import { automaticCompaction, compact } from "../compaction/index.ts"
 import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
 
@@ -35,6 +36,22 @@ test("creating, opening, appending, reading, listing, and contexts of messages a
   expect((await again.messages()).messages).toHaveLength(3)
   expect((await again.context()).messages).toEqual(messages)
   expect((await sessions.list()).sessions).toHaveLength(1)
+})
+
+test("a compaction by hand and one between turns load no code", async () => {
+  const compaction = automaticCompaction({
+    summarize: async () => "a summary",
+    keepRecentTokens: 0,
+    thresholdTokens: 50,
+  })
+  const session = await createSessions({ storage: createMemoryStorage(), compaction }).create()
+  const told: string[] = []
+  session.on("compact_complete", ({ entryId }) => told.push(entryId))
+  await session.append([user("question ".repeat(50)), assistant("answer ".repeat(50))])
+  await compact(session)
+  await session.turn((turn) => turn.append([user("question ".repeat(50)), assistant("answer ".repeat(50))]))
+  expect(told).toHaveLength(2)
+  expect((await session.context()).messages[0]?.entryId).toBe(told[1])
 })
 
 test("all pages of a list are read without the code that makes many of them cheap", async () => {

@@ -10,8 +10,8 @@ import { compactIfDue } from "./run.ts"
 
 /**
  * The settings for all compactions of a repository or a handle, for `compaction` in the options of `createSessions`, `create` and `open`. With
- * `summarize`, `turn` compacts a session before and after its function if it is due. Contexts need no value: a program without one shows what
- * `makeRoom` has recorded, too. Throws `invalid` for wrong or contradictory settings.
+ * `summarize`, `turn` compacts a session before and after its function if it is due. Contexts need no value: what
+ * `makeRoom` has recorded is shown without one, too, since a reader such as a server or a test may not know the settings of the writer. Throws `invalid` for wrong or contradictory settings.
  *
  * ```ts
  * const sessions = createSessions({ storage, compaction: automaticCompaction({ summarize, contextWindow: 200_000 }) })
