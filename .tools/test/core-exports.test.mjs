@@ -10,7 +10,7 @@ const MAIN = `
   createSessions SessionsOptions BlobLimits ReadWindow Hooks CreateOptions ListOptions OpenOptions Pointer Pointers SessionPage Sessions
   SessionMetrics SessionInfo
 
-  HistoryMessage MessagesOptions MessagesPage Session SessionPart SessionTree TurnContext SessionEvents TreeNode
+  BranchSummary HistoryMessage MessagesOptions MessagesPage Session SessionPart SessionTree TurnContext SessionEvents TreeNode
   Branch OpenTip OpenTips AppendOptions AppendResult ConflictPolicy Divergence PersistAfter
 
   ContextOptions ContextMessage ContextMessageKind PrunedResult RepairMode SessionContext SummaryStyle

@@ -1,6 +1,6 @@
 /** An agent with OpenAI's client and the Responses API: it asks, runs the tools that the model calls, and asks again. */
-import { makeRoom } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
+import { makeRoom } from "@sessions/core/compaction"
 import { createFileStorage } from "@sessions/fs"
 import { toolCalls, toolResult } from "@sessions/providers"
 import { appendOpenAIResponsesStream, toOpenAIResponses } from "@sessions/providers/openai-responses"

@@ -1,6 +1,6 @@
 /** An agent loop over a session: call the model, append its reply, run its tool calls. */
-import { makeRoom } from "@sessions/core/compaction"
 import type { AssistantMessage, ContentBlock, ModelMessage, Session, ToolCallBlock } from "@sessions/core"
+import { makeRoom } from "@sessions/core/compaction"
 import { createToolCalls, type Execute, type ToolCallsOptions } from "@sessions/tool-calls"
 
 export type Model = (messages: readonly ModelMessage[]) => Promise<AssistantMessage>

@@ -1,6 +1,6 @@
 /** Creates a session, runs an agent that is killed in the middle of a turn, resumes the turn and compacts. */
-import { compact } from "@sessions/core/compaction"
 import type { Sessions } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import { runTurn } from "./agent.ts"
 import { openBank } from "./bank.ts"
 import * as print from "./print.ts"

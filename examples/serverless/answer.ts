@@ -1,6 +1,6 @@
 /** Answers one request. The question and the answer are in the log once, even if the request is repeated. */
-import { makeRoom } from "@sessions/core/compaction"
 import { hasCode, type Message, type Session, type SessionContext, SessionError } from "@sessions/core"
+import { makeRoom } from "@sessions/core/compaction"
 
 type ModelMessage = SessionContext["messages"][number]["message"]
 

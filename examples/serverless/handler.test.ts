@@ -1,5 +1,5 @@
-import { compact } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import { isUlid, ulidAt } from "@sessions/core/format"
 import { type SessionStorage, StorageError } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"

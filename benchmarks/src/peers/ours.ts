@@ -1,5 +1,5 @@
-import { compact } from "@sessions/core/compaction"
 import { createSessions, type SessionInfo, type Sessions } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { createStorage } from "../files/storage.ts"
 import { listedSession } from "./conversation.ts"

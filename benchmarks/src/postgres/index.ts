@@ -1,6 +1,6 @@
 /** Benchmarks of sessions in PostgreSQL. The raw loops run the same statements over the same driver, in the same database. */
-import { compact } from "@sessions/core/compaction"
 import { createSessions, type Session } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import { lineOf, message, turn } from "../data.ts"
 import { median, type Result, type Scenario, timed } from "../report.ts"
 import { inTurns, milliseconds, ROUNDS, verify } from "../rounds.ts"

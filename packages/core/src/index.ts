@@ -26,6 +26,7 @@ export type { SessionInfo } from "./info/projection.ts"
 
 // One open session: appending, turns, branches, reading, events.
 export type {
+  BranchSummary,
   HistoryMessage,
   MessagesOptions,
   MessagesPage,

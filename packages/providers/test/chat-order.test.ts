@@ -1,6 +1,6 @@
 /** Chat Completions: for each dialect any history is a request with the roles, ids and names that it takes, and nothing of a text is lost. */
-import { automaticCompaction, compact } from "@sessions/core/compaction"
 import { createSessions, type NewEntry, type Session } from "@sessions/core"
+import { automaticCompaction, compact } from "@sessions/core/compaction"
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"

@@ -1,6 +1,6 @@
 /** Every receiver: the request that it gets of a context, and what its validator refuses of it. */
-import { shorten } from "@sessions/core/compaction"
 import type { Session } from "@sessions/core"
+import { shorten } from "@sessions/core/compaction"
 import { toAnthropic } from "../src/anthropic/index.ts"
 import { toGemini } from "../src/gemini/index.ts"
 import type { Context } from "../src/index.ts"

@@ -1,5 +1,5 @@
-import { compact } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { FakeBucket } from "./fake-bucket.ts"
 import { linesOf } from "./lines.ts"

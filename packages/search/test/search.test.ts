@@ -1,6 +1,6 @@
 /** What a search finds and answers, on every kind of index. */
-import { branchWithSummary } from "@sessions/core/compaction"
 import { createSessions, hasCode } from "@sessions/core"
+import { branchWithSummary } from "@sessions/core/compaction"
 import { createMemoryStorage } from "@sessions/memory"
 import { afterEach, describe, expect, test } from "vitest"
 import { createMemoryIndex, createSearch, type ToMessage } from "../src/index.ts"

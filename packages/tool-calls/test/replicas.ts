@@ -2,8 +2,8 @@
  * Histories of sessions in two storages, which are branched, edited, compacted, forked, merged, copied, exported and imported, while calls
  * are started in them. An oracle beside the logs knows which calls have truly started in each of them; what every log says is compared with it.
  */
-import { compact } from "@sessions/core/compaction"
 import { createSessions, type Entry, hasCode, type Session, type Sessions } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import { callStates } from "@sessions/core/context"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { createToolCalls, type ToolCalls } from "@sessions/tool-calls"

@@ -1,5 +1,5 @@
-import { makeRoom } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
+import { makeRoom } from "@sessions/core/compaction"
 import { createIndexedDbStorage } from "@sessions/idb"
 
 export async function openChat({ database, id, ask }) {

@@ -1,5 +1,5 @@
-import { makeRoom } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
+import { makeRoom } from "@sessions/core/compaction"
 import { createFileStorage } from "@sessions/fs"
 import { toolCalls, toolResult } from "@sessions/providers"
 import { fromOpenAIChat, toOpenAIChat } from "@sessions/providers/openai-chat"

@@ -1,5 +1,5 @@
-import { makeRoom } from "@sessions/core/compaction"
 import { createSessions, hasCode } from "@sessions/core"
+import { makeRoom } from "@sessions/core/compaction"
 import { createFileStorage } from "@sessions/fs"
 import { answer } from "./model.mjs"
 

@@ -1,5 +1,5 @@
-import { automaticCompaction, makeRoom } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
+import { automaticCompaction, makeRoom } from "@sessions/core/compaction"
 import { createFileStorage } from "@sessions/fs"
 
 export async function openChat({ folder, id, window, ask, summarize }) {

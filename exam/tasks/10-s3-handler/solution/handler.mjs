@@ -1,5 +1,5 @@
-import { makeRoom } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
+import { makeRoom } from "@sessions/core/compaction"
 import { createS3Storage } from "@sessions/s3"
 
 export function createHandler({ client, bucket, ask }) {

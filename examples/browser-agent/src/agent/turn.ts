@@ -1,6 +1,6 @@
 /** The loop of an agent over a session: call the model, append its answer, run its tools, append their results. */
-import { makeRoom } from "@sessions/core/compaction"
 import type { AssistantMessage, Message, Session, ToolCallBlock } from "@sessions/core"
+import { makeRoom } from "@sessions/core/compaction"
 import { callsOf, openCalls } from "./messages.ts"
 import type { Model } from "./model.ts"
 import { callTool, TOOLS } from "./tools.ts"

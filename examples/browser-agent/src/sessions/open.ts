@@ -1,6 +1,6 @@
 /** Opens a session and follows it: reports its changes here and in other tabs. */
-import { automaticCompaction, type CompactionSettings } from "@sessions/core/compaction"
 import { type Session, type Sessions, hasCode } from "@sessions/core"
+import { automaticCompaction, type CompactionSettings } from "@sessions/core/compaction"
 import { isTurnRunning, whenTurnsEnd } from "./presence.ts"
 
 export interface Opened {

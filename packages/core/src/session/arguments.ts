@@ -79,7 +79,9 @@ const APPEND: OptionChecks<AppendOptions> = {
   leaf: (value) => (isObject(value) ? undefined : " must be an object with further fields of the `leaf` entry."),
   repeats: oneOf("end", "log"),
 }
-const BRANCH: OptionChecks<Options<Session["branch"], 1>> = { ...ENTRY, settles: isAnything }
+const isSummary: Check = (value) => (isObject(value) ? undefined : " must be an object with the summary as its `text`.")
+const RESET: OptionChecks<Options<Session["resetLeaf"], 0>> = { ...ENTRY, summary: isSummary }
+const BRANCH: OptionChecks<Options<Session["branch"], 1>> = { ...RESET, settles: isAnything }
 const TURN: OptionChecks<TurnOptions> = { ...CALL, lease: isAnything, busy: isAnything }
 const TITLE: OptionChecks<Options<Session["title"], 1>> = { ...ENTRY, source: oneOf("user", "auto") }
 const CONTEXT: OptionChecks<ContextOptions> = {
@@ -109,7 +111,7 @@ const SESSION: Readonly<Partial<Record<SessionCall, OptionTable>>> = {
   path: PATH,
   branch: BRANCH,
   settle: ENTRY,
-  resetLeaf: ENTRY,
+  resetLeaf: RESET,
   label: ENTRY,
   tombstone: ENTRY,
   edit: ENTRY,

@@ -10,13 +10,14 @@ import type { Header } from "../format/header.ts"
 import { shown } from "../storage/options.ts"
 import { checkSignal, signalOf, rejectOnAbort } from "../storage/signals.ts"
 import type { CallOptions, Head, Seq } from "../storage/contract.ts"
-import { codeOf, type CompactionLayers, type SessionInside } from "./compaction.ts"
+import { codeOf, type CompactionLayers } from "./compaction.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "../info/projection.ts"
 import type { Branch } from "../log/branches.ts"
 import { checkFunction, checkListener, checkRange, checkSessionCall, type SessionCall } from "./arguments.ts"
 import { copyEntries } from "./hooks.ts"
 import { readContext } from "./context.ts"
+import { INSIDE, type SessionInside } from "./inside.ts"
 import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
 import { readEntry, readEntryRuns, readInfo } from "./read-log.ts"
 import { contextFeature, transferFeature } from "./features.ts"
@@ -24,6 +25,7 @@ import type { LiveSession } from "./live-session.ts"
 import { waitAborted } from "../write/errors.ts"
 import { nestedTurn, runTurn } from "./turn.ts"
 import type {
+  BranchSummary,
   ContextOptions,
   MessagesOptions,
   MessagesPage,
@@ -60,16 +62,18 @@ export class SessionHandle implements Session {
     this.#owner = owner
   }
 
-  /** What the other entries of this package need of a handle; undefined for anything else. Not on `Session`: programs have no use for it. */
-  static inside(session: object): SessionInside | undefined {
-    if (!(#live in session)) return undefined
-    return {
-      live: session.#live,
-      compaction: session.#owner.compaction,
-      isOfTurn: session.#owner.turnOf !== undefined,
-      checkOpen: (o) => void session.#open(o),
-      branchTo: (id, entries, o) => session.#branchTo(id, entries, o),
-    }
+  static {
+    // The declarations of the class have no computed names.
+    Object.defineProperty(this.prototype, INSIDE, {
+      get(this: SessionHandle): SessionInside {
+        return {
+          live: this.#live,
+          compaction: this.#owner.compaction,
+          isOfTurn: this.#owner.turnOf !== undefined,
+          checkOpen: (o) => void this.#open(o),
+        }
+      },
+    })
   }
 
   get id(): string {
@@ -151,8 +155,8 @@ export class SessionHandle implements Session {
 
   async branch(id: string, options: Parameters<Session["branch"]>[1] = {}): Promise<AppendResult> {
     this.#open(options, "branch")
-    const { settles = [], ...o } = options
-    return this.#known(settles, o, (ids) => this.#branchTo(checkedId(id), () => [LEAF], o, ids))
+    const { settles = [], summary, ...o } = options
+    return this.#known(settles, o, (ids) => this.#branchTo(checkedId(id), () => [this.#leaving(summary)], o, ids))
   }
 
   async settle(ids: readonly string[], o?: EntryOptions): Promise<AppendResult> {
@@ -160,9 +164,10 @@ export class SessionHandle implements Session {
     return this.#known(ids, o, (settles) => this.append({ type: "leaf", settles }, o))
   }
 
-  async resetLeaf(o?: EntryOptions): Promise<AppendResult> {
-    this.#open(o, "resetLeaf")
-    return this.#branchTo(null, () => [LEAF], o)
+  async resetLeaf(options: Parameters<Session["resetLeaf"]>[0] = {}): Promise<AppendResult> {
+    this.#open(options, "resetLeaf")
+    const { summary, ...o } = options
+    return this.#branchTo(null, () => [this.#leaving(summary)], o)
   }
 
   async label(id: string, label: string | null, o?: EntryOptions): Promise<AppendResult> {
@@ -324,6 +329,20 @@ export class SessionHandle implements Session {
     const inputs = isHeld ? list : copyEntries(list)
     const { ids, ...result } = await this.#branchTo(target, () => inputs, o)
     return { ids: ids.slice(1), ...result }
+  }
+
+  /** The entry that moves the leaf to another branch. */
+  #leaving(left: BranchSummary | undefined): object {
+    if (left === undefined) return LEAF
+    const { text: summary, usage, details, fromExtension } = left
+    return {
+      type: "branch_summary",
+      fromId: this.#live.state.leafId ?? "root",
+      summary,
+      usage,
+      details,
+      fromExtension,
+    }
   }
 
   /** Appends entries, of which the first one makes `id` the leaf (null: no entry). `not_found` if the log has no such entry. */

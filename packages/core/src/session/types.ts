@@ -4,7 +4,7 @@ import type { Shortening } from "../context/shortening.ts"
 import type { RepairMode, SessionContext, SummaryStyle } from "../context/types.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import type { ContentBlock, Message } from "../format/message.ts"
+import type { ContentBlock, Message, Usage } from "../format/message.ts"
 import type { Entry, AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import type { CallOptions, Head, PartInfo, Seq } from "../storage/contract.ts"
@@ -13,6 +13,16 @@ import type { TreeNode } from "../log/nodes.ts"
 import type { AppendOptions, AppendResult, EntryOptions } from "../write/types.ts"
 import type { SessionEvents } from "./events.ts"
 import type { AnyMetadata, SessionInfo } from "../info/projection.ts"
+
+/** A summary of a branch, as its `branch_summary` entry has it. */
+export interface BranchSummary {
+  readonly text: string
+  readonly details?: unknown
+  /** An extension of the program has written it. */
+  readonly fromExtension?: boolean
+  /** What the request for it took. */
+  readonly usage?: Usage
+}
 
 export interface ContextOptions extends CallOptions {
   /** Context window of the model, in tokens. Default: none, and the result has no `fits`. */
@@ -165,16 +175,20 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   /**
    * Makes an earlier entry the leaf, and settles the branch that it leaves. If the entry is the end of a branch, the others that this
    * session has reported are settled too. `settles`: the ends of further branches to settle, by their ids. `not_found` if the log has
-   * not all of these entries.
+   * not all of these entries. `summary`: what the model is told of the branch that it leaves; `branchWithSummary` of
+   * `@sessions/core/compaction` asks a model for it.
    */
-  branch(id: string, o?: EntryOptions & { readonly settles?: readonly string[] }): Promise<AppendResult>
+  branch(
+    id: string,
+    o?: EntryOptions & { readonly settles?: readonly string[]; readonly summary?: BranchSummary },
+  ): Promise<AppendResult>
   /**
    * Settles the branches that end in these entries, and no others: they are no longer reported, until they are continued. The leaf stays.
    * `not_found` if the log has not all of these entries.
    */
   settle(ids: readonly string[], o?: EntryOptions): Promise<AppendResult>
-  /** Sets the leaf to null, so that the next entry is a root. */
-  resetLeaf(o?: EntryOptions): Promise<AppendResult>
+  /** Sets the leaf to null, so that the next entry is a root. `summary`: as for {@link branch}. */
+  resetLeaf(o?: EntryOptions & { readonly summary?: BranchSummary }): Promise<AppendResult>
   /** Sets the label of an entry; null removes it. */
   label(id: string, label: string | null, o?: EntryOptions): Promise<AppendResult>
   /** Soft delete: the entry stays in the log, and is left out of the context and of messages. */

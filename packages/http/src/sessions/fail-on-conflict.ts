@@ -1,17 +1,7 @@
 /** A session whose appends fail if another writer has continued the conversation: a runner that lost its lease stops at its next append. */
 import type { Session } from "@sessions/core"
 
-type Appending =
-  | "append"
-  | "branch"
-  | "settle"
-  | "resetLeaf"
-  | "branchWithSummary"
-  | "label"
-  | "tombstone"
-  | "edit"
-  | "title"
-  | "metadata"
+type Appending = "append" | "branch" | "settle" | "resetLeaf" | "label" | "tombstone" | "edit" | "title" | "metadata"
 
 /** Where the options of each method that appends are among its arguments. */
 const OPTIONS_AT: Readonly<Record<Appending, number>> = {
@@ -19,7 +9,6 @@ const OPTIONS_AT: Readonly<Record<Appending, number>> = {
   branch: 1,
   settle: 1,
   resetLeaf: 0,
-  branchWithSummary: 2,
   label: 2,
   tombstone: 1,
   edit: 2,

@@ -1,6 +1,6 @@
 /** Events: the state first, then every line of the log once, whatever breaks. */
-import { compact } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import type { SessionClient, SessionEvent } from "@sessions/http/client"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"

@@ -1,6 +1,6 @@
 /** What the page of a server may change in a session, each by one method of the session. The bodies are checked here. */
-import { compact, type Summarize } from "@sessions/core/compaction"
 import { type Session, SessionError } from "@sessions/core"
+import { compact, type Summarize } from "@sessions/core/compaction"
 import type { CallOptions } from "@sessions/core/storage"
 import { type Fields, isObject } from "../model/fields.ts"
 

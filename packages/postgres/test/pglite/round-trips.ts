@@ -1,6 +1,6 @@
 /** The number of statements of common calls, each of which is a round trip. */
-import { compact } from "@sessions/core/compaction"
 import { createSessions } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import { createPostgresStorage, type PostgresConnection } from "@sessions/postgres"
 import { expect, test } from "vitest"
 import { database } from "./database.ts"

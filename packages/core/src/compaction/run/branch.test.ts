@@ -1,3 +1,4 @@
+import { createMemoryStorage } from "@sessions/memory"
 import { automaticCompaction, branchWithSummary } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
@@ -6,6 +7,7 @@ import { BRANCH_PREAMBLE } from "../summary/branch-summary.ts"
 import { BRANCH_SUMMARY_PROMPT, SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
 import type { SummarizeRequest } from "../types.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
+import { createSessions } from "../../session/repository.ts"
 import type { Session } from "../../session/types.ts"
 
 test("the abandoned branch is summarized from the common ancestor, and the conversation continues behind the summary", async () => {
@@ -168,3 +170,20 @@ function reading(path: string): NewEntry {
 function done(): NewEntry {
   return { type: "message", message: { role: "toolResult", toolCallId: "c", isError: false, content: "done" } }
 }
+
+test("a proxy of a session may say what a conflict does: the summary is appended through it", async () => {
+  const { session, sessions, location } = await startCompacting()
+  const { ids } = await session.append([user("first"), assistant("second")])
+  const other = await createSessions({ storage: createMemoryStorage({ location }) }).open("s")
+  await other.append(user("of another writer"))
+  const failing = new Proxy(session, {
+    get(target, name): unknown {
+      if (name !== "branch") return Reflect.get(target, name, target)
+      return (id: string, o: object) => target.branch(id, { onConflict: "fail", ...o })
+    },
+  })
+  expect(await codeOf(branchWithSummary(failing, ids[0] as string, "what was tried"))).toBe("conflict")
+  await branchWithSummary(session, ids[0] as string, "what was tried")
+  expect((await storedEntries(location)).at(-1)).toMatchObject({ type: "branch_summary", parentId: ids[0] })
+  await sessions.close()
+})

@@ -1,8 +1,8 @@
 /** The calls of compaction, which take an open session first. */
 import { SessionError } from "../../format/errors.ts"
 import type { Session } from "../../session/types.ts"
-import { insideOf } from "../../session/inside.ts"
-import { type SessionInside, settingsOf } from "../../session/compaction.ts"
+import { insideOf, type SessionInside } from "../../session/inside.ts"
+import { settingsOf } from "../../session/compaction.ts"
 import type { CompactionCaller } from "../../session/live.ts"
 import type { AppendResult } from "../../write/types.ts"
 import { MAX_FAILURES, settingOf } from "../settings/layers.ts"
@@ -79,13 +79,20 @@ export async function branchWithSummary(
   summary: string | BranchSummaryOptions,
   o: BranchingOptions = {},
 ): Promise<AppendResult> {
-  const { live, by, checkOpen, branchTo } = opened("branchWithSummary", session)
+  const { live, by, checkOpen } = opened("branchWithSummary", session)
   checkBranchWithSummary(live.id, o)
   checkOpen(o)
   const [text, { details, fromExtension, usage, ...rest }] =
     typeof summary === "string" ? [summary, o] : await summarizeBranch(live, id, by, summary, o)
-  const fields = { summary: text, usage, details, fromExtension }
-  return branchTo(id, () => [{ type: "branch_summary", fromId: live.state.leafId ?? "root", ...fields }], rest)
+  const summarized = {
+    text,
+    ...(usage === undefined ? {} : { usage }),
+    ...(details === undefined ? {} : { details }),
+    ...(fromExtension === undefined ? {} : { fromExtension }),
+  }
+  // Through the session that was given: a proxy of it may add options to appends.
+  const leaving = { ...rest, summary: summarized }
+  return id === null ? session.resetLeaf(leaving) : session.branch(id, leaving)
 }
 
 /** Shared by all handles of the repository on this session; not stored in the log. */
