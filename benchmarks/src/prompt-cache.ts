@@ -3,7 +3,6 @@
  * of a session in memory. Each is compared with the one before, and what both begin with is read from the cache. `--docs` writes the table
  * into `docs/prompt-caching.md`.
  */
-import { autoCompact, automaticCompaction, shorten } from "@sessions/core/compaction"
 import { readFileSync, writeFileSync } from "node:fs"
 import {
   type ContextOptions,
@@ -12,6 +11,7 @@ import {
   type NewEntry,
   type SessionContext,
 } from "@sessions/core"
+import { autoCompact, automaticCompaction, shorten } from "@sessions/core/compaction"
 import { createMemoryStorage } from "@sessions/memory"
 
 /** Prices of a token, as parts of that of a plain token of input. */

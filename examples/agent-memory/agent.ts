@@ -1,7 +1,7 @@
 /** The agent loop: one turn, in which every file is backed up before a tool writes it. */
-import { makeRoom } from "@sessions/core/compaction"
 import type { Checkpoints, WorkFiles } from "@sessions/checkpoints"
 import type { AssistantMessage, ModelMessage, Session, ToolCallBlock } from "@sessions/core"
+import { makeRoom } from "@sessions/core/compaction"
 import type { Recall } from "@sessions/recall"
 import { createToolCalls, type Execute } from "@sessions/tool-calls"
 

@@ -1,7 +1,7 @@
 /** An agent with the AI SDK, which runs the tools and asks again by itself; each step is in the log when it has ended. */
-import { makeRoom } from "@sessions/core/compaction"
 import { anthropic } from "@ai-sdk/anthropic"
 import { createSessions } from "@sessions/core"
+import { makeRoom } from "@sessions/core/compaction"
 import { createFileStorage } from "@sessions/fs"
 import { appendAiSdkStream, toAiSdk } from "@sessions/providers/ai-sdk"
 import { stepCountIs, streamText, tool } from "ai"

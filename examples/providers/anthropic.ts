@@ -1,7 +1,7 @@
 /** An agent with Anthropic's client: it asks, runs the tools that the model calls, and asks again. */
-import { makeRoom } from "@sessions/core/compaction"
 import Anthropic from "@anthropic-ai/sdk"
 import { createSessions } from "@sessions/core"
+import { makeRoom } from "@sessions/core/compaction"
 import { createFileStorage } from "@sessions/fs"
 import { toolCalls, toolResult } from "@sessions/providers"
 import { appendAnthropicStream, toAnthropic } from "@sessions/providers/anthropic"

@@ -1,7 +1,7 @@
 /** An agent with Google's client: it asks, runs the functions that the model calls, and asks again. */
-import { makeRoom } from "@sessions/core/compaction"
 import { GoogleGenAI, type Tool, Type } from "@google/genai"
 import { createSessions } from "@sessions/core"
+import { makeRoom } from "@sessions/core/compaction"
 import { createFileStorage } from "@sessions/fs"
 import { toolCalls, toolResult } from "@sessions/providers"
 import { appendGeminiStream, toGemini } from "@sessions/providers/gemini"

@@ -1,7 +1,7 @@
 /** Imports the session file of another agent, adds a turn and compacts. The file itself is only read. */
-import { compact } from "@sessions/core/compaction"
 import { createReadStream } from "node:fs"
 import { hasCode, type Session, type Sessions } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import { runTurn } from "./agent.ts"
 import { openBank } from "./bank.ts"
 import * as print from "./print.ts"

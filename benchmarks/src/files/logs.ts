@@ -1,9 +1,9 @@
 /** Session logs on files, written once in a run and shared by its scenarios. */
-import { compact } from "@sessions/core/compaction"
 import { existsSync, mkdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createSessions } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import { createStorage } from "./storage.ts"
 import { turn } from "../data.ts"
 

@@ -1,7 +1,7 @@
 /** Opens a compacted session with 100 KB of context by a new storage. The raw loop is one GET of its tail. */
-import { compact } from "@sessions/core/compaction"
 import { GetObjectCommand } from "@aws-sdk/client-s3"
 import { createSessions } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import { createS3Storage } from "@sessions/s3"
 import { turn } from "../data.ts"
 import { median, type Result, timed } from "../report.ts"

@@ -1,8 +1,8 @@
 /** Benchmarks of sessions in a SQLite file. The raw loops run the same statements over the same driver, on the same file. */
-import { compact } from "@sessions/core/compaction"
 import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { createSessions, type Session, type Sessions } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import { createSqliteStorage } from "@sessions/sqlite"
 import { lineOf, message, turn } from "../data.ts"
 import { withFolder } from "../folder.ts"

@@ -1,8 +1,8 @@
 /** What looking at a log costs in operations on files, and that nothing is missed by looking less. */
-import { compact } from "@sessions/core/compaction"
 import * as fs from "node:fs"
 import { join } from "node:path"
 import { createSessions } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import type { SessionStorage } from "@sessions/core/storage"
 import { describe, expect, test, vi } from "vitest"
 import { bytesOf, chunked, fill, lineAt, linesOf, linesTo, makeRoot, type Opened, openAt } from "./helpers.ts"

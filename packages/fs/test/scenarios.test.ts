@@ -1,8 +1,8 @@
 /** What an agent may rely on, one scenario each, through the public face and on files. The numbers are the scenarios' names. */
-import { compact } from "@sessions/core/compaction"
 import * as fs from "node:fs"
 import { join } from "node:path"
 import { createSessions, httpStatus, type NewEntry, type Session, type Sessions } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import { expect, onTestFinished, test } from "vitest"
 import { createFileStorage } from "../src/index.ts"
 import { makeRoot } from "./helpers.ts"

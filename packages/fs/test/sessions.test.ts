@@ -1,8 +1,8 @@
 /** Sessions over files: what only the two of them together can get wrong. */
-import { compact } from "@sessions/core/compaction"
 import * as fs from "node:fs"
 import { join } from "node:path"
 import { createSessions, type NewEntry, type Session, type Sessions, type SessionsOptions } from "@sessions/core"
+import { compact } from "@sessions/core/compaction"
 import { expect, onTestFinished, test } from "vitest"
 import { createFileStorage, type FileStorageOptions } from "../src/index.ts"
 import { makeRoot } from "./helpers.ts"

@@ -1,6 +1,6 @@
-import { makeRoom } from "@sessions/core/compaction"
 import Anthropic from "@anthropic-ai/sdk"
 import { createSessions } from "@sessions/core"
+import { makeRoom } from "@sessions/core/compaction"
 import { createFileStorage } from "@sessions/fs"
 import { appendAnthropicStream, toAnthropic } from "@sessions/providers/anthropic"
 

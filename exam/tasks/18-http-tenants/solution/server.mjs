@@ -1,7 +1,7 @@
-import { makeRoom } from "@sessions/core/compaction"
 import { createServer } from "node:http"
 import { join } from "node:path"
 import { createSessions } from "@sessions/core"
+import { makeRoom } from "@sessions/core/compaction"
 import { createFileStorage } from "@sessions/fs"
 import { toNodeListener } from "@sessions/http/node"
 import { createSessionHandler } from "@sessions/http/server"
