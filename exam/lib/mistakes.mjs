@@ -12,7 +12,7 @@ export const mistakes = {
   ],
   "04-two-processes": ["worker.mjs", ', { onConflict: "rebase" }', ""],
   "05-edit-question": ["edit.mjs", ", { at: parentId }", ""],
-  "06-context-window": ["chat.mjs", "contextWindow: window, ", ""],
+  "06-context-window": ["chat.mjs", "      contextWindow: window,\n", ""],
   "07-chat-list": ["chats.mjs", ', { source: "auto" }', ""],
   "08-clean-up": ["cleanup.mjs", "if (!dryRun) await sessions.collect({ withoutSessions: removed.length > 0 })\n", ""],
   "09-claude-to-codex": ["move.mjs", ', { redact: (text) => text.replaceAll(/sk-[A-Za-z0-9]+/g, "[key]") }', ""],
