@@ -1,4 +1,5 @@
 /** The sizes of a context are measured when they are read first; they are those of the moment in which the context was made. */
+import { compact } from "@sessions/core/compaction"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { SUMMARY } from "../../test/compacting.ts"
@@ -25,7 +26,7 @@ const MEANWHILE: Readonly<Record<string, (session: Session, context: SessionCont
   "more is appended": (session) => session.append([reply("a3", 9_000), user(LONG, "u4")]),
   "a message is deleted": (session) => session.tombstone("u1"),
   "a message is edited": (session) => session.edit("u1", { content: [{ type: "text", text: "short" }] }),
-  "the session is compacted": (session) => session.compact({ summarize: async () => SUMMARY, keepRecentTokens: 10 }),
+  "the session is compacted": (session) => compact(session, { summarize: async () => SUMMARY, keepRecentTokens: 10 }),
   "the leaf moves": (session) => session.branch("u1"),
   "the session is closed": (session) => session.close(),
   "the caller changes its copies": (_, { messages }) => {
