@@ -7,11 +7,11 @@ import { root } from "../lib/workspace.mjs"
 const MOST = 100
 
 const MAIN = `
-  createSessions SessionsOptions BlobLimits ReadWindow Hooks CreateOptions ListOptions OpenOptions Pointer Pointers SessionPage Sessions
+  createSessions SessionsOptions BlobLimits ReadWindow Hooks CreateOptions Draft ListOptions OpenOptions Pointer Pointers SessionPage Sessions
   SessionMetrics SessionInfo
 
   BranchSummary HistoryMessage MessagesOptions MessagesPage Session SessionPart SessionTree TurnContext SessionEvents TreeNode
-  Branch OpenTip OpenTips AppendOptions AppendResult ConflictPolicy Divergence PersistAfter
+  Branch OpenTip OpenTips AppendOptions AppendResult ConflictPolicy Divergence
 
   ContextOptions ContextMessage ContextMessageKind PrunedResult RepairMode SessionContext SummaryStyle
   estimateMessage estimateMessages TokenCounter Compaction Shortening

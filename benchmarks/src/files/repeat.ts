@@ -51,7 +51,7 @@ async function appendAgain({ root, session }: StoredLog, { id, lines }: FirstEnt
   const open = await sessions.open(session)
   const entry = { ...turn(0)[0], id } as NewEntry
   const time = await milliseconds(() => open.append(entry))
-  verify(open.head?.next === lines, "the repeated entry was written")
+  verify(open.head.next === lines, "the repeated entry was written")
   await sessions.close()
   return time
 }

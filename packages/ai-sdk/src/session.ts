@@ -74,7 +74,7 @@ export interface End {
  */
 export async function readToEnd(session: Session): Promise<End> {
   const path: Entry[] = []
-  const { next } = session.head === undefined ? { next: 0 } : await session.refresh()
+  const { next } = await session.refresh()
   const last = next < 2 ? undefined : await lastEntry(session, next)
   const isElsewhere = last !== undefined && last.id !== session.leafId
   if (isElsewhere && isReset(last)) return { path, ...(session.leafId === null ? {} : { at: null }) }

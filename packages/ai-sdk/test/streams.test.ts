@@ -221,12 +221,3 @@ test("stopping a chat that is not there, or has no run, does nothing", async () 
   expect(await streams.resume("c")).toBeNull()
   expect((await here.list()).sessions).toHaveLength(1)
 })
-
-test("a repository that writes sessions with their first message is refused, since others could not follow the stream", async () => {
-  const sessions = createSessions({ storage: createMemoryStorage(), persistAfter: "assistant" })
-  const error: unknown = await createStreams(sessions)
-    .start({ chatId: "c", messages })
-    .catch((reason: unknown) => reason)
-  expect(error).toMatchObject({ code: "invalid", message: expect.stringContaining("persistAfter") as string })
-  expect((await sessions.list()).sessions).toEqual([])
-})

@@ -39,8 +39,6 @@ export class SessionCheckpoints implements Checkpoints {
   #tracked: Map<string, Latest> = new Map()
   /** The snapshot of the running turn. */
   #current: string | undefined
-  /** Snapshots that were begun before the session was stored. */
-  #unstored: { readonly id: string; readonly head: SnapshotHead }[] = []
   #imported: readonly StoredSnapshot[] | undefined
   /** Whether the storage is that of the session, which deletes the documents with it. */
   #isBesideLog: boolean | undefined
@@ -61,7 +59,6 @@ export class SessionCheckpoints implements Checkpoints {
   begin(messageId: string): Promise<Snapshot> {
     return this.#inOrder(async () => {
       checkTarget(messageId)
-      if (this.#session.head === undefined) return this.#beginUnstored(messageId)
       await this.#load()
       const newest = this.#documents.snapshots.findLast(({ head }) => head.evicted !== true)
       const isRepeated = newest?.head.reason === "turn" && newest.head.messageId === messageId
@@ -178,7 +175,6 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   async #trackFirst(path: string): Promise<Tracked> {
-    this.#checkStored()
     const { record } = await this.#states.backUp(path, undefined)
     await this.#store(path, record)
     return toTracked(this.#tracked.get(path) as Latest)
@@ -199,7 +195,6 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   async #storeAll(records: Map<string, FileRecord>): Promise<void> {
-    await this.#storeUnstored()
     let id = this.#current ?? this.#documents.snapshots.at(-1)?.id
     while (id === undefined || !(await this.#documents.add(id, records))) {
       // Another process has evicted the snapshot. The first record of a file serves all earlier messages, so it may go into any.
@@ -212,27 +207,8 @@ export class SessionCheckpoints implements Checkpoints {
     for (const [path, record] of records) this.#tracked.set(path, { record, version: 1 })
   }
 
-  #beginUnstored(messageId: string): Snapshot {
-    const last = this.#unstored.at(-1)
-    const begun = last?.head.messageId === messageId ? last : this.#newSnapshot({ messageId, reason: "turn" })
-    if (begun !== last) this.#unstored.push(begun)
-    this.#current = begun.id
-    return toShown({ ...begun, files: new Map() }, () => 1)
-  }
-
-  /** They are empty: no file is tracked before the session is stored. */
-  async #storeUnstored(): Promise<void> {
-    if (this.#session.head === undefined) return
-    for (let next = this.#unstored[0]; next !== undefined; next = this.#unstored[0]) {
-      await this.#documents.create(next.id, next.head, new Map())
-      this.#unstored.shift()
-    }
-  }
-
   async #load(o: CallOptions = {}): Promise<void> {
-    if (this.#session.head === undefined) return
     this.#isBesideLog ??= (await this.#options.storage.head(this.#session.id, o)) !== undefined
-    await this.#storeUnstored()
     await this.#documents.load(o)
     this.#tracked = latestOf(this.#documents.snapshots)
   }
@@ -263,7 +239,7 @@ export class SessionCheckpoints implements Checkpoints {
 
   /** Ids follow the newest snapshot, also if the clock was set back or another machine's was ahead. */
   #newSnapshot(head: Omit<SnapshotHead, "at">): { readonly id: string; readonly head: SnapshotHead } {
-    const newest = [...this.#documents.snapshots, ...this.#unstored].at(-1)
+    const newest = this.#documents.snapshots.at(-1)
     const time = newest === undefined ? Date.now() : Math.max(Date.now(), Date.parse(newest.head.at) + 1)
     return { id: createIds(() => time)(), head: { ...head, at: new Date(time).toISOString() } }
   }
@@ -319,12 +295,6 @@ export class SessionCheckpoints implements Checkpoints {
     const result = this.#last.then(work)
     this.#last = result.catch(() => undefined)
     return result
-  }
-
-  #checkStored(): void {
-    if (this.#session.head !== undefined) return
-    const message = `${this.#session.id} is not stored yet (\`persistAfter\`), so no file can be backed up: append the message that creates it, or use persistAfter "create".`
-    throw new SessionError("conflict", message, { session: this.#session.id })
   }
 
   /** A put may come after the deletion of the session, and would never be deleted. */

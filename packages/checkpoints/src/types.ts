@@ -29,7 +29,6 @@ export interface Checkpoints {
    * Makes the snapshot of a user turn: call it once the user message was appended, before the first tool runs. Tracked files that
    * changed since their last record are backed up. A call that is repeated for the newest message returns the first snapshot.
    *
-   * While the session is not stored yet (`persistAfter`), nothing is written; the snapshot is written with the first call after that.
    * Rejects with the errors of the storage; then no tool may write. After a crash the snapshot is there, or it is not.
    */
   begin(messageId: string): Promise<Snapshot>
@@ -37,8 +36,8 @@ export interface Checkpoints {
    * Backs a file up before its first change. Resolves when the storage has acknowledged the backup, and a tool must not write before
    * that. Free for files that are tracked already.
    *
-   * `invalid` for a path that is absolute, has `..` or NUL, and without {@link begin} since the start or the last rewind; `conflict`
-   * while the session is not stored; `not_found` if it was deleted; else the errors of the storage. Then the tool must not write.
+   * `invalid` for a path that is absolute, has `..` or NUL, and without {@link begin} since the start or the last rewind; `not_found` if
+   * the session was deleted; else the errors of the storage. Then the tool must not write.
    */
   track(path: string): Promise<Tracked>
   /** The tool with tracking: it runs after the paths that `pathOf` takes from its arguments are tracked. */

@@ -88,25 +88,6 @@ test("`track` without `begin` since the start or the last rewind is invalid", as
   await expect(w.checkpoints.track("a")).rejects.toMatchObject({ code: "invalid" })
 })
 
-test("nothing is written before the session is stored, and the snapshot is there afterwards", async () => {
-  const location = createMemoryLocation()
-  const storage = createMemoryStorage({ location })
-  const session = await createSessions({ storage, persistAfter: "assistant" }).create()
-  const files = createMemoryFiles()
-  const checkpoints = createCheckpoints({ storage, files }).of(session)
-  const { ids } = await session.append({ type: "message", message: { role: "user", content: "go on" } })
-  const message = ids[0] as string
-  expect(await checkpoints.begin(message)).toMatchObject({ messageId: message, files: [] })
-  await checkpoints.begin(message)
-  expect(location.docs.size).toBe(0)
-  await expect(checkpoints.track("a")).rejects.toMatchObject({ code: "conflict" })
-  await session.append({ type: "message", message: { role: "assistant", content: "I edit a" } })
-  await checkpoints.track("a")
-  files.set("a", "a1")
-  expect(await checkpoints.list()).toHaveLength(1)
-  expect((await checkpoints.rewind(message)).removed).toEqual(["a"])
-})
-
 test("deleting a session deletes its checkpoints, also if a backup is put after that", async () => {
   using w = await createWorkspace()
   w.write("a", "a0")

@@ -10,10 +10,3 @@ export function otherKey(id: string): SessionError {
     session: id,
   })
 }
-
-export function notWritten(): SessionError {
-  return new SessionError(
-    "invalid",
-    'The transcript was not written, because its repository writes a session with its first message only: create it with `persistAfter: "create"`, the default.',
-  )
-}

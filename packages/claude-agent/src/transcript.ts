@@ -4,7 +4,7 @@
  * Calls come one after the other; `store.ts` sees to that.
  */
 import { type Entry, hasCode, type NewEntry, type Session, type Sessions } from "@sessions/core"
-import { deleted, notWritten, otherKey } from "./errors.ts"
+import { deleted, otherKey } from "./errors.ts"
 import { ENDED, type Known, learn, newKnown, sizeOf, SUMMARY } from "./known.ts"
 import { isKeyOf, KIND, metadataOf, newTranscriptId, partIdOf, sessionIdOf } from "./keys.ts"
 import { type FreshLine, lineOf, type Title, titleOf, toEntry, toTextEntry, uuidOf } from "./lines.ts"
@@ -287,10 +287,6 @@ export class Transcript {
       () => this.#batch(lines, untitled, toTextEntry, known.titles).entries,
       (entries) => sessions.create({ ...fields, entries }),
     )
-    if (session.head === undefined) {
-      await session.close()
-      throw notWritten()
-    }
     this.#foreign = []
     this.#hold(session, part)
     this.#known = known
@@ -354,7 +350,7 @@ export class Transcript {
       }
       known.summary = this.#fold(others.length === 0 ? before : this.#fold(before, others), lines)
       if (known.summary === undefined && !known.hasSummary) continue
-      await acknowledged(session, [summaryEntry(known.summary)])
+      await append(session, [summaryEntry(known.summary)])
       known.hasSummary = known.summary !== undefined
     }
   }
@@ -384,7 +380,7 @@ function summaryEntry(summary: SessionSummaryEntry | undefined): NewEntry {
 }
 
 async function written(session: Session, entries: NewEntry[], asText: () => NewEntry[]): Promise<void> {
-  await orAsText(entries, asText, (some) => acknowledged(session, some))
+  await orAsText(entries, asText, (some) => append(session, some))
 }
 
 /** Writes the entries; a single line that is too long is written as one text. */
@@ -402,10 +398,9 @@ async function orAsText<T>(
   }
 }
 
-async function acknowledged(session: Session, entries: NewEntry[]): Promise<void> {
+async function append(session: Session, entries: NewEntry[]): Promise<void> {
   // The log's ids are known already.
-  const { durable } = await session.append(entries, { repeats: "end" })
-  if (!durable) throw notWritten()
+  await session.append(entries, { repeats: "end" })
 }
 
 /** Another process has created, deleted or replaced the session, or has used the `uuid` of a line for another one. */

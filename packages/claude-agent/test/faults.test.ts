@@ -100,13 +100,6 @@ test("a transcript of which a blob is missing is not loaded in part", async () =
   await expect(open(location).load(MAIN)).rejects.toMatchObject({ code: "corrupt" })
 })
 
-test("a repository that waits for the first message is refused, because it would write nothing", async () => {
-  const sessions = createSessions({ storage: createMemoryStorage(), persistAfter: "user" })
-  const store = createClaudeStore({ sessions })
-  await expect(store.append(MAIN, messages(1, 1))).rejects.toMatchObject({ code: "invalid" })
-  expect(await store.load(MAIN)).toBeNull()
-})
-
 test("lines that are no objects are refused, and the transcript is loaded as before", async () => {
   const store = open()
   await store.append(MAIN, messages(1, 1))

@@ -13,6 +13,7 @@ export type { ReadWindow } from "./log/read-backwards.ts"
 export type { Hooks } from "./session/hooks.ts"
 export type {
   CreateOptions,
+  Draft,
   ListOptions,
   OpenOptions,
   Pointer,
@@ -40,7 +41,7 @@ export type { Branch } from "./log/branches.ts"
 export type { OpenTip, OpenTips } from "./log/kept-tips.ts"
 export type { TreeNode } from "./log/nodes.ts"
 export type { Divergence } from "./log/diverged.ts"
-export type { AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "./write/types.ts"
+export type { AppendOptions, AppendResult, ConflictPolicy } from "./write/types.ts"
 
 // The context that a model gets, and its size in tokens.
 export type { ContextOptions } from "./session/types.ts"

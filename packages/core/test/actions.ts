@@ -165,7 +165,7 @@ function ownIds({ appends }: World, writer: number): readonly string[] {
 }
 
 function isDurable({ outcome }: MadeAppend): boolean {
-  return outcome !== undefined && "result" in outcome && outcome.result.durable
+  return outcome !== undefined && "result" in outcome
 }
 
 async function rewriteLog({ location }: World): Promise<void> {

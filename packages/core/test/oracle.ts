@@ -47,21 +47,18 @@ function brokenByLog({ log, places }: View): string[] {
 
 /** Acknowledged entries are in the log; definitely rejected ones never are. */
 function brokenByAnswer({ world, log, places }: View, call: MadeAppend): string[] {
-  const { ids, outcome, writer } = call
+  const { ids, outcome } = call
   if (outcome === undefined) return [`${ids.join()} was never answered`]
   if ("result" in outcome) {
     const { result } = outcome
-    const rolledBack = (id: string): boolean => !result.durable && world.writers[writer]?.rolledBack.has(id) === true
     return [
       ...(result.ids.join() === ids.join() ? [] : [`${ids.join()} was answered with other ids`]),
-      ...ids
-        .filter((id) => !places.has(id) && !rolledBack(id))
-        .map((id) => `${id} was acknowledged and is not in the log`),
+      ...ids.filter((id) => !places.has(id)).map((id) => `${id} was acknowledged and is not in the log`),
       ...call.entries
-        .filter((entry) => result.durable && !isStored(entry, log[(places.get(entry.id as string) ?? 0) - 1]))
+        .filter((entry) => !isStored(entry, log[(places.get(entry.id as string) ?? 0) - 1]))
         .map(({ id }) => `${id} was acknowledged with other content than it has in the log`),
       ...ids
-        .filter((id) => result.durable && (places.get(id) ?? 0) >= (result.head?.next ?? 0))
+        .filter((id) => (places.get(id) ?? 0) >= result.head.next)
         .map((id) => `the head that was given for ${id} is before it`),
     ]
   }

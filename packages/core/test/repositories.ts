@@ -4,7 +4,7 @@ import { createSessions } from "../src/session/repository.ts"
 import type { Sessions } from "../src/session/repository-types.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
 
-export function twoRepositories(o: { readonly persistAfter?: "create" | "user" } = {}): {
+export function twoRepositories(): {
   readonly storage: SessionStorage
   readonly sessions: Sessions
   readonly elsewhere: Sessions
@@ -13,7 +13,7 @@ export function twoRepositories(o: { readonly persistAfter?: "create" | "user" }
   const storage = createMemoryStorage({ location })
   return {
     storage,
-    sessions: createSessions({ storage, ...o }),
-    elsewhere: createSessions({ storage: createMemoryStorage({ location }), ...o }),
+    sessions: createSessions({ storage }),
+    elsewhere: createSessions({ storage: createMemoryStorage({ location }) }),
   }
 }

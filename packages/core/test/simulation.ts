@@ -6,7 +6,7 @@ import type { NewEntry } from "../src/format/new-entry.ts"
 import { createMemoryLocation, type MemoryLocation } from "@sessions/memory"
 import type { Diagnostic } from "../src/format/diagnostics.ts"
 import type { Session } from "../src/session/types.ts"
-import type { AppendResult, ConflictPolicy, PersistAfter } from "../src/write/types.ts"
+import type { AppendResult, ConflictPolicy } from "../src/write/types.ts"
 import type { BlobStore } from "../src/storage/contract.ts"
 import { createActions, outcomeOf } from "./actions.ts"
 import type { Call, Fault } from "@sessions/conformance/faults"
@@ -124,7 +124,7 @@ function createWeather(dice: Dice): Weather {
   return weather
 }
 
-/** One to five writers on one session; if it is written only with its first message, the others open it after that. */
+/** One to five writers on one session, which the first one creates. */
 function createSettlement(
   world: World,
   dice: Dice,
@@ -133,7 +133,6 @@ function createSettlement(
 ): { readonly first: () => Promise<void>; readonly others: () => Promise<void> } {
   const most = dice.pick([1, 2, 2, 3, 3, 5])
   const options = {
-    persistAfter: dice.pick<PersistAfter>(["create", "create", "create", "user", "assistant"]),
     onConflict: dice.pick<ConflictPolicy>(["branch", "branch", "branch", "fail"]),
     hooks: dice.chance(0.2) ? [{ append: () => scheduler.pause() }] : [],
     blobs: { textUnits: 50 },

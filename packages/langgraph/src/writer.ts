@@ -169,10 +169,6 @@ export class ThreadWriter {
     const session = await this.#sessions.openOrCreate(id, { kind: KIND, metadata: { thread_id: this.#thread } })
     try {
       const { head } = session
-      if (head === undefined) {
-        const message = `The thread ${this.#thread} cannot be stored: the repository has persistAfter. Create a repository for the saver without it.`
-        throw new SessionError("invalid", message, { session: id })
-      }
       if (session.header.kind !== KIND) {
         const message = `The session ${id} is not a thread of LangGraph. Give the saver a storage without this session.`
         throw new SessionError("invalid", message, { session: id })

@@ -218,13 +218,11 @@ test("a checkpoint without an id is `invalid`, and the thread stays readable", a
   expect(await listed(saver, startOf("t"))).toHaveLength(1)
 })
 
-test("calls without a thread or a checkpoint are `invalid`, and a repository with persistAfter is refused", async () => {
+test("calls without a thread or a checkpoint are `invalid`", async () => {
   const { saver } = open()
   const invalid = { code: "invalid" }
   await expect(put(saver, {}, { a: 1 })).rejects.toMatchObject(invalid)
   await expect(saver.putWrites({ configurable: { thread_id: "t" } }, [["a", 1]], "task")).rejects.toMatchObject(invalid)
-  const deferred = createSessions({ storage: createMemoryStorage(), persistAfter: "user" })
-  await expect(put(new SessionsSaver({ sessions: deferred }), startOf("t"), { a: 1 })).rejects.toMatchObject(invalid)
 })
 
 async function idOf(sessions: Sessions): Promise<string> {

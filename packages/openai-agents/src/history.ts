@@ -114,7 +114,7 @@ export async function findStart(session: Session): Promise<string | null> {
  */
 async function* newestFirst(session: Session, limit: number): AsyncGenerator<readonly Entry[]> {
   const complete = new Map<number, boolean>()
-  let end: Entry | undefined = await lastEntry(session, session.head?.next ?? 0)
+  let end: Entry | undefined = await lastEntry(session, session.head.next)
   while (end !== undefined) {
     const last: Entry = end
     end = undefined

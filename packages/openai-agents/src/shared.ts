@@ -15,13 +15,13 @@ export class SharedState {
 
   /** Whether the session's leaf is the last entry of a complete batch at the end of the log, as far as this process knows. */
   isAtEnd(session: Session): boolean {
-    return session.head?.next === this.#next && session.leafId === this.#leafId
+    return session.head.next === this.#next && session.leafId === this.#leafId
   }
 
   /** An append of items has just ended the log. */
   ended(session: Session): void {
     this.#leafId = session.leafId
-    this.#next = session.head?.next ?? -1
+    this.#next = session.head.next
   }
 }
 

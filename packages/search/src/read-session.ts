@@ -6,7 +6,7 @@
  */
 import { createSessions, type Entry, type Session, type Sessions } from "@sessions/core"
 import { blobRefs, FORMAT, isEntry, parseLine, restoreBlobs, VERSION } from "@sessions/core/format"
-import type { CallOptions, Head, Seq, SessionStorage } from "@sessions/core/storage"
+import type { CallOptions, Seq, SessionStorage } from "@sessions/core/storage"
 import { contentOf, extractionOf, type ToMessage } from "./content.ts"
 import type { DatedHead, IndexChange, IndexedHead, IndexRow } from "./search-index.ts"
 import { wordsOf } from "./words.ts"
@@ -122,7 +122,7 @@ async function wholeLog(
     const changing = new ChunkChanges(toMessage)
     changing.setCwd(session.header.cwd)
     for await (const entry of session.entries({}, o)) changing.add(entry, entry.seq)
-    const { log, next } = session.head as Head
+    const { log, next } = session.head
     const head: IndexedHead = { log, next, updatedAt, last: "", whole: true, extraction: extractionOf(toMessage) }
     return { session: session.id, expect, head, reset: true, ...changing.result() }
   } finally {

@@ -227,7 +227,7 @@ function startEntry(
 
 /** Changes with everything that is taken over from other writers, and with every entry of the conversation that this process appends. */
 function positionOf({ leafId, head }: Session): string {
-  return JSON.stringify([leafId, head?.next, head?.log])
+  return JSON.stringify([leafId, head.next, head.log])
 }
 
 /** After the callbacks that are due now: a loop that starts its calls at once may await something first. */

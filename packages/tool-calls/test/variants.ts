@@ -11,7 +11,7 @@ export const VARIANTS: Readonly<Record<string, { readonly variant: Variant; read
             const appended = session.append(entries, o)
             if (!isStart(entries)) return appended
             appended.catch(() => undefined)
-            return Promise.resolve({ ids: [], head: undefined, durable: false })
+            return Promise.resolve({ ids: [], head: session.head })
           },
         }),
     },

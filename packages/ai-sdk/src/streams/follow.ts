@@ -39,7 +39,7 @@ export async function* followEntries(
       if (failure !== undefined) throw failure.error
       if (signal.aborted || !(await waiting.isOver(pauseMs))) continue
       if (!(await isAnswered(session))) continue
-      if ((session.head?.next ?? 0) > from) continue
+      if (session.head.next > from) continue
       if (++silent === MOST_SILENT_PAUSES) yield LOST
     }
   } finally {

@@ -74,9 +74,7 @@ export function createChatStreams<Message extends ChatMessage = ChatMessage>(
       ...(last?.role === "assistant" ? { continues: last } : {}),
     }
     const log = await sessions.create({ kind: STREAM_KIND, entries: [runEntry(run)] })
-    const isWritten = log.head !== undefined
     await log.close()
-    if (!isWritten) throw notWritten()
     let before: string | undefined
     await changeChat(sessions, chatId, {
       messages: (stored) => withRun(stored, messages),
@@ -213,12 +211,6 @@ async function activeLog(sessions: Sessions, chatId: string): Promise<string | u
     if (hasCode(error, "not_found")) return undefined
     throw error
   }
-}
-
-function notWritten(): SessionError {
-  const message =
-    'The stream was not written, because its repository writes a session with its first message only: create it with `persistAfter: "create"`, the default.'
-  return new SessionError("invalid", message)
 }
 
 function checkMs(name: string, ms: number): void {

@@ -50,7 +50,7 @@ export const handoff: Command = defineCommand({
     const given = absoluteFolder(folder, io.cwd)
     const cwd = await realpath(given).catch(() => given)
     // The same for the same lines and folder, so that a repeated hand-off finds its file.
-    const uuid = await uuidFor(`${session.id}@${session.head?.log}/${session.head?.next} ${cwd}`)
+    const uuid = await uuidFor(`${session.id}@${session.head.log}/${session.head.next} ${cwd}`)
     const id = (await agent.idOf?.(uuid, info.createdAt)) ?? uuid
     const place = await agent.place({ id, cwd, createdAt: info.createdAt }, systemOf(io))
     const losses: Loss[] = []

@@ -52,7 +52,7 @@ async function importedBefore(sessions: Sessions, id: string, source: Source, er
       const message = `The log was imported before, as session ${id}, and has changed since. Nothing was written. Import it under another id, or delete the session first.`
       throw new SessionError("exists", message, { session: id, cause: error })
     }
-    return { id, lines: session.head?.next ?? 0, from: log.from, diagnostics: [], added: false }
+    return { id, lines: session.head.next, from: log.from, diagnostics: [], added: false }
   } finally {
     await session.close()
   }

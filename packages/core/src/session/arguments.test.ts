@@ -140,8 +140,6 @@ test.each<[unknown, string]>([
   ["./x", "createSessions takes an object with the options storage, hooks,"],
   [{}, 'createSessions needs a storage, such as createFileStorage({ root: "./sessions" }), not undefined.'],
   [{ storage: "./x" }, 'createSessions needs a storage, such as createFileStorage({ root: "./sessions" }), not "./x".'],
-  [{ presistAfter: "user" }, 'createSessions has no option "presistAfter". Did you mean "persistAfter"?'],
-  [{ persistAfter: "users" }, '`persistAfter` must be "create" or "user" or "assistant", not "users".'],
   [{ onConflict: "brnach" }, '`onConflict` must be "branch" or "retry-turn" or "fail", not "brnach".'],
   [{ oversize: "cut" }, '`oversize` must be "blobs" or "truncate", not "cut".'],
   [{ migrateOnWrite: "no" }, '`migrateOnWrite` must be true or false, not "no".'],

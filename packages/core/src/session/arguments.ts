@@ -28,6 +28,7 @@ import type { ContextOptions, MessagesOptions, PathOptions, Session, TurnOptions
 import type {
   CacheOptions,
   CreateOptions,
+  DraftOptions,
   ListOptions,
   OpenOptions,
   Sessions,
@@ -98,8 +99,8 @@ export type Options<Method extends (...args: never) => unknown, Index extends nu
   Parameters<Method>[Index]
 >
 
-/** The methods of a session whose options are checked here. */
-export type SessionCall = Exclude<MethodOf<Session>, "on" | "close" | symbol>
+/** The methods of a session whose options are checked here, and that of a draft that is not as the session's. */
+export type SessionCall = Exclude<MethodOf<Session>, "on" | "close" | symbol> | "draft.append"
 
 type MethodOf<T> = { [Name in keyof T]: T[Name] extends (...args: never) => unknown ? Name : never }[keyof T]
 
@@ -133,6 +134,8 @@ const OPEN_OR_CREATE: OptionChecks<Omit<CreateOptions, "id">> = {
   metadata: isAnything,
   entries: isAnything,
 }
+const CREATE: OptionChecks<CreateOptions> = { ...OPEN_OR_CREATE, id: isString }
+const DRAFT: OptionChecks<DraftOptions & CreateOptions> = { ...CREATE, until: oneOf("user", "assistant") }
 const LIST: OptionChecks<ListOptions> = {
   ...CALL,
   limit: wholeFrom(1, 200),
@@ -157,7 +160,8 @@ const REPOSITORY: Omit<
   Calls<Omit<Sessions, keyof TransferCalls>>,
   "release" | "releaseAll" | "close" | typeof Symbol.asyncDispose
 > = {
-  create: [0, { ...OPEN_OR_CREATE, id: isString }],
+  create: [0, CREATE],
+  draft: [0, DRAFT],
   open: [1, OPEN],
   openOrCreate: [1, OPEN_OR_CREATE],
   info: [1, CALL],
@@ -184,7 +188,6 @@ const HOOKS: OptionChecks<Hooks> = {
 const SESSIONS: OptionChecks<SessionsOptions> = {
   storage: isAnything,
   hooks: isAnything,
-  persistAfter: oneOf("create", "user", "assistant"),
   onConflict: oneOf("branch", "retry-turn", "fail"),
   migrateOnWrite: isBoolean,
   ulidsOnly: isBoolean,

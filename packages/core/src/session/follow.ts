@@ -74,7 +74,6 @@ async function follow(session: FollowableSession, signal: AbortSignal): Promise<
   try {
     while (!signal.aborted) {
       try {
-        if (session.state.head === undefined) await creation(session, signal)
         for await (const head of headsOf(session, signal)) {
           await session.refresh(head)
           if (signal.aborted) return
@@ -113,20 +112,6 @@ async function* headsOf(
     yield await storage.head(id, { signal })
     await wait(INTERVAL_MS, signal)
   }
-}
-
-/** Resolves when the session has been stored by its first message, or when the signal fires. */
-function creation({ events }: FollowableSession, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      off()
-      offSignal()
-      resolve()
-    }
-    const off = events.on("appended", done)
-    const offSignal = onAbort(signal, done)
-    if (signal.aborted) done()
-  })
 }
 
 function messageOf({ id }: FollowableSession, error: unknown): string {

@@ -378,17 +378,6 @@ test("a session that was deleted while a turn waited leaves no document", async 
   expect(await documentOf(location)).toBe(undefined)
 })
 
-test("a session that is first written by a message is written with its fence", async () => {
-  const location = createMemoryLocation()
-  const sessions = createSessions({ storage: createMemoryStorage({ location }), persistAfter: "user" })
-  const session = await sessions.create({ id: "s" })
-  await session.turn(() => undefined, { lease: LEASE })
-  expect(await documentOf(location)).toBe(undefined)
-  await session.turn((inner) => inner.append(user("a")), { lease: LEASE })
-  expect((await storedEntries(location)).map(({ type }) => type)).toEqual(["fence", "fence", "message"])
-  expect(await documentOf(location)).toMatchObject({ fence: 2 })
-})
-
 test("wrong options are `invalid`, and a turn inside a turn is, too", async () => {
   const { one } = await processes()
   for (const o of [

@@ -221,14 +221,13 @@ class Lease implements TurnLease {
 
   /** Lets the next turn run. Never rejects: if that cannot be written, it waits for one lease. */
   async end(): Promise<void> {
-    const { state, store, turns } = this.#live
+    const { store, turns } = this.#live
     turns.lease = undefined
     this.#ended.abort()
     if (!this.isLost) await this.#keeping
     if (this.isLost) return
     // A session that is not there has no document.
-    const isThere = state.head !== undefined && !store.outdated
-    await this.#write(({ fence }) => (isThere ? { fence } : undefined)).catch(() => undefined)
+    await this.#write(({ fence }) => (store.outdated ? undefined : { fence })).catch(() => undefined)
   }
 
   async #keep(since: number): Promise<void> {

@@ -23,12 +23,12 @@ import { isOlder } from "../log/path.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import type { OpenTips } from "../log/kept-tips.ts"
 import { isLeaving } from "../log/tips.ts"
-import { entriesOf, isConversation, type PendingAppend, type PendingEntry, PLACED_TYPES } from "../write/pending.ts"
+import { isConversation, type PendingAppend, type PendingEntry, PLACED_TYPES } from "../write/pending.ts"
 import { assign, type BranchTarget, pathForState, type Placed } from "../write/assign.ts"
 import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
 import { aborted, changedUnderneath, notMovable, otherWriter, vanished } from "../write/errors.ts"
 import { followEnd } from "../write/reconcile.ts"
-import { checkSizes, checkDeferred, checkMetadata, entriesBytes, headerBytes } from "../write/limits.ts"
+import { checkMetadata, checkSizes } from "../write/limits.ts"
 import type {
   CompactableSession,
   CompactionProgress,
@@ -41,14 +41,13 @@ import { NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { Resolved } from "../write/resolve-outcome.ts"
 import type { SessionState } from "../write/session-state.ts"
 import { TurnLock } from "./turn.ts"
-import type { RunningTurn, AppendOptions, AppendResult, ConflictPolicy, PersistAfter } from "../write/types.ts"
+import type { RunningTurn, AppendOptions, AppendResult, ConflictPolicy } from "../write/types.ts"
 import { type QueueContext, WriteQueue } from "../write/write-queue.ts"
 import type { LogEnd } from "../write/writer.ts"
 
 export interface LiveSessionOptions {
   readonly hooks: readonly Hooks[]
   readonly onHookFailed: (hook: string, error: unknown) => void
-  readonly persistAfter: PersistAfter
   readonly onConflict: ConflictPolicy
   readonly migrateOnWrite: boolean
   readonly maxSessionBytes: number
@@ -85,10 +84,6 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
   following: Following | undefined
   readonly #queue: WriteQueue
   readonly #repeats: Repeats
-  /** Appends that wait in memory for the message that creates their session. */
-  #waiting: PendingAppend[] = []
-  /** Bytes of their entries, counted as they come: summing all of them for each append is quadratic. */
-  #waitingBytes = 0
   /** Appends that wait for hooks, a migration or an older part of the log are queued one after the other. */
   #hooked: Promise<void> | undefined
 
@@ -150,14 +145,14 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     if (this.writeGuard.kind !== "open") await this.#hooked
     if (this.writeGuard.kind === "open") await this.#queue.refresh(seen)
     else await this.#checkUnchanged(seen)
-    return cloneJson(this.state.head as Head)
+    return cloneJson(this.state.head)
   }
 
   /** The entries of a log of another version were made when it was opened; they cannot be continued with further lines. */
   async #checkUnchanged(seen: Head | undefined): Promise<void> {
     const { head } = this.state
     const stored = seen ?? (await retryUnavailable(() => this.storage.head(this.id)))
-    if (stored?.next === head?.next && stored?.log === head?.log) return
+    if (stored?.next === head.next && stored.log === head.log) return
     this.store.outdated = true
     throw stored === undefined ? vanished(this) : changedUnderneath(this)
   }
@@ -239,23 +234,10 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     const { ids, fresh } = assign(this.id, state, this.turns.lease?.admit(placed) ?? placed, this.options)
     if (fresh.length === 0) return this.#outcomeOf(ids, o)
     const entries = fresh.map(({ pending }) => pending)
-    const besides = headerBytes(state)
-    checkSizes(this.id, entries, this.storage.capabilities, besides)
+    checkSizes(this.id, entries, this.storage.capabilities)
     checkMetadata(this.id, state, fresh)
-    const wait = this.#mustWait(fresh)
-    if (wait) checkDeferred(this, entries, besides + this.#waitingBytes)
     const item = this.#toItem(fresh, entries, o, turn)
     for (const { pending, entry } of fresh) state.push(pending, entry)
-    if (wait) {
-      item.deferred = true
-      this.waitForCreation([item])
-      return Promise.resolve({ ids, head: undefined, durable: false })
-    }
-    // Behind the appends that waited for this one to create the session.
-    if (this.#waiting.length > 0) {
-      for (const waiting of this.#waiting.splice(0)) this.#queue.push(waiting)
-      this.#waitingBytes = 0
-    }
     this.#queue.push(item)
     if (fresh.length < ids.length) return this.#outcomeOf(ids, o)
     const settled = this.#queue.waitFor(item, ids, o.signal)
@@ -275,8 +257,7 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     // After the callers are known: the queue may refuse an append at once.
     if (items.length > 0) this.#queue.wake()
     const [last] = await Promise.all(results)
-    const head = cloneJson(this.state.head)
-    return { ...last, ids, head, durable: head !== undefined }
+    return { ...last, ids, head: cloneJson(this.state.head) }
   }
 
   #toItem(
@@ -308,7 +289,6 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
       outcome: "queued",
       lines: undefined,
       committed: false,
-      deferred: false,
       putBlobs: undefined,
       ready: undefined,
       putAt: undefined,
@@ -323,14 +303,6 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
       item.putBlobs = () => putPlanned(this.storage, item, planned, this.options.now)
     }
     return item
-  }
-
-  #mustWait(fresh: readonly EncodedAppendEntry[]): boolean {
-    if (this.state.head !== undefined || this.options.persistAfter === "create" || this.#queue.length > 0) return false
-    return !fresh.some(({ entry }) => {
-      const role = entry.type === "message" ? (entry["message"] as { role?: unknown }).role : undefined
-      return role === "assistant" || (role === "user" && this.options.persistAfter === "user")
-    })
   }
 
   // ---- QueueContext --------------------------------------------------------------------------------------------------------------
@@ -367,12 +339,6 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     // The entries may have settled branches.
     this.#updateDiverged()
     this.events.emit("rolled_back", { ids, error })
-  }
-
-  /** New appends, and those of a creation that failed; no append has been queued behind them. */
-  waitForCreation(items: readonly PendingAppend[]): void {
-    this.#waiting.push(...items)
-    this.#waitingBytes += entriesBytes(entriesOf(items))
   }
 
   foreign(entries: readonly Entry[]): void {

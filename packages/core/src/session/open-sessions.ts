@@ -89,7 +89,7 @@ export class OpenSessions {
       if (slot === undefined) return this.#acquire(id, this.#addSlot(id, create, true), settings)
       const open = await rejectOnAbort(openedOf(slot), signal, aborted(id))
       if (open === undefined) continue
-      if (open.state.head === undefined || (await this.#storage.head(id)) !== undefined) throw taken(open)
+      if ((await this.#storage.head(id)) !== undefined) throw taken(open)
       // Another repository deleted it, so its id is free although it is open here.
       this.drop(id, slot, "deleted")
     }
@@ -141,7 +141,7 @@ export class OpenSessions {
     opening.then(
       (live) => {
         slot.live = live
-        slot.from = created ? 0 : (live.state.head?.next ?? 0)
+        slot.from = created ? 0 : live.state.head.next
       },
       // Runs before the waiting callers see the failure, so that they find the id free.
       () => this.drop(id, slot),
@@ -206,7 +206,7 @@ export class OpenSessions {
     const live = await slot.opening
     const { state, storage, id } = live
     await live.drain()
-    if (state.head === undefined || state.head.next === slot.from) return
+    if (state.head.next === slot.from) return
     if (storage.capabilities.sync) await storage.sync?.(id)
     slot.from = state.head.next
     if (state.projection === undefined || fitsBesideHead(state.projection)) return

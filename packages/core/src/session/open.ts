@@ -47,25 +47,22 @@ export function newHeader(o: CreateOptions, id: string, { newId, now }: LiveSess
   }
 }
 
-/** A new session, whose header is written (`head`) or still only in memory (no `head`). */
-export function newSession(
-  storage: SessionStorage,
-  header: Header,
-  head: Head | undefined,
-  options: LiveSessionOptions,
-): LiveSession {
+/** A new session in memory, which is not stored yet. */
+export function newSession(storage: SessionStorage, header: Header, options: LiveSessionOptions): LiveSession {
   const state = new SessionState({
     header,
     log: EntryLog.of([undefined]),
-    head,
+    head: NOT_STORED,
     leafId: null,
-    info: () => startProjection(header, head?.log ?? ""),
-    bytes: head === undefined ? 0 : utf8Length(encodeHeader(header)) + 1,
+    info: () => startProjection(header, ""),
+    bytes: utf8Length(encodeHeader(header)) + 1,
     settled: settledLines(header),
   })
   const store = new LogStore({ id: header.id, storage, reading: undefined, diagnostics: [] })
   return new LiveSession({ state, store, options, reading: readingOf(storage, header.id, options) })
 }
+
+const NOT_STORED: Head = { next: 0, log: "" }
 
 /** Attempts to read a log that is replaced, or deleted and created again, each time while it is read. */
 const MAX_REPLACED = 10

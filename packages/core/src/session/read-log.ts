@@ -31,7 +31,7 @@ export async function* readEntryRuns(
   const { from = 0, to = Number.MAX_SAFE_INTEGER } = range
   const signal = signalOf(o)
   // The entries of a log of an older version exist only in memory, as the migration made them.
-  const stored = live.writeGuard.kind === "open" && state.head !== undefined ? Math.min(state.acknowledged, to) : 0
+  const stored = live.writeGuard.kind === "open" ? Math.min(state.acknowledged, to) : 0
   if (from < stored) {
     for await (const chunk of live.storage.read(live.id, { from, to: stored }, signal)) {
       const slots = chunk.lines.map((line, index) => parseEntry(line, chunk.from + index))
@@ -77,10 +77,9 @@ export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<
     const message = `Reading the information of ${id} was aborted.`
     await rejectOnAbort(live.readingTips, o.signal, waitAborted(id, message))
   }
-  const stored = state.head && (await storage.head(id, o))
-  if (state.head !== undefined && stored === undefined) throw deleted(live)
-  const head: HeadInfo = stored ?? { next: 0, log: "", bytes: 0, updatedAt: live.options.now(), parts: [] }
-  const replaced = state.head !== undefined && head.log !== state.head.log
+  const head = await storage.head(id, o)
+  if (head === undefined) throw deleted(live)
+  const replaced = head.log !== state.head.log
   const projection = replaced ? await currentInfo(storage, id, head, o) : await infoOfOpen(live, head, o)
   // Another writer's migration rewrites the log and keeps `createdAt`. With another `createdAt`, the id was deleted and created again.
   if (replaced && projection.createdAt !== startProjection(state.header, "").createdAt) throw deleted(live)
@@ -94,7 +93,7 @@ async function infoOfOpen(live: LiveSession, head: HeadInfo, o: CallOptions): Pr
   const { state } = live
   const { info } = state
   if (isComplete(info)) return info
-  if (live.writeGuard.kind !== "open" || state.head === undefined) return infoOfMemory(live)
+  if (live.writeGuard.kind !== "open") return infoOfMemory(live)
   const made = await readTips(live, head, o)
   const learned = state.info
   return isComplete(learned) ? learned : projectFurther(made, state)
@@ -112,10 +111,10 @@ export async function readTips(live: LiveSession, head: HeadInfo, o: CallOptions
   return known
 }
 
-/** The projection of a log that is completely in memory: a migrated log of an older version, or one that is not stored yet. */
+/** The projection of a log that is completely in memory: the migrated log of an older version. */
 export function infoOfMemory({ state }: LiveSession): InfoProjection {
   const { log, head, settled } = state
-  return withTips(projectWhole(state, head?.log ?? ""), tipsOfLog(log, settled), settled)
+  return withTips(projectWhole(state, head.log), tipsOfLog(log, settled), settled)
 }
 
 function deleted({ id, storage }: LiveSession): SessionError {

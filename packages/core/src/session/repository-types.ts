@@ -7,11 +7,12 @@ import type { ParentSession } from "../format/header.ts"
 import type { CollectedBlobs, CollectOptions } from "../storage/collect.ts"
 import type { CallOptions, Deleted, SessionStorage, Swept } from "../storage/contract.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
-import type { ConflictPolicy, PersistAfter } from "../write/types.ts"
+import type { ConflictPolicy } from "../write/types.ts"
 import type { Hooks } from "./hooks.ts"
 import type { AnyMetadata, SessionInfo } from "../info/projection.ts"
+import type { SessionContext } from "../context/types.ts"
 import type { Compaction } from "./compaction.ts"
-import type { Session } from "./types.ts"
+import type { ContextOptions, Session } from "./types.ts"
 import type {
   CopyOptions,
   ExportOptions,
@@ -33,8 +34,7 @@ export interface OpenOptions extends CallOptions {
  * are not stored.
  *
  * The header and the first entries are one batch: after a crash the session has all of them, or does not exist. `too_large` if the storage
- * does not take them in one batch; append the rest later. With a {@link PersistAfter} other than `"create"` they wait in memory like
- * appends, for the first message that it names.
+ * does not take them in one batch; append the rest later.
  */
 export interface CreateOptions<Own extends OwnEntry = AnyOwnEntry, Metadata extends object = AnyMetadata>
   extends OpenOptions {
@@ -55,6 +55,38 @@ export interface CreateOptions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   readonly metadata?: Readonly<Partial<Metadata>>
   /** Appended after the metadata, as by `append`. */
   readonly entries?: readonly NewEntry<Own>[]
+}
+
+/** A draft takes its entries by {@link Draft.append}. */
+export interface DraftOptions<Metadata extends object = AnyMetadata>
+  extends Omit<CreateOptions<AnyOwnEntry, Metadata>, "entries"> {
+  /**
+   * Which message creates the session: the first one of the user or the assistant (`"user"`, the default), or the first one of the
+   * assistant, up to which a crash loses what the user said.
+   */
+  readonly until?: "user" | "assistant"
+}
+
+/**
+ * A session that is stored with its first message: until then its entries are in memory, and nothing is written. They have the ids, times and
+ * parents that they will be stored with. A draft that nobody goes on with need not be closed.
+ */
+export interface Draft<Own extends OwnEntry = AnyOwnEntry, Metadata extends object = AnyMetadata> {
+  /** Of the session. It is not reserved: the message that creates the session is rejected with `exists` if another one has it by then. */
+  readonly id: string
+  /**
+   * Keeps the entries, which gives undefined; or creates the session, if one of them is the message that {@link DraftOptions.until} names:
+   * the header, what was kept, and these are one batch. A later call appends to the session.
+   *
+   * If it rejects, these entries are not kept, and the others are. After `indeterminate` all are kept, and the next call finds out whether
+   * the session was created. `too_large` if the storage does not take all of the draft in one batch.
+   */
+  append(
+    entries: NewEntry<Own> | readonly NewEntry<Own>[],
+    o?: CallOptions,
+  ): Promise<Session<Own, Metadata> | undefined>
+  /** The context for a model, as of the session. */
+  context(o?: ContextOptions): Promise<SessionContext>
 }
 
 /**
@@ -118,8 +150,6 @@ export interface SessionsOptions {
   readonly storage: SessionStorage
   /** Several hooks run in this order. */
   readonly hooks?: Hooks | readonly Hooks[]
-  /** When a new session is first written. Default `"create"`: before `create` resolves. */
-  readonly persistAfter?: PersistAfter
   /** For appends outside of turns, and after the first append of a turn. Default `"branch"`. */
   readonly onConflict?: ConflictPolicy
   /** Whether the first write to a log of an older version migrates it. Default true. With false, such a write is `read_only`. */
@@ -147,7 +177,7 @@ export interface SessionsOptions {
   /**
    * Keeps sessions in memory between uses, for a server that answers many short requests. Opening a kept session asks the storage for its
    * head, reads the lines that other writers appended, and otherwise gives the same as opening it from its log: `not_found` if it was
-   * deleted. A session that is not stored yet, or has diagnostics other than `diverged`, is not kept. Default: none is kept.
+   * deleted. A session that has diagnostics other than `diverged` is not kept. Default: none is kept.
    */
   readonly cache?: CacheOptions
   /** Milliseconds since the epoch; default `Date.now`. */
@@ -164,6 +194,8 @@ export interface Sessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends o
   extends AsyncDisposable {
   readonly storage: SessionStorage
   create(o?: CreateOptions<Own, Metadata>): Promise<Session<Own, Metadata>>
+  /** A new session that is not stored before its first message, so that one in which nobody speaks leaves nothing. */
+  draft(o?: DraftOptions<Metadata>): Promise<Draft<Own, Metadata>>
   /** `not_found` if there is no such session; `not_a_session` if the log is not a session. */
   open(id: string, o?: OpenOptions): Promise<Session<Own, Metadata>>
   /**

@@ -12,7 +12,8 @@ import type { CallOptions, SessionStorage } from "../storage/contract.ts"
 import { shown } from "../storage/options.ts"
 import { signalOf } from "../storage/signals.ts"
 import { checkSessionsOptions, withCheckedArguments } from "./arguments.ts"
-import { createSession } from "./create.ts"
+import { type NewSession, startSession } from "./create.ts"
+import { startDraft } from "./draft.ts"
 import { transferFeature } from "./features.ts"
 import { type Hooks, runHook } from "./hooks.ts"
 import { readPage } from "./list.ts"
@@ -22,6 +23,7 @@ import { newHeader, openSession } from "./open.ts"
 import type { LiveSession, LiveSessionOptions } from "./live-session.ts"
 import { infoOfStored } from "./stored-info.ts"
 import type { CreateOptions, LoadedCalls, OpenOptions, Sessions, SessionsOptions } from "./repository-types.ts"
+import type { Session } from "./types.ts"
 import type { AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { AnyMetadata } from "../info/projection.ts"
 
@@ -81,6 +83,21 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   }
   const created = (session: string, header: Header): void =>
     runHooks("create", (hook) => hook.create?.({ session, header: cloneJson(header) }))
+  const start = (o: CreateOptions): NewSession => {
+    const id = o.id ?? newId()
+    check(id)
+    const header = newHeader(o, id, options)
+    const problem = headerProblem(header)
+    if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
+    return startSession(storage, header, options)
+  }
+  const create = async (made: NewSession, entries: readonly NewEntry[], o: OpenOptions): Promise<Session> => {
+    checkOpen()
+    const { id, state } = made.live
+    const { handle } = await open.create(id, () => made.create(entries, o), o)
+    created(id, state.header)
+    return handle
+  }
   const deleted = (id: string): void => {
     open.remove(id)
     runHooks("delete", (hook) => hook.delete?.({ session: id }))
@@ -103,15 +120,18 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     },
 
     async create(o = {}) {
-      const id = o.id ?? newId()
-      check(id)
-      const header = newHeader(o, id, options)
-      const problem = headerProblem(header)
-      if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
+      return create(start(o), firstEntries(o), o)
+    },
+
+    async draft({ signal, until, ...o } = {}) {
+      const made = start(o)
+      const draft = startDraft(made, (entries, call) => create(made, entries, { ...o, ...call }), until, [
+        compaction,
+        o.compaction,
+      ])
       const first = firstEntries(o)
-      const { handle } = await open.create(id, () => createSession(storage, header, first, options, o), o)
-      created(id, header)
-      return handle
+      if (first.length > 0) await draft.append(first, signal && { signal })
+      return draft
     },
 
     async open(id, o = {}) {
@@ -215,7 +235,6 @@ function withDefaults(o: SessionsOptions): LiveSessionOptions {
         // Nobody is left to report it to, and the call that ran the hook has succeeded.
       }
     },
-    persistAfter: o.persistAfter ?? "create",
     onConflict: o.onConflict ?? "branch",
     migrateOnWrite: o.migrateOnWrite !== false,
     maxSessionBytes: Math.min(o.maxSessionBytes ?? Number.POSITIVE_INFINITY, o.storage.capabilities.maxSessionBytes),

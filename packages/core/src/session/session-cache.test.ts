@@ -352,9 +352,6 @@ test("a session that is damaged, not stored yet or of an older version is not ke
     { session: "damaged", why: "replaced" },
     { session: "damaged", why: "closed" },
   ])
-  const deferred = createSessions({ storage: createMemoryStorage(), persistAfter: "user", cache: {} })
-  await (await deferred.create({ id: "s" })).close()
-  expect(await codeOf(deferred.open("s"))).toBe("not_found")
 })
 
 test("a merge of a kept session with another storage keeps it until it has ended", async () => {

@@ -5,7 +5,7 @@
 import { hasCode } from "../format/errors.ts"
 import type { Entry } from "../format/entry.ts"
 import { notFound, readLines } from "../log/loaded-log.ts"
-import type { Head, HeadInfo, Seq } from "../storage/contract.ts"
+import type { HeadInfo, Seq } from "../storage/contract.ts"
 import { isSameLine } from "../storage/head.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 import { isHeldEnd, toLines } from "../write/resolve-outcome.ts"
@@ -103,7 +103,7 @@ export class SessionCache<Slot extends KeptSlot> {
     const { live } = kept
     const { id, state, storage } = live
     const stored = await retryUnavailable(() => storage.head(id))
-    if (live.isBusy && state.head !== undefined) await live.refresh(stored).catch(ignore)
+    if (live.isBusy) await live.refresh(stored).catch(ignore)
     // It is shared, as with a caller who has it open.
     if (live.isBusy) return
     if (stored === undefined) {
@@ -155,9 +155,9 @@ function isNeeded({ handles }: KeptSlot, { checking, live }: Kept): boolean {
   return handles > 0 || checking !== undefined || live.isBusy
 }
 
-/** What is not stored, is of another version or is damaged is opened from its log, which may have changed. */
+/** What is of another version or is damaged is opened from its log, which may have changed. */
 function isKeepable(live: KeepableSession): boolean {
-  return live.isBusy || (live.state.head !== undefined && live.writeGuard.kind === "open" && isSound(live))
+  return live.isBusy || (live.writeGuard.kind === "open" && isSound(live))
 }
 
 function isSound({ state, diagnostics }: KeepableSession): boolean {
@@ -170,7 +170,7 @@ function isSound({ state, diagnostics }: KeepableSession): boolean {
  */
 async function takeOver(live: KeepableSession, stored: HeadInfo): Promise<boolean> {
   const { state, store } = live
-  const head = state.head as Head
+  const { head } = state
   const { next, log } = head
   if (stored.log !== log || stored.next < next || (stored.torn ?? 0) > 0) return false
   // Without a mark only the line itself shows that no older copy was put back.

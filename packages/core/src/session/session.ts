@@ -88,7 +88,7 @@ export class SessionHandle implements Session {
     return this.#live.state.leafId
   }
 
-  get head(): Head | undefined {
+  get head(): Head {
     return cloneJson(this.#live.state.head)
   }
 
@@ -246,10 +246,10 @@ export class SessionHandle implements Session {
 
   async flush(o: CallOptions = {}): Promise<void> {
     const live = this.#open(o, "flush")
-    const { storage, state } = live
+    const { storage } = live
     const message = `Waiting for the writes to ${this.id} was aborted; the writes continue.`
     await rejectOnAbort(live.drain(), o.signal, waitAborted(this.id, message))
-    if (state.head !== undefined && storage.capabilities.sync) await storage.sync?.(this.id, o)
+    if (storage.capabilities.sync) await storage.sync?.(this.id, o)
   }
 
   close(): Promise<void> {

@@ -112,9 +112,8 @@ export interface SessionPart extends PartInfo {
  * A handle on an open session. Handles of one repository on the same id share their state; each has its own `close`.
  *
  * A method that appends changes the state in memory before it returns its promise, and the promise resolves when the storage has
- * acknowledged the append; while `persistAfter` keeps a new session in memory, it resolves without a write. If a method refers
- * to an entry that is not in memory (`branch`, `label`, …), the state changes once the entry was read. A rejected append is removed
- * from memory, with all appends queued behind it (`rolled_back`). After `indeterminate` it stays in memory, and the next append
+ * acknowledged the append. If a method refers to an entry that is not in memory (`branch`, `label`, …), the state changes once the
+ * entry was read. A rejected append is removed from memory, with all appends queued behind it (`rolled_back`). After `indeterminate` it stays in memory, and the next append
  * resolves its outcome. A crash loses only entries that the storage has not acknowledged.
  */
 export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends object = AnyMetadata>
@@ -123,8 +122,8 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   readonly header: Header
   /** Parent of the next entry; null before the first entry and after `resetLeaf`, which annotations do not change. */
   readonly leafId: string | null
-  /** The acknowledged end of the log; undefined before the first write. */
-  readonly head: Head | undefined
+  /** The acknowledged end of the log. */
+  readonly head: Head
   /** Diagnostics of the opening, and the latest diagnostic of each code since. */
   readonly diagnostics: readonly Diagnostic[]
 
@@ -216,7 +215,7 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
    * Takes over what other writers have appended up to the call, with the events `foreign` and `diverged`, as a conflicting append does:
    * the leaf moves on if they continued it, except inside a turn that has begun to write, which moves it at its end. Returns the end of
    * the log. Appends are not affected, but those whose outcome was `indeterminate` are tried again. `not_found` if the session was
-   * deleted, or is not stored yet; `conflict` if the log is of another version and has changed (open it again); else the errors of the
+   * deleted; `conflict` if the log is of another version and has changed (open it again); else the errors of the
    * storage.
    */
   refresh(o?: CallOptions): Promise<Head>
@@ -232,7 +231,7 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   follow(o?: CallOptions): Promise<void>
   /** The session information, pending appends included. */
   info(o?: CallOptions): Promise<SessionInfo<Metadata>>
-  /** Sizes of the stored parts of the log, in bytes. No parts before the first write. */
+  /** Sizes of the stored parts of the log, in bytes. */
   parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }>
   /**
    * Calls the listener for events of the session, whichever handle caused them, until the returned function is called or this handle is
@@ -241,9 +240,6 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents<Own>[K]) => void): () => void
   /** Resolves when all appends are acknowledged and, if the storage supports `sync`, on stable storage. */
   flush(o?: CallOptions): Promise<void>
-  /**
-   * Closes this handle; later calls reject with `closed`. The last handle on the session flushes it. A session that `persistAfter`
-   * still keeps in memory is dropped.
-   */
+  /** Closes this handle; later calls reject with `closed`. The last handle on the session flushes it. */
   close(): Promise<void>
 }

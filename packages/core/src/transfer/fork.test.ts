@@ -155,12 +155,12 @@ test("a fork names its source and copies the header's other fields", async () =>
   })
 })
 
-test("queued entries, and a session that is not written yet, fork as they are in memory", async () => {
-  const sessions = sessionsIn(undefined, { persistAfter: "assistant" })
+test("queued entries fork as they are in memory", async () => {
+  const sessions = sessionsIn()
   const source = await sessions.create({ id: "s" })
-  await source.append(user("waits", "a"))
+  await source.append(user("first", "a"))
   const image = { type: "image" as const, mimeType: "image/png", data: btoa("x".repeat(3_000)) }
-  await source.append({ type: "message", id: "b", message: { role: "user", content: [image] } })
+  void source.append({ type: "message", id: "b", message: { role: "user", content: [image] } })
   const early = await sessions.fork("s", { id: "early" })
   expect((await early.context()).messages.map(({ entryId }) => entryId)).toEqual(["a", "b"])
   expect((await early.context()).messages[1]?.message.content).toEqual([image])

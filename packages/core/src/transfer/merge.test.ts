@@ -5,7 +5,7 @@ import { entriesIn, type Fuse, seenIn, storeNamed } from "../../test/merge-store
 import { codeOf, linesIn, sessionsIn, smallBatches } from "../../test/transfer.ts"
 import { createSessions } from "../session/repository.ts"
 import type { Sessions } from "../session/repository-types.ts"
-import type { Head, SessionStorage } from "../storage/contract.ts"
+import type { SessionStorage } from "../storage/contract.ts"
 
 const said = (text: string) => ({ type: "message", message: { role: "user", content: text } }) as const
 
@@ -266,7 +266,7 @@ test("a merge completes an interrupted copy on either side, also with its lines 
     const session = await sessionsIn(whole).create({ id: "s" })
     const { head } = await session.append([said("x".repeat(600)), said("y".repeat(600))])
     await session.close()
-    await whole.append("s", ["no entry"], { expect: head as Head })
+    await whole.append("s", ["no entry"], { expect: head })
     await add(sessionsIn(whole), "z".repeat(600))
     fuse.left = 1
     expect(await codeOf(sessionsIn(whole).copy("s", part))).toBe("closed")

@@ -4,10 +4,10 @@ import type { SessionPart } from "../session/types.ts"
 import type { CallOptions } from "../storage/contract.ts"
 
 export async function readParts(
-  { id, state, storage }: ReadableSession,
+  { id, storage }: ReadableSession,
   o: CallOptions = {},
 ): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
-  const head = state.head && (await storage.head(id, o))
+  const head = await storage.head(id, o)
   if (head === undefined) return { bytes: 0, parts: [] }
   const parts = head.parts ?? [{ from: 0, bytes: head.bytes }]
   return {

@@ -12,7 +12,7 @@ import type { LogEnd } from "../write/writer.ts"
 
 /** What became of the log of a session, given an end that does not have the session's last line. */
 export function resolveOther(live: ReloadableSession, end: LogEnd): Promise<Resolved> {
-  return end.head.log === live.state.head?.log ? resolveCut(live, end) : resolveReplaced(live)
+  return end.head.log === live.state.head.log ? resolveCut(live, end) : resolveReplaced(live)
 }
 
 /** Lines that may be of a write that then failed are dropped without a word. */

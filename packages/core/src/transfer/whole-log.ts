@@ -15,7 +15,7 @@ export interface WholeLog {
   readonly header: Header
   /** Entries are stubs, without content, unless `inMemory`. */
   readonly log: EntryLog
-  /** The entries differ from the stored lines: they were migrated, or are not stored yet. */
+  /** The entries differ from the stored lines, because they were migrated. */
   readonly inMemory: boolean
   /** The complete entries at these seqs, in log order; with their lines unless `inMemory`. */
   entries(wanted: ReadonlySet<Seq>): AsyncIterable<WholeEntry>
@@ -35,11 +35,11 @@ export async function readWholeLog(storage: SessionStorage, id: string, o: CallO
   return readStored(storage, id, header, headInfo.next, signal)
 }
 
-/** The log of an open session, with the entries that are not stored yet. */
+/** The log of an open session, without what is not written yet. */
 export async function wholeLogOf(live: ReadableSession, o: CallOptions = {}): Promise<WholeLog> {
   const { state, storage, id, writeGuard } = live
   const signal = signalOf(o)
-  if (state.head === undefined || writeGuard.kind !== "open") return inMemory(state.header, state.log)
+  if (writeGuard.kind !== "open") return inMemory(state.header, state.log)
   return readStored(storage, id, state.header, state.acknowledged, signal)
 }
 

@@ -38,7 +38,7 @@ test("a leaf and the entries behind it are one batch, and the ids are those of t
 test("the list may be empty, and `leaf` adds fields to the leaf entry", async () => {
   const { session, location } = await chain()
   const op = { id: "op-1", n: 0 }
-  expect(await session.append([], { at: "1", leaf: { op } })).toMatchObject({ ids: [], durable: true })
+  expect(await session.append([], { at: "1", leaf: { op } })).toMatchObject({ ids: [] })
   const leaf = (await storedEntries(location)).at(-1) as LeafEntry
   expect(leaf).toMatchObject({ type: "leaf", parentId: "1", op })
   expect(session.leafId).toBe(leaf.id)

@@ -64,7 +64,7 @@ const NO_BLOBS: readonly PlannedBlob[] = []
 /** Puts the blobs of an append, and completes its lines for the storage. */
 export async function putPlanned(
   storage: SessionStorage,
-  item: PendingAppend,
+  item: Pick<PendingAppend, "entries"> & Partial<Pick<PendingAppend, "putAt" | "ready">>,
   planned: readonly Pick<EncodedAppendEntry, "pending" | "blobs">[],
   now: () => number,
 ): Promise<void> {

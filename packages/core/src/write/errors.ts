@@ -26,11 +26,6 @@ export function vanished(about: About): SessionError {
   return refusal("not_found", about, message)
 }
 
-export function notStored(about: About): SessionError {
-  const message = `The session ${about.id} is not in ${about.storage.description} yet; its first message creates it there.`
-  return refusal("not_found", about, message)
-}
-
 /** For a log of another version, which is held as it was when the session was opened. */
 export function changedUnderneath(about: About): SessionError {
   const message = `The log of ${about.id}, which is of another version, was changed by another writer. Open the session again.`
@@ -48,7 +43,7 @@ export function notMovable(session: string, type: string): SessionError {
 }
 
 export function unknownOutcome(about: About, cause: unknown): StorageError {
-  const message = `It is not known yet whether the append to ${about.id} arrived in ${about.storage.description}. The next append or flush finds out.`
+  const message = `It is not known yet whether the write to ${about.id} arrived in ${about.storage.description}. The next append, flush or opening finds out.`
   return new StorageError("indeterminate", message, { ...location(about), cause })
 }
 

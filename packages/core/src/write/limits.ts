@@ -1,10 +1,9 @@
 /** Checks appends against the limits of their storage and their session, before anything is written. */
 import { SessionError } from "../format/errors.ts"
-import { encodeHeader } from "../format/line.ts"
 import { FULL_SESSION_SLACK_BYTES, MAX_METADATA_BYTES, MAX_METADATA_KEYS } from "../format/limits.ts"
 import { type Entry, isAnnotationType } from "../format/entry.ts"
 import { utf8Length } from "../storage/utf8.ts"
-import type { Capabilities, SessionStorage } from "../storage/contract.ts"
+import type { Capabilities } from "../storage/contract.ts"
 import { MAX_DEPTH } from "../storage/depth.ts"
 import { ownMap } from "../info/projection.ts"
 import { type PendingAppend, type PendingEntry, storedBytes } from "./pending.ts"
@@ -19,18 +18,12 @@ const SMALL_ENTRY_TYPES: ReadonlySet<string> = new Set(["compaction", "leaf", "b
 
 interface Limited {
   readonly id: string
-  readonly storage: SessionStorage
   readonly state: SessionState
   readonly maxSessionBytes: number
 }
 
 /** A seq of 16 digits, a hint of that length with its field's name, and the LF: known only when the line is written. */
 const SPARE_BYTES = 64
-
-/** Bytes of the header's line, which the first batch carries; 0 once the session is in the storage. */
-export function headerBytes({ head, header }: SessionState): number {
-  return head === undefined ? utf8Length(encodeHeader(header)) + 1 : 0
-}
 
 /** Bytes of the entries' lines, at whatever seq they get: at most 64 a line more than they will have. */
 export function entriesBytes(entries: readonly PendingEntry[]): number {
@@ -39,14 +32,13 @@ export function entriesBytes(entries: readonly PendingEntry[]): number {
   return bytes
 }
 
-/** Refuses a line or a batch that no position in the storage can hold. `besides`: bytes that go out with them. */
+/** Refuses a line or a batch that no position in the storage can hold. */
 export function checkSizes(
   id: string,
   entries: readonly PendingEntry[],
   { maxLineBytes, maxBatchBytes }: Capabilities,
-  besides: number,
 ): void {
-  let batch = besides
+  let batch = 0
   for (const { bytes } of entries) {
     const line = bytes + SPARE_BYTES
     if (line > maxLineBytes) throw tooLarge(id, "entry", line, maxLineBytes)
@@ -69,17 +61,6 @@ export function checkMetadata(id: string, { info }: SessionState, fresh: readonl
   if (bytes > MAX_METADATA_BYTES) throw tooLarge(id, "metadata", bytes, MAX_METADATA_BYTES)
 }
 
-/** Refuses entries that could not be written together with those that wait for the session's creation already. */
-export function checkDeferred(
-  { id, storage, maxSessionBytes }: Limited,
-  entries: readonly PendingEntry[],
-  besides: number,
-): void {
-  const most = Math.min(storage.capabilities.maxBatchBytes, maxSessionBytes)
-  const bytes = besides + entriesBytes(entries)
-  if (bytes > most) throw tooLarge(id, "batch that waits for the session's creation", bytes, most)
-}
-
 /** How many items go out in one batch, from the front: at least one, whole, all of one outcome, and none whose blobs are still being put. */
 export function batchOf(items: readonly PendingAppend[], maxBytes: number): number {
   let bytes = 0
@@ -92,6 +73,11 @@ export function batchOf(items: readonly PendingAppend[], maxBytes: number): numb
   return count
 }
 
+/** The largest session in bytes to which these entries may be added. */
+export function limitFor(entries: readonly PendingEntry[], limit: number): number {
+  return entries.every(isSmall) ? limit + FULL_SESSION_SLACK_BYTES : limit
+}
+
 export interface Refusal {
   readonly item: PendingAppend
   readonly error: SessionError
@@ -102,17 +88,15 @@ export function refusalOf(
   { id, state, maxSessionBytes: limit }: Limited,
   items: readonly PendingAppend[],
 ): Refusal | undefined {
-  let total = state.bytes + headerBytes(state)
+  let total = state.bytes
   let most = total
   for (const { entries } of items) most += entriesBytes(entries)
   if (most <= limit) return undefined
   let seq = state.acknowledged
   for (const item of items) {
     for (const entry of item.entries) total += storedBytes(entry, seq++, state.log)
-    if (total <= limit) continue
     // An append that is committed in part was accepted as a whole.
-    const small = item.entries.every(isSmall)
-    if (item.committed || (small && total <= limit + FULL_SESSION_SLACK_BYTES)) continue
+    if (item.committed || total <= limitFor(item.entries, limit)) continue
     const message = `The session ${id} would have ${total} bytes; its limit is ${limit}. Go on in another, or raise maxSessionBytes.`
     return { item, error: new SessionError("too_large", message, { session: id }) }
   }

@@ -19,7 +19,7 @@ async function start(o: Omit<SessionsOptions, "storage"> = {}) {
     for await (const { hash } of elsewhere.blobs.list()) await elsewhere.blobs.delete(hash)
   }
   const puts = (): number => storage.calls.filter(({ operation }) => operation === "put").length
-  return { location, session, storage, sleep, puts }
+  return { location, sessions, session, storage, sleep, puts }
 }
 
 test("blobs that were put long before their line is sent are put again first", async () => {
@@ -64,16 +64,26 @@ test("blobs of an append whose outcome stayed unknown for long are put again whe
   }
 })
 
-test("blobs of an append that waited long for the creation of its session are put again", async () => {
-  const { location, session, storage, sleep } = await start({ persistAfter: "user" })
-  const waiting = note(LONG, "n")
-  await session.append(waiting)
+test("blobs of a draft whose first creation failed are put again", async () => {
+  const { location, sessions, storage, sleep } = await start()
+  const draft = await sessions.draft({ id: "d" })
+  await draft.append(note(LONG, "n"))
   storage.fail("append", "quota")
-  expect(await codeOf(session.append(user("first")))).toBe("quota")
+  expect(await codeOf(draft.append(user("first")))).toBe("quota")
   await sleep(48)
-  await session.append(user("second"))
-  const opened = await reopened(location)
+  await draft.append(user("second"))
+  const opened = await reopened(location, "d")
   expect(await opened.entry("n")).toMatchObject({ data: LONG })
+})
+
+test("a put after a long creation that fails leaves the session `indeterminate`, and the next append puts the blobs again", async () => {
+  const { location, sessions, storage, sleep } = await start()
+  const draft = await sessions.draft({ id: "d" })
+  storage.fail("append", () => void sleep(48))
+  storage.fail("put", undefined, "quota")
+  expect(await codeOf(draft.append(user(LONG)))).toBe("indeterminate")
+  await draft.append(user("next"))
+  expect(await contextTexts(await reopened(location, "d"))).toEqual([LONG, "next"])
 })
 
 test("blobs are put once if nothing took long", async () => {

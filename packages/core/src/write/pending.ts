@@ -52,8 +52,6 @@ export interface PendingAppend {
   lines: readonly string[] | undefined
   /** Some of its entries are in the log: the rest must follow. */
   committed: boolean
-  /** It waited in memory for the creation of its session, and was acknowledged as not durable. */
-  deferred: boolean
   /** Puts the blobs and completes the entries, and may be called again; undefined for an append without blobs. */
   putBlobs: (() => Promise<void>) | undefined
   /** The first call of {@link putBlobs}, under way. */
@@ -165,15 +163,9 @@ export function acknowledge({ opens, diverged, callers }: PendingAppend, head: H
   if (opens !== undefined) opens.phase = "written"
   for (const { ids, resolve } of callers) {
     // Each caller may change what it gets.
-    const result = { ids, head: { ...head }, durable: true }
+    const result = { ids, head: { ...head } }
     resolve(diverged === undefined ? result : { ...result, diverged: cloneJson(diverged) })
   }
-}
-
-/** The append waits in memory again: the creation of its session failed. */
-export function acknowledgeDeferred(item: PendingAppend): void {
-  for (const { ids, resolve } of item.callers) resolve({ ids, head: undefined, durable: false })
-  item.callers = []
 }
 
 /** A turn that started over would hide what is gone. */

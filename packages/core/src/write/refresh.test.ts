@@ -224,33 +224,11 @@ test.each(["unavailable", "corrupt"] as const)(
     writerOne.storage.fail("read", ...Array.from({ length: code === "corrupt" ? 1 : 3 }, () => code))
     expect(await codeOf(one.refresh())).toBe(code)
     expect(one.head?.next).toBe(2)
-    expect((await one.append(user("a", "a"))).durable).toBe(true)
+    await one.append(user("a", "a"))
     await one.refresh()
     expect(one.head).toMatchObject({ next: 4 })
   },
 )
-
-test("a session that is not stored yet is `not_found`, and one that is being created is waited for", async () => {
-  const writer = createWriter(createMemoryLocation(), { persistAfter: "user" })
-  const session = await writer.sessions.create({ id: "s" })
-  await session.append(note("first"))
-  await expect(session.refresh()).rejects.toMatchObject({
-    code: "not_found",
-    message: expect.stringMatching(/first message creates it/),
-  })
-  const created = session.append(user("hello"))
-  expect(await session.refresh()).toMatchObject({ next: 3 })
-  expect(await created).toMatchObject({ durable: true })
-})
-
-test("refresh finds out whether a session of unknown outcome was created", async () => {
-  const writer = createWriter(createMemoryLocation(), { persistAfter: "user" })
-  const session = await writer.sessions.create({ id: "s" })
-  writer.storage.fail("append", "response lost")
-  writer.storage.fail("head", "unavailable", "unavailable", "unavailable")
-  expect(await codeOf(session.append(user("hello")))).toBe("indeterminate")
-  expect(await session.refresh()).toMatchObject({ next: 2 })
-})
 
 test("a refresh that is aborted rejects, and the reading goes on", async () => {
   const { one, two, writerOne } = await twoWriters({}, [user("start", "0")])

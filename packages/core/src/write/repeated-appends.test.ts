@@ -7,7 +7,7 @@ test("a repeated append with the same entry id is written once", async () => {
   const { sessions } = createWriter(location)
   const session = await sessions.create({ id: "s" })
   await session.append(user("a", "a"))
-  expect(await session.append(user("a", "a"))).toMatchObject({ ids: ["a"], durable: true, head: { next: 2 } })
+  expect(await session.append(user("a", "a"))).toMatchObject({ ids: ["a"], head: { next: 2 } })
   expect(await session.append([user("a", "a"), user("b", "b")])).toMatchObject({ ids: ["a", "b"] })
   expect(await storedIds(location)).toEqual(["a", "b"])
 })
@@ -76,7 +76,7 @@ test("an append that repeats a pending entry and adds another is complete when b
   const first = session.append(user("a", "a"))
   const both = session.append([user("a", "a"), user("b", "b")])
   release()
-  expect(await both).toMatchObject({ ids: ["a", "b"], durable: true, head: { next: 3 } })
+  expect(await both).toMatchObject({ ids: ["a", "b"], head: { next: 3 } })
   expect((await first).ids).toEqual(["a"])
   expect(await storedIds(location)).toEqual(["a", "b"])
 })
@@ -90,11 +90,15 @@ test("an append that repeats an entry and adds another reports that the session 
 
 test("an append that repeats an entry and adds one that the queue refuses at once is rejected, and the session goes on", async () => {
   const location = createMemoryLocation()
-  const { sessions } = createWriter(location, { persistAfter: "user", maxSessionBytes: 1_000 })
+  const { sessions, storage } = createWriter(location, { maxSessionBytes: 1_000 })
   const session = await sessions.create({ id: "s" })
-  await session.append(note("n", "n"))
-  expect(await codeOf(session.append([note("n", "n"), user("x".repeat(2_000), "u")]))).toBe("too_large")
-  expect(await session.append([note("n", "n"), user("y", "v")])).toMatchObject({ ids: ["n", "v"], durable: true })
+  const release = storage.hold("append")
+  const first = session.append(note("n", "n"))
+  const refused = codeOf(session.append([note("n", "n"), user("x".repeat(2_000), "u")]))
+  release()
+  await first
+  expect(await refused).toBe("too_large")
+  expect(await session.append([note("n", "n"), user("y", "v")])).toMatchObject({ ids: ["n", "v"] })
   expect(await storedIds(location)).toEqual(["n", "v"])
 })
 

@@ -20,7 +20,7 @@ import { CLOCKS_DIFFER, OlderIds, timeOf } from "../log/older-ids.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { isLeaving } from "../log/tips.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
-import type { CallOptions, Head, Seq, SessionStorage } from "../storage/contract.ts"
+import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { sha256Hex } from "../storage/hash.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 import type { PrepareOptions } from "./encode.ts"
@@ -97,7 +97,7 @@ export class Repeats {
   #olderOf(log: EntryLog): OlderIds {
     if (this.#older?.log !== log) {
       const { state, options } = this.#context
-      const head = { ...(state.head as Head), bytes: state.bytes, updatedAt: 0 }
+      const head = { ...state.head, bytes: state.bytes, updatedAt: 0 }
       this.#older = { log, ids: new OlderIds(head, log.from, options.readWindow) }
     }
     return this.#older.ids
@@ -177,7 +177,7 @@ async function readEntry(
   seq: Seq,
   o: CallOptions,
 ): Promise<Entry | undefined> {
-  const { log } = head as Head
+  const { log } = head
   const [line] = await retryUnavailable(() => readLines(storage, session, { from: seq, to: seq + 1, log }, o))
   return line === undefined ? undefined : parseEntry(line, seq)
 }

@@ -1,6 +1,6 @@
 /** Reads the end of a stored log after an append that did not succeed, and compares it with the session in memory. */
-import { encodeHeader, parseLine } from "../format/line.ts"
-import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
+import { parseLine } from "../format/line.ts"
+import type { Seq, SessionStorage } from "../storage/contract.ts"
 import type { SessionError } from "../format/errors.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
@@ -33,8 +33,6 @@ export type Resolved =
   | RemoteLines
   /** The session was deleted, or deleted and created again. */
   | { readonly kind: "gone" }
-  /** Another session has the id of the one that was to be created. */
-  | { readonly kind: "taken" }
 
 /**
  * If the log is replaced or deleted while more of it is read, its end is read again. Rejects with `conflict` if that happens each time,
@@ -43,18 +41,13 @@ export type Resolved =
 export async function resolveEnd(context: ResolveContext, end: LogEnd | undefined): Promise<Resolved> {
   const { id, storage, state } = context
   let found = end
-  // Not before there is a head: without one nothing is read.
-  const again = async (): Promise<void> => void (found = await readEnd(storage, id, state.head as Head))
+  const again = async (): Promise<void> => void (found = await readEnd(storage, id, state.head))
   return retryOn("conflict", TRIES, () => compare(context, found), again)
 }
 
 async function compare(context: ResolveContext, end: LogEnd | undefined): Promise<Resolved> {
   const { state } = context
   if (end === undefined) return { kind: "gone" }
-  if (state.head === undefined) {
-    const [header, ...lines] = end.lines
-    return header === encodeHeader(state.header) ? toLines(state, lines, 1, end) : { kind: "taken" }
-  }
   const [last, ...lines] = end.lines
   const isHeld = end.head.log === state.head.log && isHeldEnd(state, last)
   return isHeld ? toLines(state, lines, state.acknowledged, end) : context.resolveOther(end)
@@ -69,7 +62,7 @@ export function isHeldLine(log: EntryLog, seq: Seq, line: string): boolean {
 /** Whether a line can be the last acknowledged one. Without a mark its id says it. */
 export function isHeldEnd({ log, acknowledged, head }: SessionState, line: string | undefined): boolean {
   if (line === undefined) return false
-  return head?.mark === undefined ? isHeldLine(log, acknowledged - 1, line) : head.mark === lineMark(line)
+  return head.mark === undefined ? isHeldLine(log, acknowledged - 1, line) : head.mark === lineMark(line)
 }
 
 /** The stored lines from `from` on, which other writers may have appended. */
@@ -87,5 +80,5 @@ export function toLines(
   })
   const last = lines.at(-1)
   const head = last === undefined && from === state.acknowledged ? state.head : headAt(from + lines.length, log, last)
-  return { kind: "lines", from, slots, head: head as Head, bytes }
+  return { kind: "lines", from, slots, head, bytes }
 }

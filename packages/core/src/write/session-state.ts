@@ -29,8 +29,8 @@ export interface FoundLines {
 export class SessionState {
   header: Header
   log: EntryLog
-  /** The acknowledged end, with the mark of its line; undefined while the session is not in the storage. */
-  head: Head | undefined
+  /** The acknowledged end, with the mark of its line. */
+  head: Head
   /** Where the acknowledged lines end and the pending ones begin. */
   acknowledged: Seq
   /** Lines before this one were acknowledged, whoever appended them. Later ones were read, and may be of a write that then fails. */
@@ -41,7 +41,7 @@ export class SessionState {
   leafId: string | null
   /** The leaf if everything pending failed. */
   acknowledgedLeafId: string | null
-  /** Bytes of the acknowledged log; 0 while the session is not in the storage. */
+  /** Bytes of the acknowledged log. */
   bytes: number
   /** The open tips that were reported to the caller, by seq. A `leaf` or `branch_summary` at a tip settles them. */
   reported: Map<Seq, OpenTip> = new Map()
@@ -131,7 +131,7 @@ export class SessionState {
   /** Takes over information that was read from the log, up to a line from which on all are held. */
   learn(made: InfoProjection): void {
     const { log } = this
-    if (made.log !== this.head?.log || made.to.seq < log.from - 1 || made.to.seq >= this.acknowledged) return
+    if (made.log !== this.head.log || made.to.seq < log.from - 1 || made.to.seq >= this.acknowledged) return
     const read = projectFurther(made, this, this.acknowledged)
     const { projection } = this
     const isUsable = projection !== undefined && projection.stale === undefined

@@ -6,9 +6,6 @@ import type { CallOptions, Head } from "../storage/contract.ts"
 
 export type ConflictPolicy = "branch" | "retry-turn" | "fail"
 
-/** When the log of a new session is first written: on creation, or with the first user or assistant message. */
-export type PersistAfter = "create" | "user" | "assistant"
-
 /** The options of a method that appends one entry. */
 export interface EntryOptions extends CallOptions {
   /**
@@ -44,10 +41,8 @@ export interface AppendOptions extends EntryOptions {
 export interface AppendResult {
   /** One for each given entry, in order. */
   readonly ids: readonly string[]
-  /** The end of the log after the append; undefined if nothing has been written yet (see {@link PersistAfter}). */
-  readonly head: Head | undefined
-  /** False if the entries are only in memory until the message of {@link PersistAfter}; a crash loses them. */
-  readonly durable: boolean
+  /** The end of the log after the append. */
+  readonly head: Head
   /** Set if another writer's lines, read by this append, leave a branch off this session's path that was not reported yet. */
   readonly diverged?: Divergence
 }

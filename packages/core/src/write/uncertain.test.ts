@@ -131,7 +131,7 @@ test("repeating an append with an unknown outcome gives its outcome", async () =
   storage.fail("append", "response lost")
   storage.fail("head", "unavailable", "unavailable", "unavailable")
   expect(await codeOf(session.append(user("a", "a")))).toBe("indeterminate")
-  expect(await session.append(user("a", "a"))).toMatchObject({ ids: ["a"], durable: true, head: { next: 2 } })
+  expect(await session.append(user("a", "a"))).toMatchObject({ ids: ["a"], head: { next: 2 } })
   expect(await storedIds(location)).toEqual(["a"])
 })
 

@@ -71,7 +71,7 @@ test("an entry has its id, parent and position when append returns its promise",
   expect(await contextTexts(session)).toEqual(["one", "two"])
   expect(session.head?.next).toBe(1)
   release()
-  expect(await appended).toMatchObject({ ids: ["a", "b"], durable: true, head: { next: 3 } })
+  expect(await appended).toMatchObject({ ids: ["a", "b"], head: { next: 3 } })
 })
 
 test("a list of entries is written by one append, or not at all", async () => {

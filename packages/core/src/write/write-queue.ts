@@ -3,7 +3,6 @@
  * fail, that have an unknown outcome, or that conflict with another writer's. Rules: `docs/contract.md`, "The append queue".
  */
 import { hasCode, type SessionError } from "../format/errors.ts"
-import { encodeHeader } from "../format/line.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Divergence } from "../log/diverged.ts"
 import type { LogStore } from "../log/loaded-log.ts"
@@ -12,21 +11,10 @@ import { isSameLine } from "../storage/head.ts"
 import { onAbort } from "../storage/signals.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { applyRemote } from "./reconcile.ts"
-import {
-  aborted,
-  behindUnknown,
-  gone,
-  idTaken,
-  notStored,
-  otherWriter,
-  taken,
-  unknownOutcome,
-  vanished,
-} from "./errors.ts"
-import { batchOf, entriesBytes, headerBytes, type Refusal, refusalOf } from "./limits.ts"
+import { aborted, behindUnknown, gone, idTaken, otherWriter, unknownOutcome, vanished } from "./errors.ts"
+import { batchOf, entriesBytes, type Refusal, refusalOf } from "./limits.ts"
 import {
   acknowledge,
-  acknowledgeDeferred,
   type Caller,
   entriesOf,
   hasOldBlobs,
@@ -54,8 +42,6 @@ export interface QueueContext extends ResolveContext {
   /** Own entries are in the log, at these seqs. */
   acknowledged(seqs: readonly Seq[], head: Head): void
   rolledBack(ids: readonly string[], error: unknown): void
-  /** A creation failed; these appends, acknowledged as not durable, wait for the next one. */
-  waitForCreation(items: readonly PendingAppend[]): void
   foreign(entries: readonly Entry[]): void
   diverged(divergence: Divergence): void
 }
@@ -86,7 +72,7 @@ export class WriteQueue {
     this.#mostBytes = context.storage.capabilities.maxBatchBytes
   }
 
-  /** Pending appends that are not waiting for their session to be created. */
+  /** Pending appends. */
   get length(): number {
     return this.#items.length
   }
@@ -114,8 +100,6 @@ export class WriteQueue {
   refresh(seen?: Head): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#refreshes.push({ seen, resolve, reject })
-      // Whether the session was created comes first.
-      if (this.#context.state.head === undefined) this.#resting = false
       if (!this.#running) void this.#run()
     })
   }
@@ -170,8 +154,7 @@ export class WriteQueue {
   async #run(): Promise<void> {
     this.#running = true
     while (this.#mayWrite || this.#refreshes.length > 0) {
-      const isBeingCreated = this.#context.state.head === undefined && this.#mayWrite
-      if (this.#refreshes.length > 0 && !isBeingCreated) await this.#refresh(this.#refreshes.splice(0))
+      if (this.#refreshes.length > 0) await this.#refresh(this.#refreshes.splice(0))
       if (!this.#mayWrite) continue
       try {
         if (this.#mayGather()) await this.#gather()
@@ -190,7 +173,6 @@ export class WriteQueue {
     const { id, storage, state } = context
     const { head } = state
     try {
-      if (head === undefined) throw notStored(context)
       if (!waiting.every(({ seen }) => seen?.next === head.next && seen.log === head.log && isSameLine(seen, head))) {
         const end = await readEnd(storage, id, head)
         const isHeld = end?.head.log === head.log && end.lines.length === 1 && isHeldEnd(state, end.lines[0])
@@ -235,7 +217,7 @@ export class WriteQueue {
     // Everything was withdrawn.
     if (first === undefined) return Promise.resolve()
     if (first.ready !== undefined) return this.#awaitBlobs(first, first.ready)
-    const group = this.#items.slice(0, batchOf(this.#items, this.#mostBytes - headerBytes(context.state)))
+    const group = this.#items.slice(0, batchOf(this.#items, this.#mostBytes))
     const refusal = first.outcome !== "unknown" && refusalOf(context, group)
     return refusal ? this.#refuse(refusal) : this.#send(group)
   }
@@ -262,11 +244,11 @@ export class WriteQueue {
   /** The log may be shorter than it was counted, or replaced by a shorter one, so its head is read before an append is refused. */
   async #refuse({ item, error }: Refusal): Promise<void> {
     const { id, storage, state } = this.#context
-    const end = state.head === undefined ? undefined : await readEnd(storage, id, state.head)
-    const same = end?.head.log === state.head?.log && (end === undefined || end.head.next === state.acknowledged)
+    const end = await readEnd(storage, id, state.head)
+    const same = end?.head.log === state.head.log && end.head.next === state.acknowledged
     if (!same) return void (await this.#resolve(end))
     // The count is an upper bound: a line that refers to an older entry may have been counted with a hint that it was written without.
-    if (end !== undefined && end.head.bytes < state.bytes) {
+    if (end.head.bytes < state.bytes) {
       state.bytes = end.head.bytes
       return
     }
@@ -281,7 +263,7 @@ export class WriteQueue {
     this.#wroteMany = group.length > 1
     const unknown = group[0]?.outcome === "unknown"
     let seq = state.acknowledged
-    const lines: string[] = state.head === undefined ? [encodeHeader(state.header)] : []
+    const lines: string[] = []
     for (const item of group) {
       if (item.outcome === "queued") item.outcome = "sent"
       const from = seq
@@ -290,7 +272,7 @@ export class WriteQueue {
       seq += item.entries.length
     }
     const written = await writeLines(storage, id, lines, {
-      expect: state.head ?? 0,
+      expect: state.head,
       info: context.infoText(seq - state.acknowledged),
       unknown,
       isLast: (line) => isHeldEnd(state, line),
@@ -321,7 +303,7 @@ export class WriteQueue {
   #commit(group: readonly PendingAppend[], head: Head): void {
     const { state } = this.#context
     const seqs: Seq[] = []
-    let bytes = headerBytes(state)
+    let bytes = 0
     let seq = state.acknowledged
     for (const item of group) {
       for (const entry of item.entries) {
@@ -343,10 +325,10 @@ export class WriteQueue {
   async #resolve(end: LogEnd | undefined): Promise<SessionError | undefined> {
     const context = this.#context
     const resolved = await resolveEnd(context, end)
-    if (resolved.kind === "gone" || resolved.kind === "taken") {
+    if (resolved.kind === "gone") {
       for (const item of this.#items) requeue(item)
-      context.store.outdated = resolved.kind === "gone"
-      this.#fail(0, resolved.kind === "gone" ? gone(context) : taken(context), true)
+      context.store.outdated = true
+      this.#fail(0, gone(context))
       return vanished(context)
     }
     await this.#hashed(resolved)
@@ -359,7 +341,7 @@ export class WriteQueue {
     if (resolved.kind === "lines")
       state.sure = context.storage.capabilities.atomicBatch === "all" ? state.acknowledged : resolved.from
     for (const seq of ownSeqs) state.appended(seq, seq + 1)
-    const head = state.head as Head
+    const { head } = state
     for (const item of committed) acknowledge(item, head)
     if (ownSeqs.length > 0) context.acknowledged(ownSeqs, head)
     // Before the refusals: a turn whose own append is refused learns of the conflict from that.
@@ -398,24 +380,10 @@ export class WriteQueue {
     for (const { reject } of callers) reject(error)
   }
 
-  /**
-   * Items from `index` on certainly failed: they leave memory, since each follows the one before it. Items that waited for the
-   * session's creation were acknowledged as not durable; unless `all` fail, they are written with the next try.
-   */
-  #fail(index: number, error: unknown, all = false): void {
-    const { state } = this.#context
-    const wait = state.head === undefined && !all
-    const isKept = (item: PendingAppend, at: number): boolean => at < index || (wait && item.deferred)
-    const failed = this.#items.filter((item, at) => !isKept(item, at))
-    const kept = this.#items.filter(isKept)
-    state.keepPending(entriesOf(kept))
-    const waiting = wait && kept.every((item) => item.deferred && item.outcome === "queued")
-    this.#items = waiting ? [] : kept
-    if (waiting) {
-      this.#context.waitForCreation(kept)
-      // No caller may wait for a creation that may never come.
-      for (const item of kept) acknowledgeDeferred(item)
-    }
+  /** Items from `index` on certainly failed: they leave memory, since each follows the one before it. */
+  #fail(index: number, error: unknown): void {
+    const failed = this.#items.splice(index)
+    this.#context.state.keepPending(entriesOf(this.#items))
     this.#leave(failed, error)
   }
 

@@ -168,7 +168,7 @@ export class SessionFeed {
   async #open(): Promise<Session> {
     const session = await this.#sessions.open(this.#id)
     this.#session = session
-    this.#head = session.head as Head
+    this.#head = session.head
     const wake = (): void => this.#startAdvance(session)
     session.on("appended", wake)
     session.on("foreign", () => {
@@ -202,7 +202,7 @@ export class SessionFeed {
 
   /** Tells of the lines up to the acknowledged end of the log. */
   async #advance(session: Session): Promise<void> {
-    const head = session.head as Head
+    const head = session.head
     const told = this.#head as Head
     if (head.log !== told.log) {
       this.#head = head

@@ -32,10 +32,7 @@ import type { ServedSession } from "./served-session.ts"
 import type { NewPrompt, SessionList } from "./types.ts"
 
 export interface SessionHandlerOptions<P> extends HandlerOptions<P> {
-  /**
-   * The sessions of a principal: the same object for each request, in a storage that no other principal has. Their `persistAfter` must be
-   * `"create"`.
-   */
+  /** The sessions of a principal: the same object for each request, in a storage that no other principal has. */
   readonly sessions: (principal: P) => Sessions | Promise<Sessions>
   /** The agent. Runs once for each prompt, within a turn of the session; only one prompt of a session runs at a time. */
   readonly run: RunPrompt
@@ -161,7 +158,6 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       const id = await once(call, async () => {
         const session = await quota.within(sessions, sessions.storage, room, () => sessions.create(fields))
         try {
-          if (session.head === undefined) throw new Error('The session API needs sessions with persistAfter "create".')
           info = await session.info()
           return session.id
         } finally {
@@ -189,7 +185,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       const ended = await served.get(sessions, id).ended()
       return opened(sessions, id, async (session) => {
         // Before the messages are read: what comes meanwhile is in the events again, never lost.
-        const { log, next } = session.head as NonNullable<Session["head"]>
+        const { log, next } = session.head
         const cursor = cursorText({ log, next, ...(ended !== undefined && { turn: lastTurn(ended) }) })
         const info = withoutPlaces(await session.info())
         const page = await session.messages({

@@ -27,22 +27,6 @@ test("create makes a ULID and stores header and metadata in one batch, before it
   expect((await call("POST", "/sessions", {})).status).toBe(201)
 })
 
-test("create refuses sessions that are not stored at once", async () => {
-  const sessions = createSessions({ storage: createMemoryStorage(), persistAfter: "user" })
-  const { call, errors } = serve()
-  const handler = createSessionHandler<string>({
-    sessions: () => sessions,
-    authorize: () => "me",
-    run: () => undefined,
-    onError: (error) => errors.push(error),
-  })
-  const headers = { "content-type": "application/json" }
-  const answered = await handler(new Request("http://host/sessions", { method: "POST", body: "{}", headers }))
-  expect(answered.status).toBe(500)
-  expect(String(errors[0])).toContain("persistAfter")
-  expect((await call("GET", "/sessions")).status).toBe(200)
-})
-
 test("list gives pages with the filters of core", async () => {
   const { client, call } = serve()
   const ids: string[] = []

@@ -19,7 +19,7 @@ export async function* findWords(
   const pattern = patternOf(words)
   let maxBytes = FIRST_WINDOW_BYTES
   const wanted = words.toLowerCase()
-  let before = session.head?.next ?? 0
+  let before = session.head.next
   while (before > 1) {
     let first = before
     const lines: string[] = []

@@ -25,7 +25,7 @@ export async function* readWhole(sessions: Sessions, session: Session, o: CallOp
   await turn(o)
   const summary = await readSummary(session, undefined, o)
   await turn(o)
-  const lines = session.head?.next ?? 0
+  const lines = session.head.next
   const damaged = await damagedLines(sessions, session.id, bySeq, lines, o)
   const subagents = await subagentsOf(sessions, session.id, o)
   const nodes = nodesBySeq(tree)
