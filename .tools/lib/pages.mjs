@@ -52,7 +52,6 @@ export const HALVES = {
       adapters: "Adapters",
       postgres: "PostgreSQL",
       s3: "Stores for S3",
-      cache: "Cache",
       retention: "Retention",
       "writing-an-adapter": "Writing an adapter",
     },
@@ -86,7 +85,7 @@ export const USERS = [
 
 /** The pages that each package has in its folder `docs`, where whoever uses it finds them without a network. */
 export const PACKED = {
-  "@sessions/core": [...USERS, "compaction", "cache", "merge", "retention"],
+  "@sessions/core": [...USERS, "compaction", "merge", "retention"],
   "@sessions/ai-sdk": ["ai-sdk"],
   "@sessions/checkpoints": ["checkpoints"],
   "@sessions/claude-agent": ["claude-agent"],

@@ -18,3 +18,6 @@ export {
 export { sessionOpenApi } from "./sessions/openapi.ts"
 export { sessionRoutes } from "./sessions/routes.ts"
 export type { Models, RunPrompt } from "./sessions/runner.ts"
+
+// For servers of other kinds.
+export { keepSessions, type KeepOptions, type KeptSessions } from "./kept-sessions.ts"

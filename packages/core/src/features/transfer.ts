@@ -1,12 +1,11 @@
 /**
  * The calls of a repository on whole sessions (import, export, fork, copy, merge, migration, verification, pruning, collection,
  * `continueRecent`, pointers), logs of other versions, the tree, the branches and the parts of a session, following it, reading
- * a log again that was rewritten or has lost lines, the cache of sessions, turns with a lease, and further pages of many sessions. Loaded on first use by `session/features.ts`.
+ * a log again that was rewritten or has lost lines, turns with a lease, and further pages of many sessions. Loaded on first use by `session/features.ts`.
  */
 export { Following } from "../session/follow.ts"
 export { runTurnWithLease } from "../session/lease.ts"
 export { listFurther } from "../session/list-further.ts"
-export { SessionCache } from "../session/session-cache.ts"
 export { collectBlobs } from "../storage/collect.ts"
 export { transferCalls } from "../transfer/calls.ts"
 export { migrateStored } from "../transfer/migrate.ts"

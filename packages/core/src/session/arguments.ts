@@ -26,7 +26,6 @@ import type { SessionEvents } from "./events.ts"
 import type { Hooks } from "./hooks.ts"
 import type { ContextOptions, MessagesOptions, PathOptions, Session, TurnOptions } from "./types.ts"
 import type {
-  CacheOptions,
   CreateOptions,
   DraftOptions,
   ListOptions,
@@ -156,10 +155,7 @@ export type Calls<T> = {
   ]
 }
 
-const REPOSITORY: Omit<
-  Calls<Omit<Sessions, keyof TransferCalls>>,
-  "release" | "releaseAll" | "close" | typeof Symbol.asyncDispose
-> = {
+const REPOSITORY: Omit<Calls<Omit<Sessions, keyof TransferCalls>>, "close" | typeof Symbol.asyncDispose> = {
   create: [0, CREATE],
   draft: [0, DRAFT],
   open: [1, OPEN],
@@ -173,7 +169,6 @@ const REPOSITORY: Omit<
 
 const BLOBS: OptionChecks<BlobLimits> = { textUnits: numberFrom(0), imageChars: numberFrom(0) }
 const WINDOW: OptionChecks<ReadWindow> = { first: numberFrom(1), largest: numberFrom(1) }
-const CACHE: OptionChecks<CacheOptions> = { idle: numberFrom(1), sessions: numberFrom(1) }
 const isNames = arrayOf(isNonEmpty, "an array of names")
 const EXTENSIONS: OptionChecks<Extensions> = { entries: isNames, roles: isNames, blocks: isNames }
 const COMPACT_HOOKS: OptionChecks<NonNullable<Hooks["compact"]>> = { before: isFunction, after: isFunction }
@@ -182,7 +177,6 @@ const HOOKS: OptionChecks<Hooks> = {
   save: isFunction,
   create: isFunction,
   delete: isFunction,
-  release: isFunction,
   compact: COMPACT_HOOKS,
 }
 const SESSIONS: OptionChecks<SessionsOptions> = {
@@ -197,7 +191,6 @@ const SESSIONS: OptionChecks<SessionsOptions> = {
   extensions: EXTENSIONS,
   compaction: isCompaction,
   readWindow: WINDOW,
-  cache: CACHE,
   now: isFunction,
   onHookFailed: isFunction,
 }

@@ -1,7 +1,7 @@
 /**
  * Loads the code of a feature when it is first needed: of contexts that are not sent as the log has them (their conversion, repair, recorded
  * steps and comparison, with the states of tool calls), and of transfer (import, export, fork, copy, merge, migrate, verify, the tree, the
- * branches and the parts, following, logs of older versions, that were rewritten or have lost lines; the cache of sessions, pointers,
+ * branches and the parts, following, logs of older versions, that were rewritten or have lost lines; pointers,
  * `continueRecent`, and further pages of many sessions, which are also read without it; and turns with a lease). The only `import()`s of this
  * package; creating, opening, appending, reading and listing sessions of this version load nothing. `docs/architecture.md` says which contexts do.
  */

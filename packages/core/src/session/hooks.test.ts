@@ -239,7 +239,7 @@ test("`onHookFailed` hears of each hook that throws or rejects where that has no
   ]) {
     const failed: string[] = []
     const { sessions } = createWriter(createMemoryLocation(), {
-      hooks: { save: fail, create: fail, delete: fail, release: fail, compact: { after: fail } },
+      hooks: { save: fail, create: fail, delete: fail, compact: { after: fail } },
       onHookFailed(hook) {
         failed.push(hook)
         throw new Error("worse")
@@ -252,6 +252,6 @@ test("`onHookFailed` hears of each hook that throws or rejects where that has no
     await sessions.delete("s")
     // Of a hook that rejects, once its promise has.
     await new Promise((resolve) => void setImmediate(resolve))
-    expect(new Set(failed)).toEqual(new Set(["create", "save", "compact.after", "release", "delete"]))
+    expect(new Set(failed)).toEqual(new Set(["create", "save", "compact.after", "delete"]))
   }
 })

@@ -10,9 +10,6 @@ import { isObject } from "../format/shape.ts"
 import { isThenable } from "../storage/calls.ts"
 import type { Head } from "../storage/contract.ts"
 
-/** `"closed"`: its last handle or the repository was closed; `"replaced"`: its log is another one now, or gone, and is loaded anew. */
-export type ReleaseReason = "closed" | "idle" | "limit" | "released" | "deleted" | "replaced"
-
 export interface Hooks {
   /**
    * Runs before an entry is assigned its position. Returns a replacement (to redact, say), or nothing to keep the entry; throws to
@@ -28,8 +25,6 @@ export interface Hooks {
   /** Runs for each session that this repository created: by `create`, `openOrCreate`, `continueRecent`, `fork` or `import`. */
   readonly create?: (made: { readonly session: string; readonly header: Header }) => unknown
   readonly delete?: (deleted: { readonly session: string }) => unknown
-  /** Runs when this repository drops an open or kept session from memory, after its appends were written. */
-  readonly release?: (released: { readonly session: string; readonly why: ReleaseReason }) => unknown
   readonly compact?: {
     readonly before?: (about: { readonly session: string; readonly prompt: string }) => unknown
     readonly after?: (done: { readonly session: string; readonly entryId: string }) => unknown

@@ -29,14 +29,7 @@ import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
 import { aborted, changedUnderneath, notMovable, otherWriter, vanished } from "../write/errors.ts"
 import { followEnd } from "../write/reconcile.ts"
 import { checkMetadata, checkSizes } from "../write/limits.ts"
-import type {
-  CompactableSession,
-  CompactionProgress,
-  KeepableSession,
-  LogReading,
-  ReloadableSession,
-  WriteGuard,
-} from "./live.ts"
+import type { CompactableSession, CompactionProgress, LogReading, ReloadableSession, WriteGuard } from "./live.ts"
 import { NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { Resolved } from "../write/resolve-outcome.ts"
 import type { SessionState } from "../write/session-state.ts"
@@ -65,7 +58,7 @@ interface BranchingOptions extends AppendOptions {
   readonly target?: BranchTarget
 }
 
-export class LiveSession implements QueueContext, CompactableSession, KeepableSession, ReloadableSession {
+export class LiveSession implements QueueContext, CompactableSession, ReloadableSession {
   readonly id: string
   readonly storage: SessionStorage
   readonly state: SessionState
@@ -128,10 +121,6 @@ export class LiveSession implements QueueContext, CompactableSession, KeepableSe
     } catch (error) {
       return Promise.reject(error)
     }
-  }
-
-  get isBusy(): boolean {
-    return this.#queue.length > 0 || this.#hooked !== undefined || this.turns.isHeld
   }
 
   async drain(): Promise<void> {

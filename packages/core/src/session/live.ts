@@ -7,7 +7,7 @@ import type { NewEntry } from "../format/new-entry.ts"
 import type { InfoProjection } from "../info/projection.ts"
 import type { LoadedLog, LogStore } from "../log/loaded-log.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
-import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
+import type { Seq, SessionStorage } from "../storage/contract.ts"
 import type { SessionState } from "../write/session-state.ts"
 import type { AppendOptions, AppendResult } from "../write/types.ts"
 import type { Emitter } from "./events.ts"
@@ -44,23 +44,9 @@ export interface CompactableSession extends ReadableSession {
   readonly reportHookFailure: (hook: string, error: unknown) => void
 }
 
-/** A session that may stay in memory without a handle. */
-export interface KeepableSession extends ReadableSession {
-  readonly options: ReadableSession["options"] & { readonly readWindow: ReadWindow }
-  readonly diagnostics: Diagnostic[]
-  readonly compaction: CompactionProgress
-  /** It has an append that is not written, or a turn or a merge, so it must not leave memory. */
-  readonly isBusy: boolean
-  /** Takes over what other writers appended; `seen` is a head that the storage has reported. */
-  refresh(seen?: Head): Promise<Head>
-  /** Reports the open tips that were not reported yet. */
-  reportTips(): void
-}
-
 /** A session whose log can be read again. */
 export interface ReloadableSession extends ReadableSession {
   readonly options: ReadableSession["options"] & { readonly readWindow: ReadWindow }
-  readonly diagnostics: readonly Diagnostic[]
   readonly reading: LogReading
 }
 

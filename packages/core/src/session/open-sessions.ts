@@ -1,6 +1,5 @@
 /**
- * The open sessions of a repository, by id. All handles on an id share one `LiveSession`; closing the last handle releases it, unless
- * `session-cache.ts` keeps it.
+ * The open sessions of a repository, by id. All handles on an id share one `LiveSession`; closing the last handle releases it.
  */
 import type { Compaction } from "./compaction.ts"
 import { hasCode, SessionError } from "../format/errors.ts"
@@ -11,11 +10,8 @@ import type { StorageError } from "../storage/errors.ts"
 import { SessionHandle } from "./session.ts"
 import { fitsBesideHead, storeInfo } from "../info/store.ts"
 import { taken, waitAborted } from "../write/errors.ts"
-import { transferFeature } from "./features.ts"
-import type { ReleaseReason } from "./hooks.ts"
 import type { LiveSession } from "./live-session.ts"
-import type { CacheOptions, OpenOptions } from "./repository-types.ts"
-import type { SessionCache } from "./session-cache.ts"
+import type { OpenOptions } from "./repository-types.ts"
 
 export interface OpenedSession {
   readonly handle: SessionHandle
@@ -35,24 +31,16 @@ interface OpenSlot {
   from: Seq
 }
 
-export interface OpenSessionsOptions {
-  /** Of the repository; the settings of a handle override its settings. */
-  readonly compaction: Compaction | undefined
-  readonly cache: (CacheOptions & { readonly now: () => number }) | undefined
-  readonly released: (session: string, why: ReleaseReason) => void
-}
-
 export class OpenSessions {
   readonly #storage: SessionStorage
-  readonly #options: OpenSessionsOptions
-  /** With the sessions that are kept without a handle. */
+  /** Settings of the repository; those of a handle override them. */
+  readonly #compaction: CompactionSettings | undefined
   readonly #slots = new Map<string, OpenSlot>()
-  #cache: SessionCache<OpenSlot> | undefined
   #closing: Promise<void> | undefined
 
-  constructor(storage: SessionStorage, options: OpenSessionsOptions) {
+  constructor(storage: SessionStorage, compaction: CompactionSettings | undefined) {
     this.#storage = storage
-    this.#options = options
+    this.#compaction = compaction
   }
 
   get closed(): boolean {
@@ -66,13 +54,8 @@ export class OpenSessions {
       if (slot === undefined) return this.#acquire(id, this.#addSlot(id, open, false), o)
       // The handles on what was deleted keep it; they are told with each call.
       if (slot.live?.store.outdated === true) {
-        this.drop(id, slot, "replaced")
+        this.#drop(id, slot)
         continue
-      }
-      const checking = this.#cache?.check(slot)
-      if (checking !== undefined) {
-        await rejectOnAbort(checking, o.signal, aborted(id))
-        if (this.#slots.get(id) !== slot) continue
       }
       if (!slot.created || (await openedOf(slot)) !== undefined) return this.#acquire(id, slot, o)
     }
@@ -91,7 +74,7 @@ export class OpenSessions {
       if (open === undefined) continue
       if ((await this.#storage.head(id)) !== undefined) throw taken(open)
       // Another repository deleted it, so its id is free although it is open here.
-      this.drop(id, slot, "deleted")
+      this.#drop(id, slot)
     }
   }
 
@@ -103,12 +86,7 @@ export class OpenSessions {
   /** Frees the id of a deleted session. Existing handles keep their session. */
   remove(id: string): void {
     const slot = this.#slots.get(id)
-    if (slot !== undefined) this.drop(id, slot, "deleted")
-  }
-
-  /** Drops the session, or all, if it is kept and not needed; returns how many. */
-  async release(id?: string): Promise<number> {
-    return this.#cache?.release(id) ?? 0
+    if (slot !== undefined) this.#drop(id, slot)
   }
 
   /** Flushes and releases every session, then closes the storage. Rejects with the first failure after everything was tried. */
@@ -124,7 +102,7 @@ export class OpenSessions {
         const session = await openedOf(slot)
         if (session === undefined) return
         for (const listener of session.closeListeners) listener()
-        await this.flush(slot).finally(() => this.drop(id, slot))
+        await this.#flush(slot).finally(() => this.#drop(id, slot))
         await session.readingTips
       }),
     )
@@ -144,7 +122,7 @@ export class OpenSessions {
         slot.from = created ? 0 : live.state.head.next
       },
       // Runs before the waiting callers see the failure, so that they find the id free.
-      () => this.drop(id, slot),
+      () => this.#drop(id, slot),
     )
     return slot
   }
@@ -164,7 +142,7 @@ export class OpenSessions {
         handle: new SessionHandle(live, {
           isClosed,
           release: () => this.#release(id, slot),
-          compaction: [this.#options.compaction, compaction],
+          compaction: [this.#compaction, compaction],
         }),
       }
     } catch (error) {
@@ -177,24 +155,17 @@ export class OpenSessions {
     if (this.#closing !== undefined) return this.#closing
     if (--slot.handles > 0) return
     try {
-      await this.flush(slot)
+      await this.#flush(slot)
     } finally {
       await this.#leave(id, slot)
     }
   }
 
-  /** Keeps or releases a session without handles. */
+  /** Releases a session without handles. */
   async #leave(id: string, slot: OpenSlot): Promise<void> {
-    const { cache } = this.#options
-    if (cache !== undefined && slot.live !== undefined && this.#cache === undefined) {
-      // If its code cannot be loaded, nothing is kept, and the next session tries again.
-      const feature = await transferFeature().catch(() => undefined)
-      this.#cache ??= feature && new feature.SessionCache(cache, this)
-    }
     // Another caller may have opened it again meanwhile and shares this session.
     if (slot.handles > 0) return
-    if (this.#slots.get(id) === slot && this.#cache?.keep(slot) === true) return
-    this.drop(id, slot)
+    this.#drop(id, slot)
     await slot.live?.readingTips
   }
 
@@ -202,7 +173,7 @@ export class OpenSessions {
    * Waits for pending appends, then syncs the log if the storage can. Stores the session information if it was too long to be stored
    * whole beside the head.
    */
-  async flush(slot: OpenSlot): Promise<void> {
+  async #flush(slot: OpenSlot): Promise<void> {
     const live = await slot.opening
     const { state, storage, id } = live
     await live.drain()
@@ -214,12 +185,8 @@ export class OpenSessions {
   }
 
   /** Drops a session from memory. */
-  drop(id: string, slot: OpenSlot, why: ReleaseReason = "closed"): void {
-    this.#cache?.forget(slot)
-    if (this.#slots.get(id) === slot) {
-      this.#slots.delete(id)
-      if (slot.live !== undefined) this.#options.released(id, why)
-    }
+  #drop(id: string, slot: OpenSlot): void {
+    if (this.#slots.get(id) === slot) this.#slots.delete(id)
     slot.abort.abort()
   }
 }

@@ -138,14 +138,6 @@ export interface Pointers {
   delete(name: string, o?: CallOptions): Promise<void>
 }
 
-/** Which sessions stay in memory after their last handle was closed. A session that is in use never counts and never leaves. */
-export interface CacheOptions {
-  /** How long after its last use, in ms. Default 1,800,000, 30 minutes. */
-  readonly idle?: number
-  /** How many; the least recently used ones leave first. Default 100. */
-  readonly sessions?: number
-}
-
 export interface SessionsOptions {
   readonly storage: SessionStorage
   /** Several hooks run in this order. */
@@ -174,12 +166,6 @@ export interface SessionsOptions {
   readonly compaction?: Compaction
   /** The windows in which a log is read from its end backwards, in UTF-8 bytes; default 98,304, doubling to 16,777,216. */
   readonly readWindow?: ReadWindow
-  /**
-   * Keeps sessions in memory between uses, for a server that answers many short requests. Opening a kept session asks the storage for its
-   * head, reads the lines that other writers appended, and otherwise gives the same as opening it from its log: `not_found` if it was
-   * deleted. A session that has diagnostics other than `diverged` is not kept. Default: none is kept.
-   */
-  readonly cache?: CacheOptions
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: () => number
   /** Called when a hook of the repository throws. */
@@ -285,13 +271,6 @@ export interface Sessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends o
   collect(o?: CollectOptions): Promise<CollectedBlobs & { readonly swept: Swept }>
   /** Reads the whole log and reports every defect. `not_found`, `not_a_session`. */
   verify(id: string, o?: CallOptions): Promise<VerifyReport>
-  /**
-   * Drops a session that is kept in memory by {@link SessionsOptions.cache}. False if it stays, because a handle, a turn or an append that
-   * could not be written needs it; true if it is not in memory.
-   */
-  release(id: string): Promise<boolean>
-  /** Drops all sessions that are kept and not needed; returns how many. */
-  releaseAll(): Promise<number>
   /** Closes every open session and the storage. */
   close(): Promise<void>
 }

@@ -38,11 +38,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   const { storage, compaction } = o
   const options = withDefaults(o)
   const { hooks, newId, onHookFailed } = options
-  const open = new OpenSessions(storage, {
-    compaction,
-    cache: o.cache && { now: options.now, ...o.cache },
-    released: (session, why) => runHooks("release", (hook) => hook.release?.({ session, why })),
-  })
+  const open = new OpenSessions(storage, compaction)
   const lists: Lists = {
     storage,
     now: options.now,
@@ -78,7 +74,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   const flush = async (id: string): Promise<void> => {
     await (await open.find(id)?.catch(() => undefined))?.drain()
   }
-  const runHooks = (name: "create" | "delete" | "release", run: (hook: Hooks) => unknown): void => {
+  const runHooks = (name: "create" | "delete", run: (hook: Hooks) => unknown): void => {
     for (const hook of hooks) runHook(name, () => run(hook), onHookFailed)
   }
   const created = (session: string, header: Header): void =>
@@ -205,17 +201,6 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     prune: async (...args) => (await transfer()).prune(...args),
     collect: async (...args) => (await transfer()).collect(...args),
     verify: async (...args) => (await transfer()).verify(...args),
-
-    async release(id) {
-      check(id)
-      await open.release(id)
-      return open.find(id) === undefined
-    },
-
-    async releaseAll() {
-      checkOpen()
-      return open.release()
-    },
 
     close: () => open.close(),
     [Symbol.asyncDispose]: () => open.close(),

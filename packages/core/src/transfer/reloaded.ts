@@ -35,7 +35,6 @@ async function resolveCut(live: ReloadableSession, end: LogEnd): Promise<Resolve
   const { header, log: now, head, acknowledged, acknowledgedLeafId, bytes, reported, settled } = opened.state
   Object.assign(state, { header, log: now, head, acknowledged, acknowledgedLeafId, bytes, reported, settled })
   state.sure = acknowledged
-  state.hasDamage ||= opened.state.hasDamage || opened.diagnostics.some(({ code }) => code !== "diverged")
   state.projection = () => opened.state.projection
   state.replacePending([])
   store.reading = opened.store.reading
@@ -104,7 +103,6 @@ export async function reload(live: ReloadableSession): Promise<boolean> {
   state.sure = loaded.log.end
   state.bytes = loaded.headInfo.bytes
   state.settled = loaded.settled
-  state.hasDamage ||= loaded.diagnostics.length > 0
   state.projection = info
   for (const entry of own) {
     const seq = state.log.find(entry.id)

@@ -137,21 +137,6 @@ test("entries of other writers that are gone are a conflict too, and are not nam
   expect(lostIds(await failed(two.refresh()))).toEqual(["b"])
 })
 
-test("a session that is kept in memory while it is closed is opened as the log is", async () => {
-  const { location } = await twoWriters({}, [user("start", "a")])
-  const { sessions } = createWriter(location, { cache: {} })
-  const restore = backup(location)
-  const one = await sessions.open("s")
-  await one.append(user("b", "b"))
-  await one.close()
-  restore()
-  await (await reopened(location)).append(user("x", "x"))
-  const again = await sessions.open("s")
-  expect(await contextTexts(again)).toEqual(["start", "x"])
-  await again.append(user("c", "c"))
-  expect(await storedIds(location)).toEqual(["a", "x", "c"])
-})
-
 test("an entry is named once, however often older copies are put back", async () => {
   const { location, one } = await cut(0)
   expect(lostIds(await failed(one.append(user("d", "d"))))).toEqual(["b", "c"])

@@ -72,12 +72,7 @@ export function toLines(
   from: Seq,
   { head: { log, bytes } }: Pick<LogEnd, "head">,
 ): RemoteLines & { readonly kind: "lines" } {
-  const damaged = (): boolean => (state.hasDamage = true)
-  const slots = lines.map((line, index) => {
-    const slot = parseEntry(line, from + index, damaged)
-    if (slot !== undefined && (state.log.find(slot.id) ?? from) < Math.min(from, state.acknowledged)) damaged()
-    return slot
-  })
+  const slots = lines.map((line, index) => parseEntry(line, from + index))
   const last = lines.at(-1)
   const head = last === undefined && from === state.acknowledged ? state.head : headAt(from + lines.length, log, last)
   return { kind: "lines", from, slots, head, bytes }

@@ -47,8 +47,6 @@ export class SessionState {
   reported: Map<Seq, OpenTip> = new Map()
   /** See `settledLines`. */
   settled: number
-  /** Damage was found in lines of another writer, which only opening reports. */
-  hasDamage = false
   #projection: InfoProjection | MakeProjection | undefined
   /** The information after each pending entry. */
   #projections: (InfoProjection | undefined)[] = []
