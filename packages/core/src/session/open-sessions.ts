@@ -34,11 +34,11 @@ interface OpenSlot {
 export class OpenSessions {
   readonly #storage: SessionStorage
   /** Settings of the repository; those of a handle override them. */
-  readonly #compaction: CompactionSettings | undefined
+  readonly #compaction: Compaction | undefined
   readonly #slots = new Map<string, OpenSlot>()
   #closing: Promise<void> | undefined
 
-  constructor(storage: SessionStorage, compaction: CompactionSettings | undefined) {
+  constructor(storage: SessionStorage, compaction: Compaction | undefined) {
     this.#storage = storage
     this.#compaction = compaction
   }
