@@ -55,6 +55,9 @@ export { encodeEntry, encodeHeader, type LogRecord, type ParsedLine, parseLine }
 export { isTooDeep, toJsonText } from "./deep-text.ts"
 export { identifyLog, type LogIdentity, type OlderFormat, type OlderVersion } from "./identify.ts"
 
+// The documents that say who runs the turn of a session.
+export { decodeTurn, type HeldTurn, promptsKey, stateOfTurn, type TurnDocument } from "./turn-document.ts"
+
 // What a request may have.
 export { REQUEST_LIMITS, type RequestLimits } from "./request-limits.ts"
 

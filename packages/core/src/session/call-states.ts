@@ -3,12 +3,12 @@ import { callsIn, type CallState, callStatesAt, type CallStates, placesOf } from
 import { blocksOf, replacementOf } from "../context/content.ts"
 import { cloneJson } from "../format/clone.ts"
 import { isObject } from "../format/shape.ts"
+import { decodeTurn, promptsKey, stateOfTurn, turnKey } from "../format/turn-document.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 import type { TurnLease } from "../write/types.ts"
 import { now } from "./lease-clock.ts"
-import { decodeTurn, stateOfTurn, turnKey } from "./lease-document.ts"
 import type { ReadableSession } from "./live.ts"
 import { restored, unknownEntry } from "./read-path.ts"
 
@@ -45,16 +45,19 @@ const seen = new WeakMap<ReadableSession, { readonly state: string; readonly sin
 /** For how many milliseconds the turn with a fence has shown no sign of life; undefined if its lease has ended. */
 async function aliveSince(live: SessionWithTurns, fence: number, o: CallOptions): Promise<number | undefined> {
   if (live.turns.lease?.fence === fence) return 0
-  const began = now()
-  const doc = await retryUnavailable(() => live.storage.docs.get(turnKey(live.id), o))
-  const turn = doc === undefined ? undefined : decodeTurn(doc.text)
-  if (turn?.held === undefined || turn.fence !== fence) return undefined
-  const state = stateOfTurn(turn)
-  const known = seen.get(live)
-  const first = known?.state === state ? known : { state, since: now() }
-  seen.set(live, first)
-  const since = Math.max(0, began - first.since)
-  return since < turn.held.lease ? since : undefined
+  for (const key of [turnKey(live.id), promptsKey(live.id)]) {
+    const began = now()
+    const doc = await retryUnavailable(() => live.storage.docs.get(key, o))
+    const turn = doc === undefined ? undefined : decodeTurn(doc.text)
+    if (turn?.held === undefined || turn.fence !== fence) continue
+    const state = stateOfTurn(turn)
+    const known = seen.get(live)
+    const first = known?.state === state ? known : { state, since: now() }
+    seen.set(live, first)
+    const since = Math.max(0, began - first.since)
+    return since < turn.held.lease ? since : undefined
+  }
+  return undefined
 }
 
 async function statesOfLog(live: ReadableSession, o: CallOptions): Promise<CallStates | undefined> {

@@ -1,35 +1,30 @@
 /**
  * Turns with a lease: of these, one at a time runs on a session, in whatever process. The document `sessions/<id>/turn` says which. Its
  * holder writes it again while the turn runs; another turn takes it over when it has seen one state of it for a whole lease, by its own
- * monotonic clock. The document cannot stop what an earlier holder has sent already. The log does that: each holder appends its number as a
- * `fence` before it reads its context, and from then on the appends of turns with a lower number are refused.
+ * monotonic clock. The document cannot stop what an earlier holder has sent already: the fence in the log does that.
  */
-import type { Entry } from "../format/entry.ts"
 import { hasCode, SessionError } from "../format/errors.ts"
-import type { NewEntry } from "../format/new-entry.ts"
 import { checkCallOptions, type OptionChecks } from "../format/options.ts"
 import { isAnything, isObject, oneOf, wholeFrom } from "../format/shape.ts"
-import { backoff } from "../storage/clock.ts"
-import type { CallOptions, Doc, SessionStorage } from "../storage/contract.ts"
-import { retryUnavailable, TRIES } from "../storage/retry.ts"
-import { rejectOnAbort, signalOf } from "../storage/signals.ts"
-import type { AppendResult, TurnLease } from "../write/types.ts"
-import { now, sleep } from "./lease-clock.ts"
 import {
   decodeTurn,
   encodeTurn,
   type HeldTurn,
-  newestFence,
   stateOfTurn,
   type TurnDocument,
   turnKey,
-} from "./lease-document.ts"
-import { nestedTurn, runTurn, turnAborted, type TurnSession, type TurnSteps } from "./turn.ts"
+} from "../format/turn-document.ts"
+import { backoff } from "../storage/clock.ts"
+import type { CallOptions, Doc, SessionStorage } from "../storage/contract.ts"
+import { retryUnavailable, TRIES } from "../storage/retry.ts"
+import { rejectOnAbort, signalOf } from "../storage/signals.ts"
+import { checkAbove, type FencedSession, FencedTurn, newestFence, runFenced } from "./fence.ts"
+import { now, sleep } from "./lease-clock.ts"
+import { nestedTurn, turnAborted, type TurnSteps } from "./turn.ts"
 import type { TurnOptions } from "./types.ts"
 
-interface LeasableSession extends TurnSession {
-  readonly options: TurnSession["options"] & { readonly newId: () => string }
-  append(entries: readonly NewEntry[], o?: CallOptions): Promise<AppendResult>
+interface LeasableSession extends FencedSession {
+  readonly options: FencedSession["options"] & { readonly newId: () => string }
 }
 
 interface LeaseOptions extends CallOptions {
@@ -37,64 +32,37 @@ interface LeaseOptions extends CallOptions {
   readonly busy: "wait" | "reject"
 }
 
-const TURN: OptionChecks<TurnOptions> = {
-  signal: isAnything,
-  lease: wholeFrom(1_000, 3_600_000),
-  busy: oneOf("wait", "reject"),
+const TURN: OptionChecks<TurnOptions> = { signal: isAnything, lease: isLease, busy: oneOf("wait", "reject") }
+const HELD = { fence: wholeFrom(1) }
+const isTime = wholeFrom(1_000, 3_600_000)
+
+function isLease(value: unknown): string | undefined {
+  return isObject(value) ? undefined : isTime(value)?.replace(/\.$/, ", or { fence }.")
 }
 
 /** `Session.turn` with the options of a lease. */
 export async function runTurnWithLease<T>(live: LeasableSession, steps: TurnSteps<T>, o: TurnOptions): Promise<T> {
-  checkCallOptions("turn", o, TURN, { session: live.id })
-  const { lease: ms, busy = "wait" } = o
+  const about = { session: live.id }
+  checkCallOptions("turn", o, TURN, about)
+  const { lease, busy = "wait" } = o
   const { turns } = live
-  if (ms === undefined) throw new SessionError("invalid", "`busy` is for turns with a `lease`.", { session: live.id })
+  if (lease === undefined) throw new SessionError("invalid", "`busy` is for turns with a `lease`.", about)
+  if (typeof lease === "object") checkCallOptions("turn", lease, HELD, about, "lease.")
   if (turns.isInside) throw nestedTurn(live.id)
   if (busy === "reject" && turns.isHeld) throw busyTurn(live.id)
   const run = async (): Promise<T> => {
-    const lease = await takeLease(live, { ...signalOf(o), lease: ms, busy })
+    if (typeof lease === "object") {
+      checkAbove(live, lease.fence)
+      return runFenced(live, new FencedTurn(live.id, lease.fence), steps, o)
+    }
+    const held = new Lease(live, await taken(live, { ...signalOf(o), lease, busy }))
     try {
-      return await runTurn(live, stepsWithin(lease, steps), o)
+      return await runFenced(live, held.turn, steps, o)
     } finally {
-      await lease.end()
+      await held.end()
     }
   }
   return turns.run(run, o.signal)
-}
-
-function stepsWithin<T>(lease: Lease, { fn, between }: TurnSteps<T>): TurnSteps<T> {
-  const { fence, signal } = lease
-  return {
-    fn: async (turn) => {
-      if (lease.isLost) throw lease.error()
-      try {
-        return await fn({ ...turn, fence, signal })
-      } catch (error) {
-        throw lease.isLost ? lease.error(error) : error
-      }
-    },
-    between: async () => {
-      lease.check()
-      await between()
-    },
-  }
-}
-
-/**
- * Waits for the lease, and appends its fence: from here on nothing of an earlier holder gets into the log, and this session has read
- * everything that did.
- */
-async function takeLease(live: LeasableSession, o: LeaseOptions): Promise<Lease> {
-  const lease = new Lease(live, await taken(live, o))
-  // What an earlier turn has left would be refused, and the fence behind it.
-  await live.drain().catch(() => undefined)
-  try {
-    await live.append([{ type: "fence", fence: lease.fence }], signalOf(o))
-    return lease
-  } catch (error) {
-    await lease.end()
-    throw lease.isLost ? lease.error(error) : error
-  }
 }
 
 interface Taken {
@@ -137,7 +105,7 @@ async function taken(live: LeasableSession, { lease, busy, signal }: LeaseOption
         continue
       }
     }
-    const next = { fence: (turn?.fence ?? newestFence(live.state.log)) + 1, held: { by, lease, count: 0 } }
+    const next = { fence: Math.max(turn?.fence ?? 0, newestFence(live.state.log)) + 1, held: { by, lease, count: 0 } }
     sent ??= now()
     const version = await put(storage, id, next, doc?.version ?? null)
     if (version !== undefined) return { turn: next, version, since: sent }
@@ -166,72 +134,34 @@ async function put(
 /** How often a lease is renewed in its time. */
 const RENEWALS = 3
 
-class Lease implements TurnLease {
-  readonly fence: number
-  isLost = false
+class Lease {
+  readonly turn: FencedTurn
   readonly #live: LeasableSession
-  readonly #lost = new AbortController()
   readonly #ended = new AbortController()
-  /** An append was refused because of the lease. */
-  #hasRefused = false
-  #turn: HeldTurn
+  #document: HeldTurn
   #version: string
   readonly #keeping: Promise<void>
 
   constructor(live: LeasableSession, { turn, version, since }: Taken) {
     this.#live = live
-    this.#turn = turn
+    this.#document = turn
     this.#version = version
-    this.fence = turn.fence
+    this.turn = new FencedTurn(live.id, turn.fence)
     this.#keeping = this.#keep(since)
-    live.turns.lease = this
-  }
-
-  /** Fires when the lease is lost. */
-  get signal(): AbortSignal {
-    return this.#lost.signal
-  }
-
-  /** Throws if an append was refused, even if the function did not look at that. */
-  check(): void {
-    if (this.#hasRefused) throw this.error()
-  }
-
-  error(cause?: unknown): SessionError {
-    return leaseLost(this.#live.id, cause)
-  }
-
-  admit<A extends { readonly inputs: readonly NewEntry[] }>(append: A): A {
-    if (!this.isLost) return { ...append, inputs: append.inputs.map((entry) => withFence(entry, this.fence)) }
-    this.#hasRefused = true
-    throw this.error()
-  }
-
-  isEndedBy(foreign: readonly Entry[]): boolean {
-    const isEnded = foreign.some((entry) => entry.type === "fence" && entry.fence >= this.fence)
-    if (isEnded) this.#lose()
-    return isEnded
-  }
-
-  refuses(foreign: readonly Entry[]): boolean {
-    const isEnded = this.isEndedBy(foreign)
-    this.#hasRefused ||= isEnded
-    return isEnded
   }
 
   /** Lets the next turn run. Never rejects: if that cannot be written, it waits for one lease. */
   async end(): Promise<void> {
-    const { store, turns } = this.#live
-    turns.lease = undefined
+    const { store } = this.#live
     this.#ended.abort()
-    if (!this.isLost) await this.#keeping
-    if (this.isLost) return
+    if (!this.turn.isLost) await this.#keeping
+    if (this.turn.isLost) return
     // A session that is not there has no document.
     await this.#write(({ fence }) => (store.outdated ? undefined : { fence })).catch(() => undefined)
   }
 
   async #keep(since: number): Promise<void> {
-    const { lease } = this.#turn.held
+    const { lease } = this.#document.held
     let until = since + lease
     let pause = lease / RENEWALS
     for (;;) {
@@ -239,13 +169,13 @@ class Lease implements TurnLease {
       if (this.#ended.signal.aborted) return
       const sent = now()
       try {
-        if (!(await this.#write(renewed))) return this.#lose()
+        if (!(await this.#write(renewed))) return this.turn.lose()
         until = sent + lease
         pause = lease / RENEWALS
       } catch {
         // A storage that does not answer is asked again, until another process may have the lease.
         const left = until - now()
-        if (left <= 0) return this.#lose()
+        if (left <= 0) return this.turn.lose()
         pause = Math.min(lease / RENEWALS / RENEWALS, left)
       }
     }
@@ -256,12 +186,12 @@ class Lease implements TurnLease {
     const { docs } = this.#live.storage
     const key = turnKey(this.#live.id)
     for (let attempt = 1; ; attempt++) {
-      const turn = change(this.#turn)
+      const turn = change(this.#document)
       const text = turn && encodeTurn(turn)
       try {
         if (text === undefined) await docs.delete(key, { expect: this.#version })
         else this.#version = await docs.put(key, text, { expect: this.#version })
-        if (isHeld(turn)) this.#turn = turn
+        if (isHeld(turn)) this.#document = turn
         return true
       } catch (error) {
         const isOpen = hasCode(error, "conflict") || hasCode(error, "indeterminate")
@@ -270,27 +200,16 @@ class Lease implements TurnLease {
       // It may have been written, or somebody was turned away since.
       const doc = await docs.get(key)
       const found = doc && decodeTurn(doc.text)
-      if (doc === undefined || !isHeld(found) || found.held.by !== this.#turn.held.by) return false
-      this.#turn = found
+      if (doc === undefined || !isHeld(found) || found.held.by !== this.#document.held.by) return false
+      this.#document = found
       this.#version = doc.version
       if (doc.text === text) return true
     }
-  }
-
-  #lose(): void {
-    if (this.isLost) return
-    this.isLost = true
-    this.#lost.abort(leaseLost(this.#live.id))
   }
 }
 
 function isHeld(turn: TurnDocument | undefined): turn is HeldTurn {
   return turn?.held !== undefined
-}
-
-/** The start of a tool call has the number of its turn. These are not checked yet, so they may be any values. */
-function withFence(entry: NewEntry, fence: number): NewEntry {
-  return isObject(entry) && entry["type"] === "tool_start" && entry["fence"] === undefined ? { ...entry, fence } : entry
 }
 
 function renewed({ fence, held: { by, lease, count } }: HeldTurn): HeldTurn {
@@ -300,9 +219,4 @@ function renewed({ fence, held: { by, lease, count } }: HeldTurn): HeldTurn {
 function busyTurn(session: string): SessionError {
   const message = `Another turn runs on ${session}, so this one was not begun. Begin it when that one has ended, or wait for that with busy: "wait".`
   return new SessionError("conflict", message, { session })
-}
-
-function leaseLost(session: string, cause?: unknown): SessionError {
-  const message = `This turn has lost the lease of ${session}: another turn runs, or the storage did not answer for a whole lease. What was appended before stays; nothing more of it is written.`
-  return new SessionError("conflict", message, { session, ...(cause === undefined ? {} : { cause }) })
 }

@@ -83,7 +83,7 @@ export interface TurnContext {
   readonly attempt: number
   /** With a lease: its number, which grows with each turn. */
   readonly fence?: number
-  /** With a lease: fires when it is lost, so that the function ends what it has begun outside. The reason is the error of the turn. */
+  /** With a lease: fires when it is lost, of `{ fence }` when a higher one was read, so that the function ends what it has begun outside. The reason is the error of the turn. */
   readonly signal?: AbortSignal
 }
 
@@ -91,8 +91,12 @@ export interface TurnOptions extends CallOptions {
   /**
    * Milliseconds, from 1,000 to 3,600,000: the turn waits until no other turn with a lease runs on the session, in any process of the
    * storage. A turn whose process has ended is waited for this long after its last sign of life. Default: none; turns of other processes may run at once.
+   *
+   * `{ fence }`: the turn has the lease already, of a lock of your own, and this is its number there, which grows with each holder. The log then refuses what
+   * holders with lower numbers have on their way or append later. If the log has such a fence or a higher one, the turn is not begun:
+   * `conflict`, with the number in the `fence` of the error.
    */
-  readonly lease?: number
+  readonly lease?: number | { readonly fence: number }
   /**
    * While another turn has the lease, or runs in this repository: `"wait"` waits for its end, `"reject"` rejects with `conflict`. Default
    * `"wait"`. `invalid` without a lease.

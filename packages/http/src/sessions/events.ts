@@ -228,11 +228,11 @@ export class SessionFeed {
   }
 
   /** Documents have no watch. An empty queue of another server changes only together with its log. */
-  #lookLater({ prompts }: Queue): void {
+  #lookLater({ prompts }: Pick<Queue, "prompts">): void {
     clearTimeout(this.#timer)
     if (prompts.length === 0 || this.ended) return
     const timer: unknown = (this.#timer = setTimeout(() => {
-      if (this.#o.runsHere()) this.#lookLater({ prompts, ended: [] })
+      if (this.#o.runsHere()) this.#lookLater({ prompts })
       else void this.#look()
     }, LOOK_MS))
     ;(timer as { unref?: () => void }).unref?.()

@@ -1,5 +1,6 @@
 /** The document `sessions/<id>/prompts` of a storage: read, and changed by compare-and-set. */
 import { hasCode, SessionError } from "@sessions/core"
+import { promptsKey } from "@sessions/core/format"
 import { type Doc, type SessionStorage, StorageError } from "@sessions/core/storage"
 import { decodeQueue, encodeQueue, NO_PROMPTS, type Queue } from "./prompts.ts"
 
@@ -32,7 +33,7 @@ export class PromptQueue {
   ) {
     this.#storage = storage
     this.#session = session
-    this.#key = `sessions/${session}/prompts`
+    this.#key = promptsKey(session)
     this.#observe = observe
   }
 

@@ -1,7 +1,8 @@
 /**
  * The prompts of a session that wait or run, as one document holds them, and each change of it as a pure function. The document also has the
- * lease: its holder alone takes prompts and runs turns.
+ * lease, with the fields of a turn's document: its holder alone takes prompts and runs turns.
  */
+import { decodeTurn, type HeldTurn, type TurnDocument } from "@sessions/core/format"
 import { StorageError } from "@sessions/core/storage"
 import type { AnsweredError, EndedTurn, NewPrompt, WaitingPrompt } from "./types.ts"
 
@@ -14,34 +15,28 @@ export interface StoredPrompt extends WaitingPrompt {
   readonly stop?: true
 }
 
-export interface Lease {
-  /** The runner that holds it: one for each repository of each server process. */
-  readonly runner: string
-  /** Milliseconds since the epoch. */
-  readonly until: number
-}
+/** What a runner writes as the holder of the lease. */
+export type Holder = Pick<HeldTurn["held"], "by" | "lease">
 
-export interface Queue {
+export interface Queue extends TurnDocument {
   /** In order; the first one may be running. */
   readonly prompts: readonly StoredPrompt[]
   readonly ended: readonly EndedTurn[]
-  readonly lease?: Lease
 }
 
-export const NO_PROMPTS: Queue = { prompts: [], ended: [] }
+export const NO_PROMPTS: Queue = { fence: 0, prompts: [], ended: [] }
 
 export function encodeQueue(queue: Queue): string {
-  return JSON.stringify(queue)
+  return JSON.stringify({ v: 1, ...queue })
 }
 
 /** Throws `corrupt` for a text that is no queue. */
 export function decodeQueue(text: string): Queue {
-  try {
-    const { prompts, ended, lease } = JSON.parse(text) as Queue
-    const sound = Array.isArray(prompts) && Array.isArray(ended) && typeof (lease?.until ?? 0) === "number"
-    if (sound) return { prompts, ended, ...(lease !== undefined && { lease }) }
-  } catch {
-    // The error below says it.
+  const turn = decodeTurn(text)
+  const { prompts, ended } = (turn ?? {}) as Partial<Queue>
+  if (turn !== undefined && Array.isArray(prompts) && Array.isArray(ended)) {
+    const { fence, held } = turn
+    return { fence, ...(held !== undefined && { held }), prompts, ended }
   }
   throw new StorageError("corrupt", "The document with the prompts of the session is damaged. Delete it to go on.")
 }
@@ -80,36 +75,49 @@ export function withStop(queue: Queue, id: string, error: AnsweredError): Queue 
 
 /** What a runner has to do. */
 export type Step =
-  /** Another runner holds the lease. */
-  | { readonly kind: "busy"; readonly until: number }
+  /** Another runner holds the lease, of this many milliseconds. */
+  | { readonly kind: "busy"; readonly lease: number }
   | { readonly kind: "idle" }
-  | { readonly kind: "run"; readonly prompt: StoredPrompt }
+  | { readonly kind: "run"; readonly fence: number; readonly prompt: StoredPrompt }
   /** The runner of this prompt has died within its turn. */
-  | { readonly kind: "interrupted"; readonly prompt: StoredPrompt }
+  | { readonly kind: "interrupted"; readonly fence: number; readonly prompt: StoredPrompt }
 
-/** Takes the lease, if it is free, and the first prompt. Without a prompt it gives the lease back. */
-export function take(queue: Queue, lease: Lease, now: number): { readonly queue: Queue; readonly step: Step } {
-  const { lease: held, ...rest } = queue
-  const isOther = held !== undefined && held.runner !== lease.runner
-  if (isOther && held.until > now) return { queue, step: { kind: "busy", until: held.until } }
+/**
+ * Takes the lease, if it is free or `isLapsed`, and the first prompt. Each turn has a number of its own, its fence. Without a prompt it gives
+ * the lease back.
+ */
+export function take(
+  queue: Queue,
+  holder: Holder,
+  isLapsed: boolean,
+): { readonly queue: Queue; readonly step: Step } {
+  const { held } = queue
+  if (held !== undefined && held.by !== holder.by && !isLapsed)
+    return { queue, step: { kind: "busy", lease: held.lease } }
   const [first, ...others] = queue.prompts
-  if (first === undefined) return { queue: held === undefined ? queue : rest, step: { kind: "idle" } }
-  if (first.state === "running") return { queue: { ...rest, lease }, step: { kind: "interrupted", prompt: first } }
+  if (first === undefined)
+    return { queue: held === undefined ? queue : withoutLease(queue), step: { kind: "idle" } }
+  const fence = queue.fence + 1
+  const taken = { ...queue, fence, held: { ...holder, count: 0 } }
+  if (first.state === "running") return { queue: taken, step: { kind: "interrupted", fence, prompt: first } }
   const prompt: StoredPrompt = { ...first, state: "running" }
-  return { queue: { ...rest, prompts: [prompt, ...others], lease }, step: { kind: "run", prompt } }
+  return { queue: { ...taken, prompts: [prompt, ...others] }, step: { kind: "run", fence, prompt } }
 }
 
 /** Whether this runner still holds the lease with this prompt. */
-export function isHeld(queue: Queue, runner: string, prompt: string): boolean {
-  return queue.lease?.runner === runner && queue.prompts[0]?.messageId === prompt
+export function isHeld(queue: Queue, runner: string, prompt: string): queue is Queue & HeldTurn {
+  return queue.held?.by === runner && queue.prompts[0]?.messageId === prompt
 }
 
-export function withLease(queue: Queue, lease: Lease): Queue {
-  return { ...queue, lease }
+/** A sign of life of the holder. */
+export function renewed(queue: Queue & HeldTurn): Queue {
+  const { by, lease, count } = queue.held
+  return { ...queue, held: { by, lease, count: count + 1 } }
 }
 
-export function withoutLease({ prompts, ended }: Queue): Queue {
-  return { prompts, ended }
+/** `fence`: the next turn gets a higher number than this. */
+export function withoutLease({ held: _, ...queue }: Queue, fence = 0): Queue {
+  return { ...queue, fence: Math.max(queue.fence, fence) }
 }
 
 /** The turn of a prompt has ended. */

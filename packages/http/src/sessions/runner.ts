@@ -3,20 +3,20 @@
  * host's function runs. `docs/http.md`, "Prompts".
  */
 import { hasCode, type ModelRef, type Session, type Sessions } from "@sessions/core"
+import { stateOfTurn } from "@sessions/core/format"
 import { toErrorBody } from "../errors.ts"
+import { pauseFor } from "../pause.ts"
 import { failOnConflict } from "./fail-on-conflict.ts"
 import type { PromptQueue } from "./prompt-queue.ts"
 import {
   isHeld,
-  type Lease,
-  positionOf,
   type Queue,
+  renewed,
   type Step,
   type StoredPrompt,
   take,
   toWaiting,
   withFirstQueued,
-  withLease,
   without,
   withoutLease,
 } from "./prompts.ts"
@@ -52,13 +52,12 @@ export interface RunnerOptions {
   readonly run: RunPrompt
   readonly models: Models
   readonly onInterrupted: "report" | "rerun"
-  /** Milliseconds that a lease is valid; it is renewed after a third of them. */
+  /** Milliseconds without a sign of life after which another runner takes over; there is one after each third of them. */
   readonly lease: number
   /** Whether it looks again by itself, when a lease has ended or a storage may answer again. */
   readonly continues: boolean
   /** What clients are not told: the error of a turn. */
   readonly onTurnError: (error: unknown, about: { readonly session: string; readonly messageId: string }) => void
-  readonly now: () => number
 }
 
 /** Between two looks at the queue during a turn: another server may have stopped its prompt. */
@@ -66,6 +65,9 @@ const LOOK_MS = 2_000
 
 /** Before a storage that does not answer is asked again. */
 const RETRY_MS = 2_000
+
+/** Signs of life in the time of a lease. */
+const RENEWALS = 3
 
 export class Runner {
   readonly #sessions: Sessions
@@ -76,17 +78,17 @@ export class Runner {
   #running: Promise<void> | undefined
   /** Something was queued while the runner was about to end. */
   #again = false
-  #closed = false
+  /** Fires when no further prompt is to be taken. */
+  readonly #closed = new AbortController()
   #turn: { readonly messageId: string; readonly stop: AbortController } | undefined
   /** A turn that has ended, until the queue says so: it must not count as interrupted because the storage was out of reach then. */
   #ended: EndedTurn | undefined
-  /**
-   * The ends of the leases in writes that took a prompt and of which it is not known whether they are stored. A prompt that one of them took
-   * has not begun to run.
-   */
-  readonly #takes = new Set<number>()
-  /** Milliseconds since the epoch: the end of the lease as this runner has written it. */
+  /** The fence in a write that took a prompt and of which it is not known whether it is stored. Its turn has not begun. */
+  #taking: number | undefined
+  /** The end of the lease as this runner has written it. This and `since` are times of the monotonic clock. */
   #until = 0
+  /** What another holder has last written, and when that was first seen here. */
+  #seen: { readonly state: string; readonly since: number } | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(sessions: Sessions, session: string, o: { id: string; queue: PromptQueue; options: RunnerOptions }) {
@@ -97,8 +99,9 @@ export class Runner {
     this.#o = o.options
   }
 
+  /** Whether it is within a turn. */
   get isRunning(): boolean {
-    return this.#running !== undefined
+    return this.#turn !== undefined
   }
 
   /** Whether it runs, or will look again by itself. */
@@ -106,9 +109,9 @@ export class Runner {
     return this.#running !== undefined || this.#timer !== undefined
   }
 
-  /** Runs what is queued until the queue is empty or another runner has the lease. Never rejects. */
+  /** Runs what is queued until the queue is empty, or another runner has the lease and has shown a sign of life. Never rejects. */
   start(): Promise<void> {
-    if (this.#closed) return Promise.resolve()
+    if (this.#isClosed) return Promise.resolve()
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#again = true
@@ -123,18 +126,24 @@ export class Runner {
 
   /** Stops the turn, and runs no other. */
   abort(): void {
-    this.#closed = true
-    clearTimeout(this.#timer)
-    this.#timer = undefined
+    this.#end()
     this.#turn?.stop.abort(LOST)
   }
 
   /** Takes no further prompt, and resolves when the running turn has ended. */
   async close(): Promise<void> {
-    this.#closed = true
+    this.#end()
+    await this.#running
+  }
+
+  get #isClosed(): boolean {
+    return this.#closed.signal.aborted
+  }
+
+  #end(): void {
+    this.#closed.abort()
     clearTimeout(this.#timer)
     this.#timer = undefined
-    await this.#running
   }
 
   async #runAll(): Promise<void> {
@@ -142,57 +151,76 @@ export class Runner {
       this.#again = false
       try {
         let step = await this.#take()
+        if (step.kind === "busy") step = await this.#waitFor(step.lease)
         while (step.kind === "run" || step.kind === "interrupted") step = await this.#runStep(step)
-        if (step.kind === "busy") this.#startIn(step.until - this.#o.now() + 1)
+        if (step.kind === "busy") {
+          this.#again = false
+          this.#startIn(step.lease)
+        }
       } catch (error) {
         // The session was deleted, and its prompts with it.
-        if (hasCode(error, "not_found") || this.#closed) return
+        if (hasCode(error, "not_found") || this.#isClosed) return
         this.#report(error, this.#turn?.messageId ?? "")
         if (passes(error)) this.#startIn(RETRY_MS)
       }
     }
   }
 
-  /** The holder of the lease may die without a word; a timer keeps no process alive. */
-  #startIn(ms: number): void {
-    if (this.#closed || !this.#o.continues) return
-    const timer: unknown = (this.#timer = setTimeout(() => void this.start(), ms))
-    ;(timer as { unref?: () => void }).unref?.()
+  /** Waits until the holder of the lease has shown a sign of life, or has shown none for the whole of it. */
+  async #waitFor(lease: number): Promise<Step> {
+    const seen = this.#seen
+    for (;;) {
+      const left = (this.#seen?.since ?? 0) + lease - performance.now()
+      const pause = Math.max(0, Math.min(left, lease / RENEWALS))
+      await pauseFor(pause, this.#closed.signal, { keepsAlive: !this.#o.continues })
+      const step = await this.#take()
+      if (step.kind !== "busy" || this.#seen !== seen) return step
+    }
   }
 
-  #lease(): Lease {
-    return { runner: this.#id, until: this.#o.now() + this.#o.lease }
+  /** The holder of the lease may die without a word; a timer keeps no process alive. */
+  #startIn(ms: number): void {
+    if (this.#isClosed || !this.#o.continues) return
+    const timer: unknown = (this.#timer = setTimeout(() => void this.start(), ms))
+    ;(timer as { unref?: () => void }).unref?.()
   }
 
   /** Removes the prompt whose turn has ended, and takes the next one in the same write. */
   async #take(): Promise<Step> {
     const turn = this.#ended
-    const next = await this.#queue.update((queue) => {
+    const next = await this.#queue.update((queue): { queue: Queue; result: Step } => {
       const [first] = queue.prompts
-      if (first?.state === "running" && queue.lease?.runner === this.#id && this.#takes.has(queue.lease.until))
-        return { queue, result: { kind: "run", prompt: first } as Step }
+      const { fence, held } = queue
+      const isOwn = held?.by === this.#id
+      if (isOwn && fence === this.#taking && first?.state === "running")
+        return { queue, result: { kind: "run", fence, prompt: first } }
       const changed = turn !== undefined && isHeld(queue, this.#id, turn.messageId) ? without(queue, turn) : queue
-      if (!this.#closed) {
-        const lease = this.#lease()
-        this.#until = lease.until
-        const { queue: taken, step } = take(changed, lease, this.#o.now())
-        if (step.kind === "run") this.#takes.add(lease.until)
-        return { queue: taken, result: step }
-      }
-      const isOwn = changed.lease?.runner === this.#id
-      return { queue: isOwn ? withoutLease(changed) : changed, result: { kind: "idle" } as Step }
+      if (this.#isClosed) return { queue: isOwn ? withoutLease(changed) : changed, result: { kind: "idle" } }
+      const sent = performance.now()
+      const { queue: taken, step } = take(changed, { by: this.#id, lease: this.#o.lease }, this.#isLapsed(queue))
+      if (taken.fence > fence) this.#until = sent + this.#o.lease
+      if (step.kind === "run") this.#taking = taken.fence
+      return { queue: taken, result: step }
     })
-    this.#takes.clear()
+    this.#taking = undefined
     this.#ended = undefined
     return next
   }
 
-  async #runStep(step: Step & { readonly prompt: StoredPrompt }): Promise<Step> {
-    const { prompt } = step
+  /** Whether another holder of the lease has not written for the whole of it. The write that takes it finds out if it has since. */
+  #isLapsed(queue: Queue): boolean {
+    if (queue.held === undefined) return false
+    const state = stateOfTurn(queue)
+    if (this.#seen?.state !== state) this.#seen = { state, since: performance.now() }
+    return performance.now() - this.#seen.since >= queue.held.lease
+  }
+
+  async #runStep(step: Extract<Step, { readonly fence: number }>): Promise<Step> {
+    const { fence, prompt } = step
     const { messageId } = prompt
     const rerun = step.kind === "interrupted"
     const report = rerun && this.#o.onInterrupted === "report"
-    const outcome = await this.#runTurn(prompt, { rerun, report })
+    const outcome = await this.#runTurn(prompt, { fence, rerun, report })
     if (outcome.kind === "lost") {
       this.#startIn(RETRY_MS)
       return { kind: "idle" }
@@ -201,7 +229,7 @@ export class Runner {
       // Nothing of the turn is in the log. It is tried again later, by this runner or another one.
       await this.#queue.update((queue) => {
         if (!isHeld(queue, this.#id, messageId)) return { queue, result: undefined }
-        return { queue: withoutLease(rerun ? queue : withFirstQueued(queue)), result: undefined }
+        return { queue: withoutLease(rerun ? queue : withFirstQueued(queue), outcome.fence), result: undefined }
       })
       this.#startIn(RETRY_MS)
       return { kind: "idle" }
@@ -210,7 +238,7 @@ export class Runner {
     return this.#take()
   }
 
-  async #runTurn(prompt: StoredPrompt, o: { rerun: boolean; report: boolean }): Promise<Outcome> {
+  async #runTurn(prompt: StoredPrompt, o: { fence: number; rerun: boolean; report: boolean }): Promise<Outcome> {
     const { messageId } = prompt
     const stop = new AbortController()
     const { signal } = stop
@@ -221,7 +249,8 @@ export class Runner {
       const handle = await this.#sessions.open(this.#session, { signal })
       try {
         await handle.turn(
-          async (session) => {
+          async (session, { signal: lost }) => {
+            lost?.addEventListener("abort", () => stop.abort(LOST))
             await session.append(entryOf(prompt))
             written = true
             if (o.report) return
@@ -231,7 +260,7 @@ export class Runner {
             const turn = { messageId, rerun: o.rerun }
             await this.#o.run({ session: failOnConflict(session), turn, message, model, signal })
           },
-          { signal },
+          { signal, lease: { fence: o.fence } },
         )
       } finally {
         await handle.close()
@@ -242,7 +271,7 @@ export class Runner {
       if (signal.reason === STOPPED) return ended(messageId, STOPPED)
       if (!written && passes(error)) {
         this.#report(error, messageId)
-        return { kind: "later" }
+        return { kind: "later", fence: (error as { readonly fence?: number }).fence }
       }
       this.#report(error, messageId)
       return ended(messageId, publicError(error, "The turn failed; see the server's log."))
@@ -259,24 +288,27 @@ export class Runner {
 
   /** Renews the lease during a turn, and stops the turn if the lease is lost or the prompt was stopped. */
   #keepLease(messageId: string, stop: AbortController): { check(): void; end(): void } {
+    const { lease } = this.#o
     const check = (): void => {
-      if (this.#o.now() >= this.#until) stop.abort(LOST)
+      if (performance.now() >= this.#until) stop.abort(LOST)
       stop.signal.throwIfAborted()
     }
+    const renew = (known: Queue): { queue: Queue; result: Queue } => {
+      const queue = isHeld(known, this.#id, messageId) ? renewed(known) : known
+      return { queue, result: queue }
+    }
     const look = async (): Promise<void> => {
-      const isDue = this.#o.now() >= this.#until - (2 / 3) * this.#o.lease
-      const lease = this.#lease()
-      const { queue } = isDue
-        ? { queue: await this.#queue.update((queue) => renewed(queue, lease, messageId)) }
-        : await this.#queue.read()
+      const sent = performance.now()
+      const isDue = sent >= this.#until - lease + lease / RENEWALS
+      const queue = isDue ? await this.#queue.update(renew) : (await this.#queue.read()).queue
       if (!isHeld(queue, this.#id, messageId)) return stop.abort(LOST)
-      if (isDue) this.#until = lease.until
-      if (queue.prompts[positionOf(queue, messageId)]?.stop === true) stop.abort(STOPPED)
+      if (isDue) this.#until = sent + lease
+      if (queue.prompts[0]?.stop === true) stop.abort(STOPPED)
     }
     let isLooking = false
     const timer = setInterval(
       () => {
-        if (this.#o.now() >= this.#until) return stop.abort(LOST)
+        if (performance.now() >= this.#until) return stop.abort(LOST)
         if (isLooking) return
         isLooking = true
         look()
@@ -284,7 +316,7 @@ export class Runner {
           .catch((error: unknown) => hasCode(error, "not_found") && stop.abort(LOST))
           .finally(() => (isLooking = false))
       },
-      Math.min(LOOK_MS, this.#o.lease / 3),
+      Math.min(LOOK_MS, lease / RENEWALS),
     )
     return { check, end: () => clearInterval(timer) }
   }
@@ -296,8 +328,8 @@ export class Runner {
 
 type Outcome =
   | { readonly kind: "ended"; readonly turn: EndedTurn }
-  /** Nothing was written, because the storage does not take anything now. */
-  | { readonly kind: "later" }
+  /** Nothing was written, because the storage does not take anything now, or the log has this fence, which is not below the turn's. */
+  | { readonly kind: "later"; readonly fence: number | undefined }
   /** The lease is another runner's, or the session is gone. */
   | { readonly kind: "lost" }
 
@@ -317,11 +349,6 @@ function ended(messageId: string, error: AnsweredError | undefined): Outcome {
 function endOf(signal: AbortSignal, interrupted: boolean): AnsweredError | undefined {
   if (interrupted) return INTERRUPTED
   return signal.reason === STOPPED ? STOPPED : undefined
-}
-
-function renewed(queue: Queue, lease: Lease, messageId: string): { readonly queue: Queue; readonly result: Queue } {
-  const next = isHeld(queue, lease.runner, messageId) ? withLease(queue, lease) : queue
-  return { queue: next, result: next }
 }
 
 /** The entry of a prompt's message. The model is beside the message, so that no provider gets it. */

@@ -15,6 +15,8 @@ export interface ServedOptions extends RunnerOptions {
   readonly runner: string
   /** Gets the errors of background work. */
   readonly onError: (error: unknown) => void
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
 }
 
 export class ServedSession {

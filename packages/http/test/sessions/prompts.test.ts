@@ -458,7 +458,7 @@ test("a prompt that is stored while its server closes is left to another one, wh
   await closed
   const { text = "" } = (await real.docs.get(`sessions/${id}/prompts`)) ?? {}
   expect(JSON.parse(text)).toMatchObject({ prompts: [{ text: "left", state: "queued" }], ended: [] })
-  expect(text).not.toContain("lease")
+  expect(text).not.toContain("held")
   const { client } = serve({ storage: createMemoryStorage({ location }) })
   await client.load(id)
   await eventually(async () => expect(await textsOf(client, id)).toEqual(["left", "LEFT"]))
@@ -494,15 +494,6 @@ test("a rename between a tool call and its result, by the turn's server or anoth
   expect(errors).toEqual([])
 })
 
-test("while one server runs a turn, another one leaves its prompt alone and only queues", async () => {
-  const location = createMemoryLocation()
-  const dead = await died(location)
-  const { client, handler, sessions } = serve({ storage: createMemoryStorage({ location }), background: false })
-  expect(await client.prompt(dead.id, { text: "third" })).toMatchObject({ position: 2 })
-  expect(await handler.runQueued(dead.id, "somebody")).toEqual({ left: 3 })
-  expect((await sessions.info(dead.id)).messageCount).toBe(2)
-})
-
 test("a prompt for a session that is deleted meanwhile is 404, and leaves no document", async () => {
   const real = createMemoryStorage()
   const put: typeof real.docs.put = async (key, text, o) => {
@@ -515,46 +506,6 @@ test("a prompt for a session that is deleted meanwhile is 404, and leaves no doc
   expect(await real.docs.get(`sessions/${id}/prompts`)).toBeUndefined()
 })
 
-test("a turn whose server died is reported as interrupted and not run again; then the next prompt runs", async () => {
-  const location = createMemoryLocation()
-  const dead = await died(location)
-  const { client } = serve({ storage: createMemoryStorage({ location }), now: later })
-  const events = await until(client.events(dead.id), endOf(dead.second))
-  expect(events.find(endOf(dead.first))?.data).toMatchObject({ error: { code: "interrupted" } })
-  expect(await textsOf(client, dead.id)).toEqual(["first", "begun", "second", "SECOND"])
-})
-
-test('with `onInterrupted: "rerun"` it runs again, and is told so', async () => {
-  const location = createMemoryLocation()
-  const dead = await died(location)
-  const reruns: unknown[] = []
-  const { client } = serve({
-    storage: createMemoryStorage({ location }),
-    now: later,
-    onInterrupted: "rerun",
-    run: async (turn) => {
-      reruns.push([turn.message.text, turn.turn.rerun])
-      await answer(turn)
-    },
-  })
-  await until(client.events(dead.id), endOf(dead.second))
-  expect(reruns).toEqual([
-    ["first", true],
-    ["second", false],
-  ])
-  expect(await textsOf(client, dead.id)).toEqual(["first", "begun", "FIRST", "second", "SECOND"])
-})
-
-test("a runner that lost its lease stops: its signal fires, and its appends are refused", async () => {
-  const location = createMemoryLocation()
-  const dead = await died(location)
-  const { client } = serve({ storage: createMemoryStorage({ location }), now: later })
-  await until(client.events(dead.id), endOf(dead.second))
-  await dead.signalled
-  await expect(dead.append()).rejects.toMatchObject({ code: "conflict" })
-  expect(await textsOf(client, dead.id)).toEqual(["first", "begun", "second", "SECOND"])
-})
-
 test("a prompt whose server died before its turn had written anything is in the log, and reported", async () => {
   const location = createMemoryLocation()
   const storage = createMemoryStorage({ location })
@@ -563,9 +514,10 @@ test("a prompt whose server died before its turn had written anything is in the 
   const { messageId } = await first.prompt(id, { text: "never begun" })
   const key = `sessions/${id}/prompts`
   const doc = await storage.docs.get(key)
-  const { prompts } = JSON.parse(doc?.text ?? "") as { prompts: object[] }
-  const queue = { prompts: [{ ...prompts[0], state: "running" }], ended: [], lease: { runner: "dead", until: 1 } }
-  await storage.docs.put(key, JSON.stringify(queue), { expect: doc?.version ?? null })
+  const queue = JSON.parse(doc?.text ?? "") as { prompts: object[] }
+  const held = { by: "dead", lease: 1, count: 0 }
+  const taken = { ...queue, fence: 1, held, prompts: [{ ...queue.prompts[0], state: "running" }] }
+  await storage.docs.put(key, JSON.stringify(taken), { expect: doc?.version ?? null })
   const { client } = serve({ storage: createMemoryStorage({ location }) })
   await client.load(id)
   await eventually(async () => expect(await textsOf(client, id)).toEqual(["never begun"]))
@@ -684,36 +636,6 @@ test("a damaged document of prompts is an error without details, and the session
   ])
   expect((await call("GET", `/sessions/${id}`)).status).toBe(200)
 })
-
-const later = (): number => Date.now() + 61_000
-
-/** A server that is within the turn of the first of two prompts, and will not end it. */
-async function died(location: ReturnType<typeof createMemoryLocation>): Promise<{
-  id: string
-  first: string
-  second: string
-  signalled: Promise<void>
-  append: () => Promise<unknown>
-}> {
-  const begun = gate()
-  const signalled = gate()
-  let append = (): Promise<unknown> => Promise.resolve()
-  const { client } = serve({
-    storage: createMemoryStorage({ location }),
-    run: async ({ session, signal }) => {
-      await say(session, "begun")
-      append = () => session.append({ type: "message", message: { role: "assistant", content: "late" } })
-      signal.addEventListener("abort", () => signalled.open())
-      begun.open()
-      await new Promise(() => undefined)
-    },
-  })
-  const { id } = await client.create()
-  const { messageId: first } = await client.prompt(id, { text: "first" })
-  await begun.passed
-  const { messageId: second } = await client.prompt(id, { text: "second" })
-  return { id, first, second, signalled: signalled.passed, append: () => append() }
-}
 
 /** The storage with another `put` of documents. */
 function withPut(real: SessionStorage, put: SessionStorage["docs"]["put"]): SessionStorage {

@@ -24,11 +24,13 @@ export interface Served {
 
 export interface ServeOptions extends Partial<Omit<SessionHandlerOptions<string>, "sessions">> {
   readonly storage?: SessionStorage
+  /** What the handler gets in place of the repository. */
+  readonly wrap?: (sessions: Sessions) => Sessions
 }
 
 /** One server on a storage of its own, or on the given one. Its agent answers with the text in upper case. */
-export function serve({ storage = createMemoryStorage(), ...options }: ServeOptions = {}): Served {
-  const sessions = createSessions({ storage })
+export function serve({ storage = createMemoryStorage(), wrap = (one) => one, ...options }: ServeOptions = {}): Served {
+  const sessions = wrap(createSessions({ storage }))
   const errors: unknown[] = []
   const handler = createSessionHandler<string>({
     sessions: () => sessions,

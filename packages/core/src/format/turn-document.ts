@@ -1,9 +1,11 @@
-/** The document `sessions/<id>/turn`: who runs the turn of a session. Equal texts have equal versions, so each write differs from all before. */
-import { isObject } from "../format/shape.ts"
-import type { EntryLog } from "../log/entry-log.ts"
+/**
+ * The documents that say who runs the turn of a session: `sessions/<id>/turn`, and that of the session API, which has its prompts beside the
+ * same fields. Equal texts have equal versions, so each write differs from all before.
+ */
+import { isObject } from "./shape.ts"
 
 export interface TurnDocument {
-  /** Of the last turn that had the lease. Grows by one with each. */
+  /** That of the last turn that had the lease. Grows by one with each. */
   readonly fence: number
   /** Absent: no turn has it. */
   readonly held?: Held
@@ -24,6 +26,11 @@ export type HeldTurn = TurnDocument & { readonly held: Held }
 
 export function turnKey(session: string): string {
   return `sessions/${session}/turn`
+}
+
+/** Where the session API has the lease of a session, with its prompts. */
+export function promptsKey(session: string): string {
+  return `sessions/${session}/prompts`
 }
 
 export function encodeTurn(turn: TurnDocument): string {
@@ -52,13 +59,4 @@ function isHeld(value: unknown): value is Held {
 /** What a holder changes with each write. */
 export function stateOfTurn({ fence, held }: TurnDocument): string {
   return `${fence} ${held?.count}`
-}
-
-/** The number of the last fence among the held entries; 0 if there is none. */
-export function newestFence(log: EntryLog): number {
-  for (let seq = log.end - 1; seq >= log.from; seq--) {
-    const entry = log.at(seq)
-    if (entry?.type === "fence" && Number.isSafeInteger(entry.fence)) return entry.fence
-  }
-  return 0
 }

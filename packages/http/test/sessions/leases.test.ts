@@ -1,0 +1,149 @@
+/** One server runs a session at a time, whatever their clocks say, and one that comes back writes nothing into the turn of another. */
+import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
+import { createSessions, type Entry, type Session } from "@sessions/core"
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest"
+import { HANG_MS } from "../../../../.config/limits.ts"
+import { history, LEASE, passing, pause, serverOn, VARIANTS } from "./leases.ts"
+import { answer, endOf, gate, newId, say, type Served, textsOf, type Turn, until } from "./server.ts"
+
+// Loading code takes real time.
+beforeAll(async () => {
+  const session = await createSessions({ storage: createMemoryStorage() }).create()
+  await session.turn(() => undefined, { lease: LEASE })
+})
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+test.each([1, -1] as const)(
+  "with clocks two hours apart (%s) one turn runs at a time, and a server that stood still writes nothing after a take-over",
+  async (sign) => expect(await history(sign)).toEqual([]),
+  HANG_MS,
+)
+
+test.each(Object.entries(VARIANTS))(
+  "without the rule that %s, such a history is wrong",
+  async (_, { variant, found }) => expect((await history(1, variant)).join("; ")).toMatch(found),
+  HANG_MS,
+)
+
+test("a turn whose server died is reported as interrupted and not run again; then the next prompt runs", async () => {
+  const location = createMemoryLocation()
+  const { id, first } = await diedOn(location)
+  const { client } = serverOn(location)
+  const second = newId()
+  await passing(client.prompt(id, { id: second, text: "second" }))
+  const events = await passing(until(client.events(id), endOf(second)))
+  expect(events.find(endOf(first))?.data).toMatchObject({ error: { code: "interrupted" } })
+  expect(await passing(textsOf(client, id))).toEqual(["first", "begun", "second", "SECOND"])
+})
+
+test('with `onInterrupted: "rerun"` it runs again, and is told so', async () => {
+  const location = createMemoryLocation()
+  const { id } = await diedOn(location)
+  const reruns: unknown[] = []
+  const { client } = serverOn(location, {
+    onInterrupted: "rerun",
+    run: async (turn) => {
+      reruns.push([turn.message.text, turn.turn.rerun])
+      await answer(turn)
+    },
+  })
+  const second = newId()
+  await passing(client.prompt(id, { id: second, text: "second" }))
+  await passing(until(client.events(id), endOf(second)))
+  expect(reruns).toEqual([
+    ["first", true],
+    ["second", false],
+  ])
+  expect(await passing(textsOf(client, id))).toEqual(["first", "begun", "FIRST", "second", "SECOND"])
+})
+
+test("a prompt runs in a log whose fences are higher than that of the document", async () => {
+  const served = serverOn(createMemoryLocation())
+  const { id } = await passing(served.client.create())
+  const session = await passing(served.sessions.open(id))
+  await passing(session.turn(() => undefined, { lease: { fence: 70 } }))
+  await passing(served.client.prompt(id, { text: "one" }))
+  await shows(served, id, "one,ONE")
+  expect((await passing(entriesOf(session))).flatMap(({ fence }) => fence ?? [])).toEqual([70, 71])
+  expect(served.errors).toMatchObject([{ code: "conflict" }])
+})
+
+test("a process that only calls runQueued takes over from a server that has died, after one lease", async () => {
+  const location = createMemoryLocation()
+  const { id } = await diedOn(location)
+  const { handler, client } = serverOn(location, { background: false })
+  await passing(client.prompt(id, { text: "next" }))
+  const began = performance.now()
+  expect(await passing(handler.runQueued(id, "somebody"))).toEqual({ left: 0 })
+  expect(performance.now() - began).toBeGreaterThanOrEqual(LEASE)
+  expect(performance.now() - began).toBeLessThan(2 * LEASE)
+  expect(await passing(textsOf(client, id))).toEqual(["first", "begun", "next", "NEXT"])
+})
+
+test("runQueued returns when another server has shown a sign of life, and leaves the prompts to it", async () => {
+  const location = createMemoryLocation()
+  const first = serverOn(location, {
+    run: async (turn) => {
+      await pause(5 * LEASE)
+      await answer(turn)
+    },
+  })
+  const { id } = await passing(first.client.create())
+  await passing(first.client.prompt(id, { text: "long" }))
+  const { handler } = serverOn(location, { background: false })
+  const began = performance.now()
+  expect(await passing(handler.runQueued(id, "somebody"))).toEqual({ left: 1 })
+  expect(performance.now() - began).toBeLessThan(LEASE)
+  await shows(first, id, "long,LONG")
+})
+
+test("a call that a served turn has started is `running` for other processes until the lease has ended, then `unknown`", async () => {
+  const location = createMemoryLocation()
+  const { id } = await diedOn(location, async (session) => {
+    const call = { type: "toolCall", id: "c1", name: "charge", arguments: {} } as const
+    await session.append({ type: "tool_policy", never: ["charge"], safe: [] })
+    const { ids } = await session.append({ type: "message", message: { role: "assistant", content: [call] } })
+    const place = { targetId: ids[0] ?? "", callId: "c1", call: 0, toolName: "charge" }
+    await session.append({ type: "tool_start", ...place, attempt: 1, key: "k", run: "r" })
+  })
+  const reader = await passing(createSessions({ storage: createMemoryStorage({ location }) }).open(id))
+  const stateOf = async (): Promise<unknown> => (await passing(reader.callStates()))?.calls[0]?.state
+  expect(await stateOf()).toBe("running")
+  await vi.advanceTimersByTimeAsync(LEASE)
+  expect(await stateOf()).toBe("unknown")
+})
+
+/** A session whose server stands still for ever within the turn of its first prompt. */
+async function diedOn(
+  location: MemoryLocation,
+  run: (session: Turn["session"]) => Promise<void> = (session) => say(session, "begun"),
+): Promise<{ readonly id: string; readonly first: string }> {
+  const dead = serverOn(location, {
+    run: async ({ session }) => {
+      await run(session)
+      dead.stand()
+      begun.open()
+      await new Promise(() => undefined)
+    },
+  })
+  const begun = gate()
+  const { id } = await passing(dead.client.create())
+  const { messageId: first } = await passing(dead.client.prompt(id, { text: "first" }))
+  await passing(begun.passed)
+  return { id, first }
+}
+
+/** Lets the time pass until the session has these texts. */
+async function shows({ client }: Served, id: string, texts: string): Promise<void> {
+  for (let waited = 0; (await passing(textsOf(client, id))).join() !== texts; waited += 50) {
+    await vi.advanceTimersByTimeAsync(50)
+    if (waited > 20 * LEASE) expect((await passing(textsOf(client, id))).join()).toBe(texts)
+  }
+}
+
+async function entriesOf(session: Session): Promise<readonly { readonly fence?: unknown }[]> {
+  const entries: Entry[] = []
+  for await (const entry of session.entries()) entries.push(entry)
+  return entries
+}
