@@ -1,11 +1,7 @@
-/** Waits between two attempts. */
+/** Waits between two attempts of a client. */
 
-/** Resolves after the time, or as soon as the signal fires. `keepsAlive`: whether a process waits for it before it ends; default true. */
-export function pauseFor(
-  ms: number,
-  signal: AbortSignal | undefined,
-  { keepsAlive = true }: { readonly keepsAlive?: boolean } = {},
-): Promise<void> {
+/** Resolves after the time, or as soon as the signal fires. */
+export function pauseFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer)
@@ -13,7 +9,6 @@ export function pauseFor(
       resolve()
     }
     const timer = setTimeout(done, ms)
-    if (!keepsAlive) (timer as { unref?: () => void }).unref?.()
     signal?.addEventListener("abort", done)
     if (signal?.aborted === true) done()
   })

@@ -5,7 +5,6 @@
 import { hasCode, type ModelRef, type Session, type Sessions } from "@sessions/core"
 import { stateOfTurn } from "@sessions/core/format"
 import { toErrorBody } from "../errors.ts"
-import { pauseFor } from "../pause.ts"
 import { failOnConflict } from "./fail-on-conflict.ts"
 import type { PromptQueue } from "./prompt-queue.ts"
 import {
@@ -78,8 +77,8 @@ export class Runner {
   #running: Promise<void> | undefined
   /** Something was queued while the runner was about to end. */
   #again = false
-  /** Fires when no further prompt is to be taken. */
-  readonly #closed = new AbortController()
+  #closed = false
+  #endPause = (): void => undefined
   #turn: { readonly messageId: string; readonly stop: AbortController } | undefined
   /** A turn that has ended, until the queue says so: it must not count as interrupted because the storage was out of reach then. */
   #ended: EndedTurn | undefined
@@ -111,7 +110,7 @@ export class Runner {
 
   /** Runs what is queued until the queue is empty, or another runner has the lease and has shown a sign of life. Never rejects. */
   start(): Promise<void> {
-    if (this.#isClosed) return Promise.resolve()
+    if (this.#closed) return Promise.resolve()
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#again = true
@@ -136,14 +135,11 @@ export class Runner {
     await this.#running
   }
 
-  get #isClosed(): boolean {
-    return this.#closed.signal.aborted
-  }
-
   #end(): void {
-    this.#closed.abort()
+    this.#closed = true
     clearTimeout(this.#timer)
     this.#timer = undefined
+    this.#endPause()
   }
 
   async #runAll(): Promise<void> {
@@ -159,7 +155,7 @@ export class Runner {
         }
       } catch (error) {
         // The session was deleted, and its prompts with it.
-        if (hasCode(error, "not_found") || this.#isClosed) return
+        if (hasCode(error, "not_found") || this.#closed) return
         this.#report(error, this.#turn?.messageId ?? "")
         if (passes(error)) this.#startIn(RETRY_MS)
       }
@@ -171,16 +167,24 @@ export class Runner {
     const seen = this.#seen
     for (;;) {
       const left = (this.#seen?.since ?? 0) + lease - performance.now()
-      const pause = Math.max(0, Math.min(left, lease / RENEWALS))
-      await pauseFor(pause, this.#closed.signal, { keepsAlive: !this.#o.continues })
+      await this.#pause(Math.max(0, Math.min(left, lease / RENEWALS)))
       const step = await this.#take()
       if (step.kind !== "busy" || this.#seen !== seen) return step
     }
   }
 
+  /** Keeps a process alive only for a caller of `runQueued`. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer: unknown = setTimeout(resolve, ms)
+      if (this.#o.continues) (timer as { unref?: () => void }).unref?.()
+      this.#endPause = resolve
+    })
+  }
+
   /** The holder of the lease may die without a word; a timer keeps no process alive. */
   #startIn(ms: number): void {
-    if (this.#isClosed || !this.#o.continues) return
+    if (this.#closed || !this.#o.continues) return
     const timer: unknown = (this.#timer = setTimeout(() => void this.start(), ms))
     ;(timer as { unref?: () => void }).unref?.()
   }
@@ -195,7 +199,7 @@ export class Runner {
       if (isOwn && fence === this.#taking && first?.state === "running")
         return { queue, result: { kind: "run", fence, prompt: first } }
       const changed = turn !== undefined && isHeld(queue, this.#id, turn.messageId) ? without(queue, turn) : queue
-      if (this.#isClosed) return { queue: isOwn ? withoutLease(changed) : changed, result: { kind: "idle" } }
+      if (this.#closed) return { queue: isOwn ? withoutLease(changed) : changed, result: { kind: "idle" } }
       const sent = performance.now()
       const { queue: taken, step } = take(changed, { by: this.#id, lease: this.#o.lease }, this.#isLapsed(queue))
       if (taken.fence > fence) this.#until = sent + this.#o.lease
