@@ -108,7 +108,8 @@ test("load gives the newest messages first, page by page, and the place in the l
   await ask(client, id, "one")
   await ask(client, id, "two")
   const newest = await client.load(id, { limit: 3 })
-  expect(newest.messages.map(({ seq }) => seq)).toEqual([2, 3, 4])
+  // Each turn begins with its fence.
+  expect(newest.messages.map(({ seq }) => seq)).toEqual([3, 5, 6])
   const { before = "" } = newest
   const oldest = await client.load(id, { limit: 3, before })
   expect([oldest.messages.length, oldest.before]).toEqual([1, undefined])

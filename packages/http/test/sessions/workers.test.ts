@@ -8,7 +8,7 @@ import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "
 import { afterEach, expect, test, vi } from "vitest"
 import { createSessionClient, type SessionClient, type SessionEvent } from "../../src/client.ts"
 import { createSessionHandler, type SessionHandler } from "../../src/server.ts"
-import { answer } from "./server.ts"
+import { answer, gate } from "./server.ts"
 
 const requests = new AsyncLocalStorage<number>()
 
@@ -50,12 +50,26 @@ function host(fetch: (request: Request) => Promise<Response>): { readonly client
   return worker
 }
 
-/** The answer, whose stream runs in the request. */
+/** The answer, whose stream runs in the request, whoever reads it. */
 function pumped(answer: Response): Response {
   if (answer.body === null) return answer
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
-  void answer.body.pipeTo(writable).catch(() => undefined)
-  return new Response(readable, answer)
+  const reader = answer.body.getReader()
+  const left = gate()
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      const pump = async (): Promise<void> => {
+        for (;;) {
+          const piece = await Promise.race([reader.read(), left.passed])
+          if (piece === undefined) return reader.cancel()
+          if (piece.done) return controller.close()
+          controller.enqueue(piece.value)
+        }
+      }
+      pump().catch((error: unknown) => controller.error(error))
+    },
+    cancel: () => left.open(),
+  })
+  return new Response(body, answer)
 }
 
 function handlerOn(location: MemoryLocation): SessionHandler<string> {
