@@ -384,12 +384,49 @@ test("wrong options are `invalid`, and a turn inside a turn is, too", async () =
     { lease: 30 },
     { lease: "30s" },
     { lease: 4_000_000 },
+    { lease: { fence: 0 } },
+    { lease: { fense: 1 } },
     { lease: LEASE, busy: "no" },
     { busy: "wait" },
   ])
     expect(await codeOf(one.turn(() => undefined, o as object)), JSON.stringify(o)).toBe("invalid")
   const nested = one.turn(() => codeOf(one.turn(() => undefined, { lease: LEASE })), { lease: LEASE })
   expect(await nested).toBe("invalid")
+})
+
+test("a turn with the number of a lease of one's own shuts out what holders with lower numbers have in flight", async () => {
+  const { location, one, two, storageOne } = await processes()
+  let aborted: unknown
+  const first = codeOf(
+    one.turn(
+      async (inner, { fence, signal }) => {
+        expect(fence).toBe(33)
+        signal?.addEventListener("abort", () => (aborted = signal.reason))
+        await inner.append(user("a"))
+        const release = storageOne.hold("append")
+        const late = inner.append(note("of a"), { onConflict: "rebase" })
+        await two.turn((other) => other.append(user("b")), { lease: { fence: 34 } })
+        release()
+        await late
+      },
+      { lease: { fence: 33 } },
+    ),
+  )
+  expect(await passing(first)).toBe("conflict")
+  expect(aborted).toMatchObject({ code: "conflict" })
+  expect((await storedEntries(location)).map(({ type }) => type)).toEqual(["fence", "message", "fence", "message"])
+  expect(await documentOf(location)).toBe(undefined)
+})
+
+test("a turn with a number that the log has passed is not begun, and the error names the last one", async () => {
+  const { one } = await processes()
+  await passing(one.turn(() => undefined, { lease: { fence: 7 } }))
+  for (const fence of [6, 7]) {
+    const turn = one.turn(() => expect.unreachable(), { lease: { fence } })
+    await expect(passing(turn)).rejects.toMatchObject({ code: "conflict", fence: 7 })
+  }
+  // Leases of the storage go on behind it.
+  expect(await passing(one.turn((_, { fence }) => fence, { lease: LEASE }))).toBe(8)
 })
 
 // ---- Processes ---------------------------------------------------------------------------------------------------------------------

@@ -52,11 +52,11 @@ export interface SessionHandlerOptions<P> extends HandlerOptions<P> {
   readonly maxBodyBytes?: number
   /** What each principal may use of the server. A principal is told by its `sessions`. Default: all of it. */
   readonly limits?: TenantLimits
-  /** Milliseconds after which another server takes over from one that died: 1,000 or more, default 60,000. */
+  /** Milliseconds without a sign of life after which another server takes over: 1,000 or more, default 60,000. */
   readonly lease?: number
   /** Gets the error of a turn; clients are told the codes of core alone. Default: `console.error`. */
   readonly onTurnError?: (error: unknown, about: { readonly session: string; readonly messageId: string }) => void
-  /** Milliseconds since the epoch; default `Date.now`. */
+  /** The time of day in milliseconds since the epoch, for ids and for times that are shown; default `Date.now`. */
   readonly now?: () => number
 }
 
@@ -74,7 +74,8 @@ export interface SessionHandler<P> {
   resume(session: string, principal: P): Promise<void>
   /**
    * Runs the prompts of a session until none waits, for a worker with `background: false`. `left`: how many wait still, because another
-   * server runs them or the storage did not answer.
+   * server runs them or the storage did not answer. Of another server it waits for a sign of life, which comes in each third of a lease;
+   * without one in a whole lease it takes over.
    */
   runQueued(session: string, principal: P): Promise<{ readonly left: number }>
   /**

@@ -4,13 +4,9 @@ import { createSessions, type Entry, type Session } from "@sessions/core"
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest"
 import { HANG_MS } from "../../../../.config/limits.ts"
 import { history, LEASE, passing, pause, serverOn, VARIANTS } from "./leases.ts"
-import { answer, endOf, gate, newId, say, type Served, textsOf, type Turn, until } from "./server.ts"
+import { answer, endOf, gate, loadTurns, newId, say, type Served, textsOf, type Turn, until } from "./server.ts"
 
-// Loading code takes real time.
-beforeAll(async () => {
-  const session = await createSessions({ storage: createMemoryStorage() }).create()
-  await session.turn(() => undefined, { lease: LEASE })
-})
+beforeAll(loadTurns)
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 

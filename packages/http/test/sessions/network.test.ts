@@ -1,10 +1,11 @@
 /** Whatever answers a session client in place of the session API or after it: what its calls are told is true, and each of them ends. */
 import { answerNames, createNetwork, type Fetch } from "@sessions/conformance/network"
 import { createSessionClient, type SessionClient } from "@sessions/http/client"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest"
 import { runSchedules } from "./schedules.ts"
-import { newId, serve, type Served, textsOf } from "./server.ts"
+import { loadTurns, newId, serve, type Served, textsOf } from "./server.ts"
 
+beforeAll(loadTurns)
 beforeEach(
   () => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date"] }),
 )

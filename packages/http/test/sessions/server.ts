@@ -48,6 +48,12 @@ export function serve({ storage = createMemoryStorage(), wrap = (one) => one, ..
   return { handler, client: clientOf(handler), sessions, errors, call }
 }
 
+/** Loads the code of turns with a lease, which takes real time: for tests whose clock is moved on. */
+export async function loadTurns(): Promise<void> {
+  const session = await createSessions({ storage: createMemoryStorage() }).create()
+  await session.turn(() => undefined, { lease: { fence: 1 } })
+}
+
 export function clientOf(handler: (request: Request) => Promise<Response>): SessionClient {
   return createSessionClient({ url: "http://host", fetch: (url, init) => handler(new Request(url, init)) })
 }
