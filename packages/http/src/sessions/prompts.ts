@@ -86,17 +86,12 @@ export type Step =
  * Takes the lease, if it is free or `isLapsed`, and the first prompt. Each turn has a number of its own, its fence. Without a prompt it gives
  * the lease back.
  */
-export function take(
-  queue: Queue,
-  holder: Holder,
-  isLapsed: boolean,
-): { readonly queue: Queue; readonly step: Step } {
+export function take(queue: Queue, holder: Holder, isLapsed: boolean): { readonly queue: Queue; readonly step: Step } {
   const { held } = queue
   if (held !== undefined && held.by !== holder.by && !isLapsed)
     return { queue, step: { kind: "busy", lease: held.lease } }
   const [first, ...others] = queue.prompts
-  if (first === undefined)
-    return { queue: held === undefined ? queue : withoutLease(queue), step: { kind: "idle" } }
+  if (first === undefined) return { queue: held === undefined ? queue : withoutLease(queue), step: { kind: "idle" } }
   const fence = queue.fence + 1
   const taken = { ...queue, fence, held: { ...holder, count: 0 } }
   if (first.state === "running") return { queue: taken, step: { kind: "interrupted", fence, prompt: first } }

@@ -20,7 +20,10 @@ export interface ServerOptions extends Omit<ServeOptions, "storage"> {
   readonly through?: ((storage: SessionStorage) => SessionStorage) | undefined
 }
 
-export function serverOn(location: MemoryLocation, { through = (one) => one, ...o }: ServerOptions = {}): StandingServer {
+export function serverOn(
+  location: MemoryLocation,
+  { through = (one) => one, ...o }: ServerOptions = {},
+): StandingServer {
   const memory = createMemoryStorage({ location })
   let gate: Promise<void> | undefined
   let open = (): void => undefined
@@ -90,7 +93,10 @@ export async function history(sign: 1 | -1, { first = {}, second = {} }: Variant
         stoodSince = performance.now()
         // As a tool's result is appended, and an entry that is no part of the conversation.
         late = Promise.allSettled([
-          session.append({ type: "message", message: { role: "assistant", content: "late" } }, { onConflict: "rebase" }),
+          session.append(
+            { type: "message", message: { role: "assistant", content: "late" } },
+            { onConflict: "rebase" },
+          ),
           session.append({ type: "custom", customType: "late" }, { onConflict: "rebase" }),
         ])
         await late
@@ -165,7 +171,9 @@ export const VARIANTS: Readonly<Record<string, { readonly variant: Variant; read
   "who takes the lease appends its fence": { variant: { second: { wrap: withoutFence } }, found: /mixed up/ },
   "a retry looks for a higher fence first": { variant: { first: { through: blindToFences } }, found: /mixed up/ },
   "a lease is waited for": {
-    variant: { second: { through: (storage) => readThrough(storage, (text) => text.replace(`"lease":${LEASE}`, '"lease":1')) } },
+    variant: {
+      second: { through: (storage) => readThrough(storage, (text) => text.replace(`"lease":${LEASE}`, '"lease":1')) },
+    },
     found: /two turns at once/,
   },
   "each sign of life changes the document": {
