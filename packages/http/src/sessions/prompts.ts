@@ -111,8 +111,8 @@ export function renewed(queue: Queue & HeldTurn): Queue {
 }
 
 /** `fence`: the next turn gets a higher number than this. */
-export function withoutLease({ held: _, ...queue }: Queue, fence = 0): Queue {
-  return { ...queue, fence: Math.max(queue.fence, fence) }
+export function withoutLease({ prompts, ended, ...queue }: Queue, fence = 0): Queue {
+  return { fence: Math.max(queue.fence, fence), prompts, ended }
 }
 
 /** The turn of a prompt has ended. */
