@@ -9,6 +9,7 @@ import {
   SessionError,
   type Sessions,
 } from "@sessions/core"
+import type { CallOptions } from "@sessions/core/storage"
 import { eachRecord, type Format, type Note } from "./base/format.ts"
 import { sessionIdOf } from "./base/ids.ts"
 import { noMessage } from "./base/no-message.ts"
@@ -53,6 +54,10 @@ export async function importFile(
   const origin = await originOf(format, source, given)
   const { needsMessage: _, ...o } = given
   const id = o.id ?? (origin.id === undefined ? undefined : await sessionIdOf(format.format, origin.id))
+  const complete = async (): Promise<ImportedFile | undefined> =>
+    id === undefined ? undefined : completed(sessions, id, format, origin, { ...o, source, ...(hold && { hold }) })
+  const grown = id !== undefined && (await hasWhole(sessions, id, o)) ? await complete() : undefined
+  if (grown !== undefined) return grown
   try {
     const result = await sessions.import(source, {
       ...o,
@@ -61,8 +66,22 @@ export async function importFile(
     })
     return { ...result, added: true }
   } catch (error) {
-    if (!hasCode(error, "exists") || id === undefined) throw error
-    return await completed(sessions, id, format, origin, { ...o, source, ...(hold && { hold }) }, error)
+    const other = hasCode(error, "exists") ? await complete() : undefined
+    if (other === undefined) throw error
+    return other
+  }
+}
+
+/**
+ * Whether an import of this session has ended. `import` of core would append the rest of a file that merely has become longer, too, but
+ * settle no branch: to it, these are lines of the import whose end the header names.
+ */
+async function hasWhole(sessions: Pick<Sessions, "info">, id: string, { signal }: CallOptions): Promise<boolean> {
+  try {
+    return (await sessions.info(id, signal && { signal })).incomplete !== true
+  } catch (error) {
+    if (hasCode(error, "not_found")) return false
+    throw error
   }
 }
 
@@ -77,8 +96,8 @@ function mayBeGiven(formats: readonly Format[], start: string): boolean {
 }
 
 /**
- * Appends what the file has that the session does not have yet. Rejects if the session is another one, or if the conversation went on in it
- * and in the file: neither may be hidden behind the other.
+ * Appends what the file has that the session does not have yet; undefined if the session is another one. Rejects if the conversation went
+ * on in it and in the file: neither may be hidden behind the other.
  */
 async function completed(
   sessions: Pick<Sessions, "import" | "open">,
@@ -86,19 +105,18 @@ async function completed(
   format: Format,
   { id: sourceId, read }: Origin,
   { source, hold, ...o }: Omit<ImportFileOptions, "from"> & { readonly source: () => AsyncIterable<Chunk> },
-  error: unknown,
-): Promise<ImportedFile> {
+): Promise<ImportedFile | undefined> {
   const session = await sessions.open(id)
   try {
     const { origin } = session.header
-    if (origin?.format !== format.format || origin.id !== sourceId) throw error
+    if (origin?.format !== format.format || origin.id !== sourceId) return undefined
     const growth = await Growth.of(session, read)
     const { next } = session.head ?? { next: 0 }
     const from = { format: format.format, version: origin.version }
     if (growth.isEmpty) return { id, lines: next, from, diagnostics: [], added: false }
     if (growth.hasOwnEntries) {
       const message = `The file was imported before, as session ${id}, and both have gone on since. Nothing was written. Import the file under another id, or delete the session first.`
-      throw new SessionError("exists", message, { session: id, cause: error })
+      throw new SessionError("exists", message, { session: id })
     }
     const importer: Importer = {
       format: format.format,

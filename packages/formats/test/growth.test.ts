@@ -24,9 +24,8 @@ const text = (value: string) => ({ type: "text", text: value }) as const
 const call = { type: "tool_use", id: "t1", name: "Bash", input: {} }
 const result = [{ type: "tool_result", tool_use_id: "t1", content: "done" }]
 
-// TODO #36: a rewind of Qwen Code that comes with a later import leaves the branch before it unsettled, so that it is reported as one.
 const LINES = formats.filter(({ format }) =>
-  ["claude-code", "codex", "copilot", "gemini", "noumen", "cersei"].includes(format),
+  ["claude-code", "codex", "copilot", "gemini", "noumen", "cersei", "qwen-code"].includes(format),
 )
 const files = LINES.flatMap((format) =>
   fixturesOf([format.format])
@@ -71,6 +70,21 @@ test.each(files)(
       await session.close()
       expect((await importText(format, golden, sessions)).added, `cut at ${ends.join()}`).toBe(false)
     }
+  },
+)
+
+test.each([
+  ["claude-code/fork.jsonl", 2],
+  ["qwen-code/compacted-and-rewound.jsonl", 7],
+])(
+  "%s has no open branch if the lines from the one that leaves a branch come with a later import",
+  async (name, count) => {
+    const [, format, golden] = files.find(([file]) => file === name) as (typeof files)[number]
+    const before = golden.text.split("\n").slice(0, count).join("\n")
+    const { session, sessions } = await grown(format, golden, [before.length + 1])
+    expect((await sessions.verify(session.id)).diagnostics).toEqual([])
+    const [left] = (await session.branches()).filter(({ current }) => !current)
+    expect(left?.settled).toBe(true)
   },
 )
 
