@@ -99,7 +99,7 @@ export const steps = [
   postgresCrash,
   // It measures.
   benchmarks,
-  ...[laws(absent.node, 40), agents, fuzzPlanted, judgePlanted, linearPlanted, mergePlanted, trackRecord, matrix].map(
+  ...[laws(absent.node, 50), agents, fuzzPlanted, judgePlanted, linearPlanted, mergePlanted, trackRecord, matrix].map(
     onlyDeep,
   ),
 ]

@@ -3,7 +3,7 @@ import type { ContentBlock, ModelMessage, Session } from "@sessions/core"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import type { Format } from "../src/base/format.ts"
-import { type Golden, importText, RUNS, seed, written } from "./laws.ts"
+import { type Golden, importText, seed, written, WRITTEN_RUNS } from "./laws.ts"
 import { continued, type Op, ops, sessionOf, shownBlock } from "./random-session.ts"
 
 export interface ConversationLaws {
@@ -44,7 +44,7 @@ export function testConversations(
         const [expected, found] = await contextsOf(await sessionOf(list), "none")
         expect(found).toEqual(expected)
       }),
-      { numRuns: RUNS, seed },
+      { numRuns: WRITTEN_RUNS, seed },
     )
   })
 
@@ -57,7 +57,7 @@ export function testConversations(
         const [expected, found] = await contextsOf(session, repair)
         expect(found).toEqual(expected)
       }),
-      { numRuns: RUNS, seed },
+      { numRuns: WRITTEN_RUNS, seed },
     )
   })
 
@@ -69,7 +69,7 @@ export function testConversations(
         expect(await written(format, session)).toBe(text)
         await judge?.(JSON.parse(text))
       }),
-      { numRuns: RUNS, seed },
+      { numRuns: WRITTEN_RUNS, seed },
     )
   })
 }

@@ -234,6 +234,22 @@ test("an edited chat is written as its context, under its id and for another fol
   expect(await contextOf(again.session)).toEqual(["user: changed", "assistant: a1", "user: q2 again", "assistant: a3"])
 })
 
+test("a chat that was resumed has its new id and folder wherever its lines say them", async () => {
+  const header = { sessionId: "s1", projectHash: "h1", startTime: "2026-09-01T10:00:00.000Z", kind: "main" }
+  const said = (id: string) => ({ id, timestamp: header.startTime, type: "user", content: [{ text: id }] })
+  const lines = [
+    header,
+    said("q1"),
+    { ...header },
+    { $set: { sessionId: "s1", lastUpdated: header.startTime } },
+    said("q2"),
+  ]
+  const { session } = await importText(gemini, { text: lines.map((line) => `${JSON.stringify(line)}\n`).join("") })
+  const text = await written(gemini, session, { id: "s2", cwd: "/work" })
+  expect(text).not.toMatch(/"s1"|"h1"/)
+  expect(recordsOf(text)[3]).toEqual({ $set: { sessionId: "s2", lastUpdated: header.startTime } })
+})
+
 test("what Gemini CLI does not have is named as a loss, and a user's title is the summary", async () => {
   const session = await sessionOf([{ op: "call", text: "x", isError: false }, { op: "label", at: 0 }, { op: "model" }])
   await session.append([

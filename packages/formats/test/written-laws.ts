@@ -3,7 +3,7 @@ import type { Session } from "@sessions/core"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import type { Format, WriteOptions } from "../src/base/format.ts"
-import { type Golden, importText, RUNS, seed, written } from "./laws.ts"
+import { type Golden, importText, seed, written, WRITTEN_RUNS } from "./laws.ts"
 import { contextOf, continued, type Op, ops, sessionOf } from "./random-session.ts"
 
 export interface WrittenLaws {
@@ -92,7 +92,7 @@ export function testWritten(
         const [expected, found] = await contextsOf(await sessionOf(list), o)
         expect(found).toEqual(expected)
       }),
-      { numRuns: RUNS, seed },
+      { numRuns: WRITTEN_RUNS, seed },
     )
   })
 
@@ -103,7 +103,7 @@ export function testWritten(
         const [expected, found] = await contextsOf(await wentOn(golden, list, o), o)
         expect(found).toEqual(expected)
       }),
-      { numRuns: RUNS, seed },
+      { numRuns: WRITTEN_RUNS, seed },
     )
   })
 }

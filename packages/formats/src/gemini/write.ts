@@ -12,7 +12,7 @@ import { CONVERSATION_TYPES, lostAside } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
 import { canRestore, importedLines, titleOf } from "../base/restored-lines.ts"
-import type { Fields } from "../base/values.ts"
+import { type Fields, isObject } from "../base/values.ts"
 import { lineOf, orderedLines } from "../base/written-lines.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
 import { encode, FORMAT } from "./codec.ts"
@@ -52,15 +52,24 @@ function openCallsOf(entries: readonly Entry[]): ReadonlySet<string> {
   return open
 }
 
-function* restored(entries: readonly Entry[], changes: Fields | undefined): Generator<string, void, undefined> {
-  yield* orderedLines(
-    importedLines(entries, encode),
-    ({ sessionId }) => typeof sessionId === "string",
-    changes && ((header) => ({ ...header, ...changes })),
-  )
+function* restored(entries: readonly Entry[], changes: Fields = {}): Generator<string, void, undefined> {
+  const lines = importedLines(entries, encode).map(({ at, record }) => ({ at, record: placed(record, changes) }))
+  yield* orderedLines(lines, () => false, undefined)
 }
 
-/** Undefined: the header stays as it was. */
+/** A chat that was resumed says of which session it is in several lines, and Gemini CLI takes the last one: all get the changes. */
+function placed(record: unknown, changes: Fields): unknown {
+  if (!isObject(record)) return record
+  const own = changed(record, changes)
+  const { $set: set } = own
+  return isObject(set) ? { ...own, $set: changed(set, changes) } : own
+}
+
+function changed(fields: Fields, changes: Fields): Fields {
+  return { ...fields, ...Object.fromEntries(Object.entries(changes).filter(([name]) => name in fields)) }
+}
+
+/** Undefined: the lines stay as they were. */
 async function changesOf({ id, cwd }: WriteOptions): Promise<Fields | undefined> {
   if (id === undefined && cwd === undefined) return undefined
   return {
