@@ -57,6 +57,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
 }
 
 export interface SessionErrorDetails extends ErrorDetails {
+  readonly sent?: boolean
   readonly lost?: readonly Entry[]
 }
 
@@ -67,11 +68,17 @@ export class SessionError extends CodedError<SessionErrorCode> {
    * appended and that are gone, as memory has them, in their order. It may be empty.
    */
   readonly lost?: readonly Entry[]
+  /**
+   * Only with `exists`, and only true: another writer has taken the id of an entry while a part of the append was in the log already, which
+   * stays there. Only storages whose `atomicBatch` is `prefix` store parts.
+   */
+  readonly sent?: boolean
 
   constructor(code: SessionErrorCode, message: string, details: SessionErrorDetails = {}) {
     super(code, message, details)
     this.name = "SessionError"
     if (details.lost !== undefined) this.lost = details.lost
+    if (details.sent === true) this.sent = true
   }
 }
 

@@ -3,9 +3,11 @@ import { SessionError } from "../format/errors.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 
-export function idTaken(session: string, entry: string): SessionError {
-  const message = `The id ${JSON.stringify(entry)} is taken: session ${session} has other content under it. Use a new id, or send the same content.`
-  return new SessionError("exists", message, { session })
+/** `sent`: entries of the append are in the log. */
+export function idTaken(session: string, entry: string, sent = false): SessionError {
+  const written = sent ? " The entries before it are written." : ""
+  const message = `The id ${JSON.stringify(entry)} is taken: session ${session} has other content under it.${written} Use a new id, or send the same content.`
+  return new SessionError("exists", message, { session, sent })
 }
 
 interface About {

@@ -190,6 +190,16 @@ test("a partly written append is completed, whatever onConflict its caller chose
   expect(await contextTexts(one)).toEqual(["start", "one", "one"])
 })
 
+test("if another writer takes an id of a partly written append, the error says that the entries before it are written", async () => {
+  const { location, one, two, writerOne } = await twoWriters({}, [user("start", "0")])
+  writerOne.storage.fail("append", "prefix", "unavailable", "unavailable")
+  const refused = one.append([user("one", "a1"), assistant("one", "a2"), user("one", "a3")])
+  await two.append(user("other content", "a2"))
+  await expect(refused).rejects.toMatchObject({ code: "exists", sent: true })
+  expect(await storedIds(location)).toEqual(["0", "a1", "a2"])
+  await expect(one.append(user("wrong", "a1"))).rejects.not.toHaveProperty("sent")
+})
+
 test("after a lost response, a session continues behind the writer that continued from its entries", async () => {
   const { location, one, writerOne } = await twoWriters({}, [user("start", "0")])
   const seen = divergences(one)

@@ -346,8 +346,9 @@ export class WriteQueue {
     if (ownSeqs.length > 0) context.acknowledged(ownSeqs, head)
     // Before the refusals: a turn whose own append is refused learns of the conflict from that.
     if (foreign.length > 0) context.foreign(foreign)
-    const refusal = change.taken === undefined ? otherWriter(context) : idTaken(context.id, change.taken)
-    this.#leave(loss ? items : change.refused, loss ?? refusal)
+    const { taken, refused } = change
+    const refusal = taken === undefined ? otherWriter(context) : idTaken(context.id, taken, refused[0]?.committed)
+    this.#leave(loss ? items : refused, loss ?? refusal)
     if (divergence !== undefined) context.diverged(divergence)
     return loss
   }
