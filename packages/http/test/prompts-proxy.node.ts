@@ -52,7 +52,7 @@ void test(`prompts sent for ${SECONDS} s through a proxy that cuts, delays, repe
     ends.set(id, ended)
     // Without a stream: the proxy sends an answer when it is whole.
     for await (const { event, data } of through.events(id, { after: cursor, stream: false, signal: stop.signal })) {
-      if (event === "appended") messages.push(...data.entries.map((entry) => entry.id))
+      if (event === "appended") messages.push(...data.entries.filter(isMessage).map((entry) => entry.id))
       if (event !== "turn_end") continue
       assert.ok(messages.includes(data.messageId), "the end of a turn comes after its message")
       ended.push(data.messageId)
@@ -149,11 +149,16 @@ async function settled(servers: readonly Server[], session: string): Promise<voi
   }
 }
 
+/** Each turn has a fence, too. */
+function isMessage({ type }: { readonly type: string }): boolean {
+  return type === "message"
+}
+
 async function messagesOf(sessions: Sessions, id: string): Promise<string[]> {
   const session = await sessions.open(id)
   await session.refresh()
   const messages: string[] = []
-  for await (const entry of session.entries()) messages.push(entry.id)
+  for await (const entry of session.entries()) if (isMessage(entry)) messages.push(entry.id)
   await session.close()
   return messages
 }

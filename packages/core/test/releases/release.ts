@@ -40,7 +40,7 @@ export function releaseOf(version: string): Release {
     blobs: json("blobs.json"),
     information: json("information.json"),
     exported: file("export.jsonl"),
-    expected: json("expected.json"),
+    expected: withoutSentences(json("expected.json")),
   }
 }
 
@@ -59,6 +59,21 @@ export async function storageOf(
   const ownDocument = document && JSON.stringify({ ...(JSON.parse(document) as object), log: head.log })
   if (ownDocument) await storage.docs.put(`sessions/${ID}/info`, ownDocument, { expect: null })
   return storage
+}
+
+/** The code of a diagnostic is kept, its sentence and its place among the others are not. */
+export function withoutSentences(read: unknown): unknown {
+  const plain = (diagnostic: { readonly code: string; readonly message: string }): object => {
+    const { message: _, ...rest } = diagnostic
+    return rest
+  }
+  return JSON.parse(
+    JSON.stringify(read, (key, value) =>
+      key === "diagnostics"
+        ? (value as { code: string; message: string }[]).toSorted((a, b) => (a.code < b.code ? -1 : 1)).map(plain)
+        : (value as unknown),
+    ),
+  )
 }
 
 /** What an application reads of the session, as plain JSON. */
@@ -81,7 +96,7 @@ export async function readAll(storage: SessionStorage): Promise<unknown> {
     damaged: (await sessions.verify(ID)).damaged,
   }
   await sessions.close()
-  return JSON.parse(JSON.stringify(read))
+  return withoutSentences(read)
 }
 
 /** For the end of each branch: the entries of its context, and its state. Writes `leaf` entries. */
