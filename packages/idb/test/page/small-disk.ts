@@ -1,6 +1,6 @@
 /** A disk of its own for a browser's profile, which can be filled up: a small file system in memory. */
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from "node:fs"
+import { appendFileSync, mkdtempSync, rmdirSync, rmSync, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -27,8 +27,13 @@ export function mountSmallDisk(bytes: number): SmallDisk | string {
   return {
     profile: join(root, "profile"),
     fillUp(rest) {
-      const { bavail, bsize } = statfsSync(root)
-      writeFileSync(ballast, new Uint8Array(bavail * bsize - rest))
+      // In pieces: the browser writes meanwhile.
+      for (;;) {
+        const { bavail, bsize } = statfsSync(root)
+        const more = Math.min(1_000_000, bavail * bsize - rest)
+        if (more <= 0) return
+        appendFileSync(ballast, new Uint8Array(more))
+      }
     },
     free: () => rmSync(ballast),
     close() {
