@@ -38,10 +38,7 @@ if (!deep && (values.part !== "1/1" || minutes !== Infinity)) refuse("--part and
 
 // A step that is named runs, also if `npm test` leaves it out.
 const known = deep || only.length > 0 ? steps : steps.filter(({ isDeep }) => !isDeep)
-const selected = partOf(select(known, only), part).map((step) => ({
-  ...step,
-  alone: step.alone === true || (deep && step.alone === "deep"),
-}))
+const selected = partOf(select(known, only), part)
 if (selected.length === 0)
   refuse(`There is no step ${only.join(", ")}. Steps: ${steps.map(({ name }) => name).join(", ")}`)
 if (values.list) {

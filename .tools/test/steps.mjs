@@ -28,7 +28,7 @@ import { laws, vitest } from "./vitest.mjs"
 /**
  * The steps of a test run, in order. A step has
  * - `name`: `group:name`; `--only` takes the group or the whole name;
- * - `alone`: whether nothing may run beside it, because it uses all cores or measures something; "deep": only in a deep run;
+ * - `alone`: whether nothing may run beside it;
  * - `absent()`: the reason why it cannot run on this machine, or undefined; without it the step runs everywhere;
  * - `isDeep`: whether `npm test` leaves it out;
  * - `minutes`: how long it takes in a deep run on two cores, if that is more than half a minute; `isSearch`: whether it can do a share of that;
@@ -52,21 +52,21 @@ export const steps = [
   packedChecks("packages"),
   scriptCheck("size", "check:size"),
   scriptCheck("example", "check:example"),
-  // Those that wait most begin, beside the one that computes most; then the longest first, so that the lanes end together.
-  page("firefox", 3),
-  onPostgres("node", 15),
-  browser("firefox", 4),
   vitest("node", absent.node, 20),
   vitest("bun", absent.bun, 20),
   vitest("deno", absent.deno, 20),
+  // The longest first, so that the lanes end together.
+  page("firefox", 3),
   browserAgent("chromium", 2),
   onServer("node", 2),
+  browser("firefox", 4),
   page("chromium", 1),
   scriptCheck("site", "check:site", { alone: false }),
   browser("chromium", 2),
   mutants(absent.node),
   exam,
   page("webkit", 2),
+  onPostgres("node", 15),
   entries("bun", absent.bun, 1),
   entries("deno", absent.deno, 1),
   browser("webkit", 3),

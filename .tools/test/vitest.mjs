@@ -25,8 +25,8 @@ const commands = {
 export function vitest(runtime, absent, minutes) {
   return {
     name: `vitest:${runtime}`,
-    // It has a worker for each core, and the deep tests are long.
-    alone: "deep",
+    // It has a worker for each core.
+    alone: true,
     absent,
     minutes,
     async run({ filters, deep, env = {}, report = "vitest" }) {
