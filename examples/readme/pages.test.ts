@@ -19,7 +19,7 @@ const ELSEWHERE: (readonly [code: RegExp, test: string])[] = [
 ]
 
 /** Bun has tests of `node:test` in its own runner alone. */
-if (process.versions["bun"] !== undefined) ELSEWHERE.push([/from "node:test"/, "examples/readme/pages.test.ts"])
+if (process.versions["bun"] !== undefined) ELSEWHERE.push([/"node:test"/, "examples/readme/pages.test.ts"])
 
 const blocks = PAGES.flatMap(blocksOf)
 const here = blocks.filter(({ code }) => !ELSEWHERE.some(([pattern]) => pattern.test(code)))
