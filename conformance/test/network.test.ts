@@ -76,10 +76,14 @@ test("a proxy on loopback gives the same answers, and breaks connections where a
   expect(await call()).toBe('200 "another" the right answer')
   name = "cut off"
   expect(await call()).toBe('200 "right" the righ')
-  arrived.length = 0
-  for (name of ["a connection that breaks, done", "cut off within its body", "no answer, instead"])
+  const done: boolean[] = []
+  for (name of ["a connection that breaks, done", "cut off within its body", "no answer, instead"]) {
+    arrived.length = 0
     await expect(call(), name).rejects.toMatchObject({ name: expect.stringMatching(/^(TypeError|TimeoutError)$/) })
-  expect(arrived).toEqual(["POST /k", "POST /k"])
+    // Deno sends a request a second time whose kept connection broke.
+    done.push(arrived.length > 0)
+  }
+  expect(done).toEqual([true, true, false])
   await proxy.close()
 })
 

@@ -9,3 +9,6 @@ export function cpuTime(): number {
   const { user, system } = thisProcess.threadCpuUsage()
   return (user + system) / 1_000
 }
+
+/** A difference of two {@link cpuTime}s may be this much too small, or too great: Deno counts in ticks. */
+export const CPU_TICK_MS = "Deno" in globalThis ? 10 : 0

@@ -64,8 +64,8 @@ export interface SessionErrorDetails extends ErrorDetails {
 /** An error of core. `docs/errors.md` in this package has the meaning and the way out of each code. */
 export class SessionError extends CodedError<SessionErrorCode> {
   /**
-   * Only with `conflict`, and only if the log has lost lines, such as by an older copy that was put back: the entries that this session had
-   * appended and that are gone, as memory has them, in their order. It may be empty.
+   * With `conflict` only if the log has lost lines, such as by an older copy that was put back, and with the `not_found` of an open session:
+   * the entries that this session had appended and that are gone, as memory has them, in their order. It may be empty.
    */
   readonly lost?: readonly Entry[]
   /**

@@ -143,7 +143,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
     const stored = seen ?? (await retryUnavailable(() => this.storage.head(this.id)))
     if (stored?.next === head.next && stored.log === head.log) return
     this.store.outdated = true
-    throw stored === undefined ? vanished(this) : changedUnderneath(this)
+    throw stored === undefined ? vanished(this, []) : changedUnderneath(this)
   }
 
   /** After a turn, which does not follow another writer that continues it: now the session does. */

@@ -31,7 +31,8 @@ async function resolveCut(live: ReloadableSession, end: LogEnd): Promise<Resolve
   const opened = await reading.open()
   if (opened.writeGuard.kind !== "open") return { kind: "gone" }
   // No `await` from here on: a concurrent reader must not see parts of both logs.
-  const own = takeOwn(live, cut)
+  const own = state.ownFrom(cut)
+  state.disownFrom(cut)
   const { header, log: now, head, acknowledged, acknowledgedLeafId, bytes, reported, settled } = opened.state
   Object.assign(state, { header, log: now, head, acknowledged, acknowledgedLeafId, bytes, reported, settled })
   state.sure = acknowledged
@@ -42,18 +43,6 @@ async function resolveCut(live: ReloadableSession, end: LogEnd): Promise<Resolve
   const lost = own.filter((entry) => now.find(entry.id) === undefined)
   const slots = slotsOf(now, Math.max(cut, now.from), acknowledged)
   return { kind: "reloaded", from: cut, slots, loss: linesLost(live, lost) }
-}
-
-/** The entries that the session has appended from a line on, which do not count as its own any more. */
-function takeOwn({ state: { own, log } }: ReloadableSession, seq: Seq): Entry[] {
-  const entries: Entry[] = []
-  const runs = own.splice(0)
-  for (let run = 0; run < runs.length; run += 2) {
-    const [from, to] = runs.slice(run) as [Seq, Seq]
-    if (from < seq) own.push(from, Math.min(to, seq))
-    for (let at = Math.max(from, seq); at < to; at++) entries.push(log.at(at) as Entry)
-  }
-  return entries
 }
 
 function linesLost({ id, storage }: ReloadableSession, lost: readonly Entry[]): SessionError {
@@ -95,7 +84,8 @@ export async function reload(live: ReloadableSession): Promise<boolean> {
   if (!isSame) return false
   const info = await reading.infoOf(loaded)
   // No `await` from here on: a concurrent reader must not see parts of both logs.
-  const own = takeOwn(live, 0)
+  const own = state.ownFrom(0)
+  state.disownFrom(0)
   state.header = loaded.header
   state.log = loaded.log
   state.head = headAt(loaded.headInfo.next, loaded.headInfo.log, loaded.last)

@@ -1,4 +1,5 @@
 /** The errors with which appends are refused or given up. */
+import type { Entry } from "../format/entry.ts"
 import { SessionError } from "../format/errors.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
@@ -19,13 +20,10 @@ export function taken(about: About): SessionError {
   return refusal("exists", about, `There is a session ${about.id} in ${about.storage.description} already.`)
 }
 
-export function gone(about: About): SessionError {
-  return refusal("not_found", about, `${vanished(about).message} Nothing was written.`)
-}
-
-export function vanished(about: About): SessionError {
-  const message = `The session ${about.id} was deleted, or deleted and created again, while it was open.`
-  return refusal("not_found", about, message)
+/** `lost`: what the session had appended. */
+export function vanished(about: About, lost: readonly Entry[], outcome = ""): SessionError {
+  const message = `The session ${about.id} was deleted, or deleted and created again, while it was open.${outcome} \`lost\` has what it had appended.`
+  return new SessionError("not_found", message, { ...location(about), lost })
 }
 
 /** For a log of another version, which is held as it was when the session was opened. */
@@ -66,7 +64,7 @@ export function waitAborted(session: string, message: string): (cause: unknown) 
   return (cause) => new StorageError("aborted", message, { session, cause })
 }
 
-function refusal(code: "exists" | "not_found" | "conflict", about: About, message: string): SessionError {
+function refusal(code: "exists" | "conflict", about: About, message: string): SessionError {
   return new SessionError(code, message, location(about))
 }
 

@@ -171,3 +171,17 @@ test("an append of unknown outcome is refused with what is gone", async () => {
   await one.append(user("d", "d"))
   expect(await storedIds(location)).toEqual(["a", "x", "d"])
 })
+
+test.each(["deleted", "deleted and created again"])(
+  "a session that was %s names what it had appended, at each call that finds it gone",
+  async (fate) => {
+    const { location, one, two } = await twoWriters({}, [user("start", "a")])
+    await two.append(note("x", "x"))
+    await one.append([user("b", "b"), user("c", "c")])
+    location.logs.delete("s")
+    if (fate !== "deleted") await createWriter(location).sessions.create({ id: "s" })
+    const outcomes = [one.append(user("d", "d")), one.append(user("e", "e")), one.refresh()].map(failed)
+    for (const error of [...(await Promise.all(outcomes)), await failed(one.append(user("f", "f")))])
+      expect([error.code, lostIds(error)]).toEqual(["not_found", ["a", "b", "c"]])
+  },
+)

@@ -177,6 +177,25 @@ export class SessionState {
     this.sure = Math.max(this.sure, to)
   }
 
+  /** The entries that this session has appended from a line on. */
+  ownFrom(seq: Seq): Entry[] {
+    const entries: Entry[] = []
+    for (let run = 0; run < this.own.length; run += 2) {
+      const [from, to] = this.own.slice(run) as [Seq, Seq]
+      for (let at = Math.max(from, seq); at < to; at++) entries.push(this.log.at(at) as Entry)
+    }
+    return entries
+  }
+
+  /** The lines from one on do not count as this session's any more. */
+  disownFrom(seq: Seq): void {
+    const runs = this.own.splice(0)
+    for (let run = 0; run < runs.length; run += 2) {
+      const [from, to] = runs.slice(run) as [Seq, Seq]
+      if (from < seq) this.own.push(from, Math.min(to, seq))
+    }
+  }
+
   /**
    * Takes over the stored lines from `from` on, in place of the lines held there, acknowledged or pending. `from` is less than
    * `acknowledged` only if lines were read of a write that then failed.

@@ -11,7 +11,7 @@ import { isSameLine } from "../storage/head.ts"
 import { onAbort } from "../storage/signals.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { applyRemote } from "./reconcile.ts"
-import { aborted, behindUnknown, gone, idTaken, otherWriter, unknownOutcome, vanished } from "./errors.ts"
+import { aborted, behindUnknown, idTaken, otherWriter, unknownOutcome, vanished } from "./errors.ts"
 import { batchOf, entriesBytes, type Refusal, refusalOf } from "./limits.ts"
 import {
   acknowledge,
@@ -328,8 +328,9 @@ export class WriteQueue {
     if (resolved.kind === "gone") {
       for (const item of this.#items) requeue(item)
       context.store.outdated = true
-      this.#fail(0, gone(context))
-      return vanished(context)
+      const lost = context.state.ownFrom(0)
+      this.#fail(0, vanished(context, lost, " Nothing was written."))
+      return vanished(context, lost)
     }
     await this.#hashed(resolved)
     const { state } = context
