@@ -11,14 +11,15 @@ import { junitCounts } from "./junit.mjs"
 import { outcomeOf } from "./report.mjs"
 import { countsOf, program } from "./vitest.mjs"
 
-/** The vitest tests that need a browser, in `chromium`, `firefox` or `webkit`. */
-export function browser(engine, minutes) {
+/** The vitest tests that need a browser, in `chromium`, `firefox` or `webkit`; `brief`: the only file that `npm test` runs. */
+export function browser(engine, minutes, brief) {
   return {
     name: `browser:${engine}`,
     absent: () => absentFromSystem(system[engine]),
     minutes,
     async run({ filters, deep }) {
       const file = join(root, ".reports", `browser-${engine}.json`)
+      const files = filters.length === 0 && !deep && brief !== undefined ? [brief] : filters
       rmSync(file, { force: true })
       // The profile of an earlier run must not influence this one. Another engine's step may run beside Chromium.
       if (engine === "chromium") rmSync(join(root, ".reports", "chromium-profile"), { recursive: true, force: true })
@@ -35,7 +36,7 @@ export function browser(engine, minutes) {
           "--reporter=json",
           `--outputFile.json=${file}`,
           ...(filters.length > 0 ? ["--passWithNoTests"] : []),
-          ...filters,
+          ...files,
         ],
         { env: { TMPDIR: scratch(), ...(deep && { DEEP: "1" }) } },
       )
