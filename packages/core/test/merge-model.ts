@@ -3,7 +3,8 @@
  * merge may end after any write. With the laws that must hold once nobody writes.
  */
 import * as fc from "fast-check"
-import { type Entry, isAnnotationType } from "../src/format/entry.ts"
+import type { Entry } from "../src/format/entry.ts"
+import { isAnnotationType } from "../src/format/entry-types.ts"
 import { EntryLog } from "../src/log/entry-log.ts"
 import { type MergePlan, planMerge } from "../src/transfer/merge-plan.ts"
 

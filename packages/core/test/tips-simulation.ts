@@ -3,7 +3,8 @@
  * compactions, edits, tombstones, annotations, repeated ids, damaged lines, and lines that came from another system. After its lines the
  * tips that core finds are compared with the whole tree and with what each writer knew when it left a branch.
  */
-import { type Entry, isAnnotationType } from "../src/format/entry.ts"
+import type { Entry } from "../src/format/entry.ts"
+import { isAnnotationType } from "../src/format/entry-types.ts"
 import { EntryLog, type EntrySlot } from "../src/log/entry-log.ts"
 import { settlesOf, type Leaving } from "../src/log/settles.ts"
 import { NO_TIPS, openTips, projectTips, TIP_LIMITS, type TipLimits, type Tips } from "../src/log/kept-tips.ts"

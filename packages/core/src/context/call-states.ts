@@ -3,7 +3,8 @@
  * log alone: results, the starts (`tool_start`) of calls on any branch, and the record (`tool_policy`) of the turn's tools. Pure.
  * `docs/tool-calls.md` has the rules and their reasons.
  */
-import { type Entry, isAnnotationType } from "../format/entry.ts"
+import type { Entry } from "../format/entry.ts"
+import { ENTRY_TYPES, isAnnotationType } from "../format/entry-types.ts"
 import { SessionError } from "../format/errors.ts"
 import type { ToolCallBlock } from "../format/message.ts"
 import { type Fields, isObject } from "../format/shape.ts"
@@ -255,18 +256,13 @@ export function policyAt(
   return seq === OLDER ? { older: true } : undefined
 }
 
-/** Types that are neither annotations nor the beginning of a turn, beside answers and results. */
-const SETTINGS: ReadonlySet<string> = new Set([
-  "leaf",
-  "context_edit",
-  "model_change",
-  "thinking_level_change",
-  "mode_change",
-  "ttsr_injection",
-])
+/** Neither an annotation nor the beginning of a turn, nor an answer or a result. */
+function isChange(type: string): boolean {
+  return ENTRY_TYPES.get(type)?.kind === "change"
+}
 
 function isWithinTurn(entry: Entry): boolean {
-  if (isAnnotationType(entry.type) || SETTINGS.has(entry.type)) return true
+  if (isAnnotationType(entry.type) || isChange(entry.type)) return true
   const role = roleOf(entry)
   return role === "assistant" || role === "toolResult"
 }
@@ -374,7 +370,7 @@ function continuation(
     if (behind.has(parentOf(log, seq))) behind.add(seq)
     const entry = log.at(seq)
     if (entry === undefined || isAnnotationType(entry.type) || log.deleted.has(seq)) continue
-    if (entry.type === "compaction" ? keeps(log, entry, target) : SETTINGS.has(entry.type)) continue
+    if (entry.type === "compaction" ? keeps(log, entry, target) : isChange(entry.type)) continue
     const result = resultId(entry)
     if (result !== undefined && ids.has(result)) continue
     if (path.has(seq) || (seq > left && behind.has(seq))) return entry.id

@@ -6,6 +6,7 @@ import { replacementOf } from "./content.ts"
 import type { SelectedEntry } from "./types.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
+import { hasMessage } from "../format/entry-types.ts"
 import { isObject } from "../format/shape.ts"
 import { commonAncestor } from "../log/common-ancestor.ts"
 import type { EntryLog } from "../log/entry-log.ts"
@@ -139,7 +140,7 @@ export function branchOf(log: EntryLog, summary: Seq): Stretch | NeedsOlder {
 
 function hasText({ type, message }: Entry): boolean {
   if (type === "message") return !(isObject(message) && message["role"] === "system")
-  return type === "custom_message" || type === "branch_summary"
+  return hasMessage(type)
 }
 
 /** Whether the summary can have the entry: it was not deleted, or edited away on the path, before that was made. */

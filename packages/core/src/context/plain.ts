@@ -4,6 +4,7 @@
  * 0.046 ms in place of 0.026 (Node 26, medians of 7 rounds).
  */
 import { blobRefs } from "../format/blobs.ts"
+import { hasMessage } from "../format/entry-types.ts"
 import { cloneJson } from "../format/clone.ts"
 import type { ModelMessage } from "../format/message.ts"
 import { type Extensions, isKnownName } from "../format/names.ts"
@@ -15,9 +16,6 @@ import { compactionMessages } from "./summary-messages.ts"
 import type { KnownUnits } from "./ruler.ts"
 import { Sendable } from "./sendable.ts"
 import type { ContextMessage, RepairMode, SelectedEntry, SummaryStyle } from "./types.ts"
-
-/** Entries of a context, other than messages and compactions, that must be converted to messages. */
-const CONVERTED: ReadonlySet<string> = new Set(["custom_message", "branch_summary"])
 
 const FOREIGN = { foreign: true } as const
 
@@ -34,7 +32,7 @@ export function plainMessages(
   const messages: ContextMessage<ModelMessage>[] = []
   const sendable = repair === "none" ? undefined : new Sendable()
   for (const { entry, edit } of selected) {
-    if (edit !== undefined || CONVERTED.has(entry.type)) return undefined
+    if (edit !== undefined || mustBeConverted(entry.type)) return undefined
     if (entry.type === "compaction") {
       if (entry.blobs !== undefined) return undefined
       const summary = entry["summary"]
@@ -64,6 +62,10 @@ export function plainMessages(
     messages.push({ entryId: entry.id, kind: "message", message: cloneJson(message) })
   }
   return sendable?.isWhole === false ? undefined : messages
+}
+
+function mustBeConverted(type: string): boolean {
+  return type !== "message" && hasMessage(type)
 }
 
 /** The same messages as the log has them, and their estimates. */

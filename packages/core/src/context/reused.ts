@@ -2,7 +2,8 @@
  * How much of a context was in the request of its last answer. Providers read the unchanged beginning of a request from their cache, for
  * a tenth of the price.
  */
-import { type Entry, isAnnotationType } from "../format/entry.ts"
+import type { Entry } from "../format/entry.ts"
+import { isAnnotationType } from "../format/entry-types.ts"
 import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { parentOf } from "../log/path.ts"

@@ -3,7 +3,8 @@
  * each has its own tokenizer. So the estimate is calibrated by their reports: a context is the last report and what is new. Pure: all is
  * derived from the path behind the last compaction and from what that compaction has stored, so every process has the same sizes.
  */
-import { type Calibration, calibrationShape, type ContextState, type TaughtLimits } from "../format/entry.ts"
+import type { Calibration, ContextState, TaughtLimits } from "../format/entry.ts"
+import { calibrationShape } from "../format/entry-types.ts"
 import type { Message } from "../format/message.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 import { estimateMessage, type TokenCounter } from "../format/tokens.ts"

@@ -2,7 +2,8 @@
  * The state of a conversation: model, thinking level, mode and other settings that the entries of its path change. Folded forwards,
  * entry by entry. Tombstones and edits never change it, so a fold from a stored state gives the same as a fold from the root.
  */
-import { type ContextState, type Entry, type ModelRef, storesState } from "../format/entry.ts"
+import type { ContextState, Entry, ModelRef } from "../format/entry.ts"
+import { storesState } from "../format/entry-types.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 
 /** The state before the first entry. Headers of older logs may set a model and a thinking level. */

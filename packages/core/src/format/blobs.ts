@@ -4,7 +4,7 @@
  */
 import { isWellFormed } from "../storage/utf8.ts"
 import { fromBase64, toBase64 } from "./base64.ts"
-import { storesState } from "./entry.ts"
+import { isSetting } from "./entry-types.ts"
 import type { EncodedEntry } from "./line.ts"
 import { BLOB_IMAGE_CHARS, BLOB_TEXT_UNITS } from "./limits.ts"
 import { getAt, pathOf, setAt } from "./pointer.ts"
@@ -57,35 +57,13 @@ export function planBlobs(entry: object, limits: BlobLimits = {}): readonly Plan
   const large = findStrings(entry, {
     wanted: (text, image) => text.length > textUnits || (image && text.length >= imageChars),
   })
-  const stays = (pointer: string): boolean => Object.hasOwn(named, pointer) || isSetting(entry, pointer)
+  const { type } = entry as { type?: unknown }
+  const stays = (pointer: string): boolean => {
+    const [field = "", name = ""] = pathOf(pointer) ?? []
+    return Object.hasOwn(named, pointer) || isSetting(type as string, field, name)
+  }
   return large.flatMap((place) => (stays(place.pointer) ? [] : (toBlob(place, imageChars) ?? [])))
 }
-
-/** Whether a string is a setting. The state of a path consists of these, and is computed without blobs. Only the data of a mode may be moved. */
-function isSetting(entry: object, pointer: string): boolean {
-  const { type } = entry as { type?: unknown }
-  const [field = "", name = ""] = pathOf(pointer) ?? []
-  if (type === "message") return field === "message" && (name === "provider" || name === "model")
-  if (SETTING_TYPES.has(type)) return SETTINGS.has(field)
-  return storesState(type as string) && field === "state" && SETTINGS.has(name)
-}
-
-const SETTING_TYPES: ReadonlySet<unknown> = new Set([
-  "model_change",
-  "thinking_level_change",
-  "mode_change",
-  "ttsr_injection",
-])
-const SETTINGS: ReadonlySet<string> = new Set([
-  "provider",
-  "model",
-  "role",
-  "thinkingLevel",
-  "mode",
-  "injectedRules",
-  "models",
-  "injectedTtsrRules",
-])
 
 /** The entry with references in place of these strings, and their locations in `blobs`. */
 export function applyBlobs<E extends object>(entry: E, moved: readonly BlobRef[]): E {

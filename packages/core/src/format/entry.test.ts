@@ -4,7 +4,7 @@ import { holds } from "../../test/property.ts"
 import * as any from "../../test/records.ts"
 import { headerProblem, isHeader } from "./header.ts"
 import { blockProblem, messageProblem } from "./message.ts"
-import { entryProblem, isEntry, payloadProblem } from "./entry.ts"
+import { entryProblem, isEntry, payloadProblem } from "./entry-problems.ts"
 
 const place = { id: "a", parentId: null, seq: 1, timestamp: "2026-01-31T09:30:00.000Z" }
 const text = { type: "text", text: "hi" }

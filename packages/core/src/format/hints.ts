@@ -2,6 +2,7 @@
  * Hints: fields with the seq of another entry, so that a loader can jump there. They differ between two logs with the same entries, so
  * they are made anew when an entry is moved. Entries of other types may have fields of the same names, which are content.
  */
+import { ENTRY_TYPES } from "./entry-types.ts"
 import type { Fields } from "./shape.ts"
 
 export interface Hint {
@@ -12,17 +13,6 @@ export interface Hint {
 
 /** The hint that entries of this type have. The target of a `leaf` is its parent, which a new entry does not have yet. */
 export function hintOf(fields: Fields, parentId: unknown = fields["parentId"]): Hint | undefined {
-  switch (fields["type"]) {
-    case "compaction":
-      return { field: "firstKeptSeq", targetId: fields["firstKeptEntryId"] }
-    case "tombstone":
-    case "context_edit":
-    case "label":
-    case "tool_start":
-      return { field: "targetSeq", targetId: fields["targetId"] }
-    case "leaf":
-      return { field: "targetSeq", targetId: parentId }
-    default:
-      return undefined
-  }
+  const hint = ENTRY_TYPES.get(fields["type"] as string)?.hint
+  return hint && { field: hint.field, targetId: hint.id === "parentId" ? parentId : fields[hint.id] }
 }

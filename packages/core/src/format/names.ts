@@ -4,7 +4,7 @@
  * are read with any name.
  */
 import { nearestName, shown } from "../storage/options.ts"
-import { ENTRY_CHECKS, isNamespaced } from "./entry.ts"
+import { ENTRY_TYPES, isNamespaced } from "./entry-types.ts"
 import { BLOCK_CHECKS, PI_ROLES, ROLE_CHECKS } from "./message.ts"
 import { isObject } from "./shape.ts"
 
@@ -20,15 +20,15 @@ export interface Extensions {
 
 type Kind = keyof Extensions
 
-const NAMES: Readonly<Record<Kind, ReadonlySet<string>>> = {
-  entries: new Set(ENTRY_CHECKS.keys()),
-  roles: new Set([...ROLE_CHECKS.keys(), ...PI_ROLES]),
-  blocks: new Set(BLOCK_CHECKS.keys()),
-}
-
 // Looked up directly for each append.
-const ROLES: ReadonlySet<unknown> = NAMES.roles
-const BLOCKS: ReadonlySet<unknown> = NAMES.blocks
+const ROLES: ReadonlySet<unknown> = new Set([...ROLE_CHECKS.keys(), ...PI_ROLES])
+const BLOCKS: ReadonlyMap<unknown, unknown> = BLOCK_CHECKS
+
+const NAMES: Readonly<Record<Kind, Pick<ReadonlyMap<unknown, unknown>, "has" | "keys">>> = {
+  entries: ENTRY_TYPES,
+  roles: ROLES,
+  blocks: BLOCKS,
+}
 
 /** Names of other systems, and what takes their place. */
 const RIGHT: Readonly<Record<Kind, Readonly<Record<string, string>>>> = {
@@ -105,9 +105,9 @@ export function nameHint(kind: Kind, name: string): string {
   const right = Object.hasOwn(RIGHT[kind], name) ? RIGHT[kind][name] : undefined
   if (right === "") return 'Append a message with the role "toolResult" in its place.'
   if (right !== undefined) return `Use "${right}".`
-  if (kind === "entries" && (NAMES.roles.has(name) || Object.hasOwn(RIGHT.roles, name)))
+  if (kind === "entries" && (ROLES.has(name) || Object.hasOwn(RIGHT.roles, name)))
     return `Append { type: "message", message: { role: "${RIGHT.roles[name] ?? name}", … } }.`
-  const nearest = nearestName(name, NAMES[kind])
+  const nearest = nearestName(name, NAMES[kind].keys() as Iterable<string>)
   const own = isNamespaced(`acme:${name}`) && name.length < 40 ? `acme:${name}` : "acme:note"
   return `${nearest === undefined ? "" : `Did you mean "${nearest}"? `}A name of your own needs a namespace, such as "${own}", or a place in \`extensions.${kind}\` of createSessions.`
 }

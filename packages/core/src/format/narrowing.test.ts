@@ -1,5 +1,6 @@
 import { expect, expectTypeOf, test } from "vitest"
-import { type Entry, isKnownEntry, type KnownEntry, type MessageEntry } from "./entry.ts"
+import type { Entry, KnownEntry, MessageEntry } from "./entry.ts"
+import { isKnownEntry } from "./entry-problems.ts"
 import {
   type ContentBlock,
   isKnownBlock,

@@ -2,7 +2,7 @@ import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { holds } from "../../test/property.ts"
 import * as any from "../../test/records.ts"
-import { entryProblem } from "./entry.ts"
+import { entryProblem } from "./entry-problems.ts"
 import { type NewEntry, normalizeNewEntry, normalizeWithAnyNames, placeEntry } from "./new-entry.ts"
 
 const place = { id: "a", parentId: null, seq: 1, timestamp: "2026-01-31T09:30:00.000Z" }

@@ -2,17 +2,17 @@
  * The entries that `append` accepts, and their checks. They have no `parentId` and `seq`, which the session sets, and their contents may be
  * strings instead of blocks.
  */
-import {
-  type ContextEditEntry,
-  type CustomMessageEntry,
-  type Entry,
-  type KnownEntry,
-  type MessageEntry,
-  type AnyOwnEntry,
-  type OwnEntry,
-  payloadProblem,
-  type UnknownEntry,
+import type {
+  ContextEditEntry,
+  CustomMessageEntry,
+  Entry,
+  KnownEntry,
+  MessageEntry,
+  AnyOwnEntry,
+  OwnEntry,
+  UnknownEntry,
 } from "./entry.ts"
+import { payloadProblem } from "./entry-problems.ts"
 import { SessionError } from "./errors.ts"
 import { type Extensions, nameProblem } from "./names.ts"
 import type { ContentBlock, Message, ToolResultMessage } from "./message.ts"

@@ -4,7 +4,8 @@
  */
 import { selectContext } from "../context/select.ts"
 import { storedState } from "../context/state.ts"
-import { type ContextState, type Entry, isAnnotationType, type ModelRef } from "../format/entry.ts"
+import type { ContextState, Entry, ModelRef } from "../format/entry.ts"
+import { ENTRY_TYPES, isAnnotationType } from "../format/entry-types.ts"
 import type { Origin, ParentSession } from "../format/header.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 import { TOO_DEEP } from "../format/stored-text.ts"
@@ -258,11 +259,6 @@ function projectFields(next: Mutable<InfoProjection>, entry: Entry | undefined, 
     case "model_change":
       projectModel(next, field)
       break
-    case "title_change":
-    case "metadata":
-    case "label":
-      projectStamped(next, entry)
-      break
     case "usage":
       next.metrics = addUsage(next.metrics, field["usage"])
       break
@@ -272,17 +268,18 @@ function projectFields(next: Mutable<InfoProjection>, entry: Entry | undefined, 
     case "compaction":
       if (field["usage"] !== undefined) next.metrics = addUsage(next.metrics, field["usage"])
       next.compaction = compactionAt(entry, seq)
-      projectStored(next, entry)
       break
     case "reset_boundary":
       delete next.compaction
-      projectStored(next, entry)
       break
     case "tombstone":
       if (next.compaction?.id === field["targetId"]) delete next.compaction
       break
     default:
   }
+  const traits = ENTRY_TYPES.get(entry.type)
+  if (traits?.storesState) projectStored(next, entry)
+  if (traits?.stamped) projectStamped(next, entry)
   if (isInherited) {
     next.inheritedMetrics = addMetrics(next.inheritedMetrics ?? NO_METRICS, next.metrics)
     next.metrics = NO_METRICS
@@ -419,7 +416,7 @@ function projectStamped(next: Mutable<InfoProjection>, entry: Entry): void {
   // Its title or value is a reference. A reader that has the blobs restores the entry and removes `blobs`.
   if (entry.blobs !== undefined) next.stale = true
   else if (entry.type === "metadata") projectMetadata(next, next.stamps, entry, stamp)
-  else projectTitle(next, next.stamps, entry, stamp)
+  else if (entry.type === "title_change") projectTitle(next, next.stamps, entry, stamp)
 }
 
 /** A user's null clears all titles; a later automatic title names the session again. */

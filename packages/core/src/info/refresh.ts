@@ -4,7 +4,8 @@ import { fitsBesideHead, storedInfo, storeInfo } from "./store.ts"
 import { type InfoProjection, ownCopy, projectInPlace, projectWhole, withTips } from "./projection.ts"
 import { withoutReferences } from "../context/missing-blobs.ts"
 import { replacementOf } from "../context/content.ts"
-import { ENTRY_CHECKS, type Entry, type EntryType } from "../format/entry.ts"
+import type { Entry } from "../format/entry.ts"
+import { ENTRY_TYPES } from "../format/entry-types.ts"
 import { hasCode } from "../format/errors.ts"
 import { isTitleSlot, type LogRecord, parseLine } from "../format/line.ts"
 import { isObject } from "../format/shape.ts"
@@ -113,9 +114,6 @@ export async function projectLog(
   return withTips(projectWhole(held, head.log, log.end, texts), tipsOfLog(log, settled), settled)
 }
 
-/** Types whose entries may be long, and from which nothing follows but their place. */
-const HEAVY: ReadonlySet<string> = new Set<EntryType>(["custom", "custom_message", "file_snapshot", "session_init"])
-
 /** What the information, and the tips and the state of a path, follow from. */
 function lightened(entry: Entry): Entry {
   const { type } = entry
@@ -124,7 +122,8 @@ function lightened(entry: Entry): Entry {
     return replacementOf(entry)
       ? ({ ...entry, replacement: { content: promptText(entry) } } as unknown as Entry)
       : entry
-  if (type !== "message") return ENTRY_CHECKS.has(type) && !HEAVY.has(type) ? entry : stubOf(entry)
+  const traits = ENTRY_TYPES.get(type)
+  if (type !== "message") return traits === undefined || traits.bulky ? stubOf(entry) : entry
   if (!isObject(entry["message"])) return entry
   const { role, provider, model, usage, synthetic, summary } = entry["message"]
   const content = role === "user" ? promptText(entry) : ""

@@ -1,6 +1,6 @@
 /** Parses stored lines to slots of an {@link EntryLog}. A line that is not an entry becomes an empty slot and is reported. */
 import type { Report } from "../format/diagnostics.ts"
-import { isEntry } from "../format/entry.ts"
+import { isEntry } from "../format/entry-problems.ts"
 import { parseLine } from "../format/line.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntrySlot } from "./entry-log.ts"

@@ -4,7 +4,8 @@
  */
 import type { Seq } from "../storage/contract.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import { type Entry, isAnnotationType } from "../format/entry.ts"
+import type { Entry } from "../format/entry.ts"
+import { isAnnotationType } from "../format/entry-types.ts"
 import type { EntryLog } from "./entry-log.ts"
 
 /** The answer depends on lines that are not held. */

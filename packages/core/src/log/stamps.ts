@@ -2,16 +2,15 @@
  * Which of several titles, labels or metadata values is in force: that of the entry with the greatest (time, id), wherever its line is.
  * So two logs with the same entries show the same, in whatever order they got them. Pure.
  */
+import { ENTRY_TYPES } from "../format/entry-types.ts"
 import { timeOf } from "../format/timestamp.ts"
 
 /** Of an entry: its time in ms since the epoch, 0 if its timestamp is unreadable, and its id. JSON. */
 export type Stamp = readonly [time: number, id: string]
 
-/** The types of which the greatest stamp counts. */
-const STAMPED: ReadonlySet<string> = new Set(["title_change", "label", "metadata"])
-
+/** Whether of entries of this type the greatest stamp counts. */
 export function isStamped(type: string): boolean {
-  return STAMPED.has(type)
+  return ENTRY_TYPES.get(type)?.stamped === true
 }
 
 export function stampOf({ timestamp, id }: { readonly timestamp: string; readonly id: string }): Stamp {

@@ -3,7 +3,8 @@ import { HANG_MS } from "../../../../.config/limits.ts"
 import { chain, user } from "../../test/chain.ts"
 import { seed } from "../../test/property.ts"
 import { CODE, tipsProblem, type TipsCode, type TipsCounts } from "../../test/tips-simulation.ts"
-import { type Entry, ENTRY_CHECKS } from "../format/entry.ts"
+import type { Entry } from "../format/entry.ts"
+import { ENTRY_TYPES } from "../format/entry-types.ts"
 import { tick } from "../storage/clock.ts"
 import type { EntrySlot } from "./entry-log.ts"
 import { NO_TIPS, openTips, projectTips, TIP_LIMITS, type Tips } from "./kept-tips.ts"
@@ -59,7 +60,7 @@ describe("an open tip", () => {
   })
 
   test("is content: an annotation, a namespaced type or a state change is none", () => {
-    expect([...ENTRY_CHECKS.keys()].filter(isContent)).toEqual(["message", "custom_message", "branch_summary"])
+    expect([...ENTRY_TYPES.keys()].filter(isContent)).toEqual(["message", "custom_message", "branch_summary"])
     expect(["later", "a:b:c", "A:b"].every(isContent)).toBe(true)
     expect(isContent("acme:note")).toBe(false)
     expect(["constructor", "toString", "__proto__"].every(isContent)).toBe(true)

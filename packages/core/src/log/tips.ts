@@ -10,16 +10,15 @@
  *
  * These rules are here, entry by entry. `whole-tips.ts` applies them to a log that is held, and `kept-tips.ts` to the tips alone. Pure.
  */
-import { type Entry, ENTRY_CHECKS, type EntryType, isNamespaced } from "../format/entry.ts"
+import type { Entry } from "../format/entry.ts"
+import { ENTRY_TYPES, hasMessage, isNamespaced } from "../format/entry-types.ts"
 import { FORMAT } from "../format/header.ts"
 import { isCount } from "../format/shape.ts"
 import type { Seq } from "../storage/contract.ts"
 
-const CONTENT_TYPES: ReadonlySet<string> = new Set<EntryType>(["message", "custom_message", "branch_summary"])
-
 /** Whether entries of this type are content: messages, and whatever a later version may add to a conversation. */
 export function isContent(type: string): boolean {
-  return CONTENT_TYPES.has(type) || !(ENTRY_CHECKS.has(type) || isNamespaced(type))
+  return hasMessage(type) || !(ENTRY_TYPES.has(type) || isNamespaced(type))
 }
 
 /**
@@ -40,7 +39,7 @@ export function settledIds(entry: object): readonly string[] | undefined {
 
 /** Whether an entry can settle tips. */
 export function isLeaving({ type }: Pick<Entry, "type">): boolean {
-  return type === "leaf" || type === "branch_summary"
+  return ENTRY_TYPES.get(type)?.leaves === true
 }
 
 export interface FollowedTip {

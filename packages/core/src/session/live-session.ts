@@ -9,6 +9,7 @@ import { hasCode, SessionError } from "../format/errors.ts"
 import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
+import { ENTRY_TYPES } from "../format/entry-types.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 import { onAbort, rejectOnAbort } from "../storage/signals.ts"
@@ -23,7 +24,7 @@ import { isOlder } from "../log/path.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import type { OpenTips } from "../log/kept-tips.ts"
 import { isLeaving } from "../log/tips.ts"
-import { isConversation, type PendingAppend, type PendingEntry, PLACED_TYPES } from "../write/pending.ts"
+import { isConversation, type PendingAppend, type PendingEntry } from "../write/pending.ts"
 import { assign, type BranchTarget, pathForState, type Placed } from "../write/assign.ts"
 import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
 import { aborted, changedUnderneath, notMovable, otherWriter, vanished } from "../write/errors.ts"
@@ -255,7 +256,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
     { onConflict }: AppendOptions,
     turn: RunningTurn | undefined,
   ): PendingAppend {
-    const placed = onConflict === "rebase" ? entries.find(({ type }) => PLACED_TYPES.has(type)) : undefined
+    const placed = onConflict === "rebase" ? entries.find(({ type }) => ENTRY_TYPES.get(type)?.placed) : undefined
     if (placed !== undefined) throw notMovable(this.id, placed.type)
     // A compaction does not count as the turn's first message, which may still start the turn over.
     const begins = entries.some((entry) => isConversation(entry) && entry.type !== "compaction")

@@ -1,5 +1,6 @@
 /** Selects the entries of a log that go into a fork, and the fields that change in them. Pure. */
 import type { Entry } from "../format/entry.ts"
+import { namesTarget } from "../format/entry-types.ts"
 import { hintOf } from "../format/hints.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
@@ -85,14 +86,12 @@ function annotationsOf(log: EntryLog, onPath: ReadonlySet<Seq>): readonly Seq[] 
   return [...always, ...seqs.filter((seq) => !onPath.has(seq))]
 }
 
-const TARGETING: ReadonlySet<string> = new Set(["tombstone", "label", "context_edit", "tool_start"])
-
 /** The target of an entry whose `targetId` names no entry before it. */
 const MISSING = -1
 
 /** The target of an annotation or edit; undefined for entries of other types. */
 function targetOf(log: EntryLog, entry: Entry, seq: Seq): Seq | undefined {
-  if (!TARGETING.has(entry.type)) return undefined
+  if (!namesTarget(entry.type)) return undefined
   const { targetId } = entry as Readonly<Record<string, unknown>>
   return typeof targetId === "string" ? (log.find(targetId, seq) ?? MISSING) : MISSING
 }

@@ -1,7 +1,8 @@
 /** Imports a session of another format: an `Importer` of the caller reads the file and yields the records of the log. */
 import type { BlobLimits } from "../format/blobs.ts"
 import type { Report } from "../format/diagnostics.ts"
-import { type Entry, entryProblem } from "../format/entry.ts"
+import type { Entry } from "../format/entry.ts"
+import { entryProblem } from "../format/entry-problems.ts"
 import { SessionError } from "../format/errors.ts"
 import { type Header, headerProblem, type Origin } from "../format/header.ts"
 import { joinBytes } from "../format/jsonl.ts"

@@ -6,7 +6,7 @@ import { damagedLines, titleSlotLines } from "../../test/older-logs.ts"
 import { holdsAsync } from "../../test/property.ts"
 import { bytesOf, linesIn, sessionsIn, smallBatches } from "../../test/transfer.ts"
 import { headerProblem } from "../format/header.ts"
-import { entryProblem } from "../format/entry.ts"
+import { entryProblem } from "../format/entry-problems.ts"
 import { parseLine } from "../format/line.ts"
 
 const AT = "2025-01-01T00:00:00.000Z"

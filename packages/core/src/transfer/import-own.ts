@@ -2,7 +2,7 @@
 import type { BlobLimits } from "../format/blobs.ts"
 import type { Report } from "../format/diagnostics.ts"
 import { SessionError } from "../format/errors.ts"
-import { isEntry } from "../format/entry.ts"
+import { isEntry } from "../format/entry-problems.ts"
 import type { ReadLine } from "../format/jsonl.ts"
 import { type LogRecord, parseLine } from "../format/line.ts"
 import { FORMAT, VERSION } from "../format/header.ts"

@@ -2,7 +2,8 @@
  * What a merge of two logs of one session writes on each side: the entries that the other has, in the order of its log, and, if a log would
  * not end at the leaf on which both agree, one `leaf` entry that is the same on both. Pure; `merge.ts` reads and writes.
  */
-import { type Entry, isAnnotationType } from "../format/entry.ts"
+import type { Entry } from "../format/entry.ts"
+import { isAnnotationType } from "../format/entry-types.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { replaces, stampOf } from "../log/stamps.ts"
 

@@ -4,7 +4,9 @@ import { initialState, storedState } from "../context/state.ts"
 import { type RefOptions, blobRefs } from "../format/blobs.ts"
 import type { Report } from "../format/diagnostics.ts"
 import type { Header } from "../format/header.ts"
-import { type Entry, entryProblem, type ContextState, storesState } from "../format/entry.ts"
+import type { Entry, ContextState } from "../format/entry.ts"
+import { entryProblem } from "../format/entry-problems.ts"
+import { namesTarget, storesState } from "../format/entry-types.ts"
 import { isSameJson } from "../format/json.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 import { divergenceAt, openAt, toDiagnostic } from "../log/diverged.ts"
@@ -52,7 +54,7 @@ export function checkLog(log: EntryLog, header: Header, settled: number, report:
     if (entry === undefined) continue
     const parent = parentDiagnostic(log, seq)
     if (parent !== undefined) report(parent)
-    if (TARGETING.has(entry.type)) checkTarget(log, entry, report)
+    if (namesTarget(entry.type)) checkTarget(log, entry, report)
   }
   checkStates(log, header, report)
   const leaf = defaultLeaf(log) ?? null
@@ -60,8 +62,6 @@ export function checkLog(log: EntryLog, header: Header, settled: number, report:
   const divergence = divergenceAt(leafId, openAt(log, undefined, leaf, settled))
   if (divergence !== undefined) report(toDiagnostic(divergence))
 }
-
-const TARGETING: ReadonlySet<string> = new Set(["tombstone", "context_edit", "label"])
 
 function checkTarget(log: EntryLog, { id, seq, type, targetId }: Entry, report: Report): void {
   if (typeof targetId !== "string" || log.find(targetId, seq) !== undefined) return

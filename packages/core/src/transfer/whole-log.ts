@@ -1,5 +1,6 @@
 /** Reads a complete log for export and fork: entries without content in memory, complete entries from the storage on demand. */
-import { type Entry, storesState } from "../format/entry.ts"
+import type { Entry } from "../format/entry.ts"
+import { storesState } from "../format/entry-types.ts"
 import type { Header } from "../format/header.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, Chunk, Seq, SessionStorage } from "../storage/contract.ts"

@@ -1,7 +1,8 @@
 /** Checks appends against the limits of their storage and their session, before anything is written. */
 import { SessionError } from "../format/errors.ts"
 import { FULL_SESSION_SLACK_BYTES, MAX_METADATA_BYTES, MAX_METADATA_KEYS } from "../format/limits.ts"
-import { type Entry, isAnnotationType } from "../format/entry.ts"
+import type { Entry } from "../format/entry.ts"
+import { ENTRY_TYPES, isAnnotationType } from "../format/entry-types.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import type { Capabilities } from "../storage/contract.ts"
 import { MAX_DEPTH } from "../storage/depth.ts"
@@ -11,10 +12,8 @@ import type { SessionState } from "./session-state.ts"
 
 /** What a full session still takes, so that it can be compacted, branched and named. */
 function isSmall({ type }: PendingEntry): boolean {
-  return SMALL_ENTRY_TYPES.has(type) || isAnnotationType(type)
+  return ENTRY_TYPES.get(type)?.small === true || isAnnotationType(type)
 }
-
-const SMALL_ENTRY_TYPES: ReadonlySet<string> = new Set(["compaction", "leaf", "branch_summary", "context_edit"])
 
 interface Limited {
   readonly id: string

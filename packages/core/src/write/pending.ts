@@ -1,6 +1,6 @@
 /** Pending appends: their entries are at the end of the log in memory, and their lines wait to be acknowledged. */
 import { cloneJson } from "../format/clone.ts"
-import { type EntryType, isAnnotationType } from "../format/entry.ts"
+import { isAnnotationType } from "../format/entry-types.ts"
 import type { Hint } from "../format/hints.ts"
 import { type EncodedEntry, lineOf } from "../format/line.ts"
 import type { EntryLog } from "../log/entry-log.ts"
@@ -64,14 +64,6 @@ export interface PendingAppend {
   readonly lease: TurnLease | undefined
   diverged: Divergence | undefined
 }
-
-/** Entries whose content depends on the entry that they follow: another writer's entries must not come between. */
-export const PLACED_TYPES: ReadonlySet<string> = new Set<EntryType>([
-  "leaf",
-  "branch_summary",
-  "compaction",
-  "reset_boundary",
-])
 
 export function isAnnotation(item: PendingAppend): boolean {
   return !item.entries.some(isConversation)

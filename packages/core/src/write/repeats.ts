@@ -4,7 +4,8 @@
  */
 import { blobRefs, restoreBlobs } from "../format/blobs.ts"
 import { fromBase64 } from "../format/base64.ts"
-import { type Entry, storesState } from "../format/entry.ts"
+import type { Entry } from "../format/entry.ts"
+import { storesState } from "../format/entry-types.ts"
 import { hintOf } from "../format/hints.ts"
 import { isUlid, ulidTime } from "../format/ids.ts"
 import { encodeEntry } from "../format/line.ts"

@@ -8,7 +8,8 @@ import { compactionMessage, renderMessages } from "../../context/render.ts"
 import { repairMessages } from "../../context/repair.ts"
 import type { ContextMessage, SelectedEntry, SummaryStyle } from "../../context/types.ts"
 import type { ModelMessage } from "../../format/message.ts"
-import { type Entry, storesState } from "../../format/entry.ts"
+import type { Entry } from "../../format/entry.ts"
+import { hasMessage, storesState } from "../../format/entry-types.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
 import { parentOf } from "../../log/path.ts"
@@ -227,9 +228,6 @@ function firstOnPath(entries: readonly SelectedEntry[], seqs: readonly Seq[], af
   return first
 }
 
-/** Types of entries that have a message. */
-const MESSAGES: ReadonlySet<string> = new Set(["message", "custom_message", "branch_summary"])
-
 /** The first kept entry: that of the first kept message, or an entry without a message directly before it, such as a change of model. */
 function firstKept(log: EntryLog, seqs: readonly Seq[], first: number): string | undefined {
   let seq = seqs[first]
@@ -238,7 +236,7 @@ function firstKept(log: EntryLog, seqs: readonly Seq[], first: number): string |
   for (let parent = parentOf(log, seq); parent >= 0 && parent !== stop; parent = parentOf(log, parent)) {
     const entry = log.at(parent) as Entry
     // A question that was carried is before entries that are summarized already.
-    if (MESSAGES.has(entry.type) || storesState(entry.type) || log.find(entry.id) !== parent) break
+    if (hasMessage(entry.type) || storesState(entry.type) || log.find(entry.id) !== parent) break
     seq = parent
   }
   return log.at(seq)?.id

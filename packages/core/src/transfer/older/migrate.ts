@@ -14,7 +14,8 @@ import {
 import { type CurrentLog, type OlderLog, type RawLine, isRawLine } from "./log.ts"
 import { migrateV1ToV2, migrateV2ToV3 } from "./v1-to-v3.ts"
 import { migrateV3ToV4 } from "./v3-to-v4.ts"
-import { type Entry, isEntry } from "../../format/entry.ts"
+import type { Entry } from "../../format/entry.ts"
+import { isEntry } from "../../format/entry-problems.ts"
 import { FORMAT, VERSION } from "../../format/header.ts"
 
 export interface MigrateOptions {

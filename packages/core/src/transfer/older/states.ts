@@ -1,6 +1,7 @@
 /** Computes the context states that the compactions and resets of a log store. */
 import { foldState, initialState } from "../../context/state.ts"
-import { type ContextState, type Entry, storesState } from "../../format/entry.ts"
+import type { ContextState, Entry } from "../../format/entry.ts"
+import { storesState } from "../../format/entry-types.ts"
 import type { Header } from "../../format/header.ts"
 import type { Seq } from "../../storage/contract.ts"
 import type { EntryLog } from "../../log/entry-log.ts"

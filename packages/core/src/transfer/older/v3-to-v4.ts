@@ -4,7 +4,8 @@
  */
 import type { Report } from "../../format/diagnostics.ts"
 import { type Header, FORMAT, VERSION, type ParentSession } from "../../format/header.ts"
-import { type Entry, storesState } from "../../format/entry.ts"
+import type { Entry } from "../../format/entry.ts"
+import { storesState } from "../../format/entry-types.ts"
 import type { OlderFormat, OlderVersion } from "../../format/identify.ts"
 import { ulidAt } from "../../format/computed-ids.ts"
 import type { LogRecord } from "../../format/line.ts"
