@@ -85,13 +85,16 @@ async function withoutSlowTests(outcome) {
   }
 }
 
-/** The files that `npm test` runs on Bun or Deno. Of the command those that start it: the others call it within a test. */
+/**
+ * The files that `npm test` runs on Bun or Deno. Of the command those that start it, on Bun: the others call it within a test, and on Deno they are
+ * left to the deep run.
+ */
 function filesFor(runtime) {
   const files = testFiles().filter((file) => !isDeep(file) && !hasEntry(file, runtime))
   const isOfCommand = (file) => file.startsWith("packages/cli/")
   return [
     ...touchingRuntimes(files.filter((file) => !isOfCommand(file))),
-    ...startingPrograms(files.filter((file) => isOfCommand(file))),
+    ...(runtime === "bun" ? startingPrograms(files.filter((file) => isOfCommand(file))) : []),
   ]
 }
 

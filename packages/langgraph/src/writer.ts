@@ -121,8 +121,8 @@ export class ThreadWriter {
           return
         }
         const isReplaced = hasCode(error, "conflict") || hasCode(error, "not_found") || hasCode(error, "closed")
-        // What is gone must not be passed over.
-        const isLoss = (error as SessionError).lost !== undefined
+        // What is gone must not be passed over; a thread that was deleted begins anew.
+        const isLoss = hasCode(error, "conflict") && (error as SessionError).lost !== undefined
         if (isLoss) await this.#close()
         if (!isReplaced || isLoss || attempt === ATTEMPTS) return group.forEach((job) => job.reject(error))
         await this.#close()
