@@ -6,6 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { createSessions } from "@sessions/core"
+import { verifySession } from "@sessions/core/transfer"
 import { createFileStorage } from "@sessions/fs"
 
 export { assert }
@@ -122,7 +123,7 @@ export async function conversationOf(session) {
 /** A message must have been acknowledged before a process was killed, so the log has no damage. */
 export async function checkUndamaged(sessions) {
   for (const { id } of await everySession(sessions)) {
-    const { damaged, diagnostics } = await sessions.verify(id)
+    const { damaged, diagnostics } = await verifySession(sessions, id)
     assert.ok(!damaged, `the log of ${id} is damaged: ${JSON.stringify(diagnostics)}`)
   }
 }

@@ -8,6 +8,7 @@
  */
 import process from "node:process"
 import { createSessions, type Session } from "@sessions/core"
+import { continueRecent } from "@sessions/core/transfer"
 import { createFileStorage } from "@sessions/fs"
 
 /** The pointer to the conversation that this script resumes. */
@@ -22,7 +23,7 @@ else await ask(prompt)
 await sessions.close()
 
 async function ask(text: string): Promise<void> {
-  const session = await sessions.continueRecent({ cwd: PROJECT, pointer: POINTER })
+  const session = await continueRecent(sessions, { cwd: PROJECT, pointer: POINTER })
   await session.turn(async (turn) => {
     await turn.append({ type: "message", message: { role: "user", content: text } })
     const { messages } = await turn.context()

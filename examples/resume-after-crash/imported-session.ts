@@ -2,6 +2,7 @@
 import { createReadStream } from "node:fs"
 import { hasCode, type Session, type Sessions } from "@sessions/core"
 import { compact } from "@sessions/core/compaction"
+import { importSession, sessionTree } from "@sessions/core/transfer"
 import { runTurn } from "./agent.ts"
 import { openBank } from "./bank.ts"
 import * as print from "./print.ts"
@@ -12,9 +13,9 @@ import { createCalls, createTools } from "./tools.ts"
 /** The library's default. A shorter conversation keeps half of its tokens, so there is something to compact. */
 const KEEP_RECENT_TOKENS = 20_000
 
-export async function importSession(sessions: Sessions, root: string, file: string): Promise<string> {
+export async function importAndResume(sessions: Sessions, root: string, file: string): Promise<string> {
   // A function, because the file can then be read twice instead of being kept in memory.
-  const { id, from, lines, diagnostics } = await sessions.import(() => createReadStream(file))
+  const { id, from, lines, diagnostics } = await importSession(sessions, () => createReadStream(file))
   print.heading(`1. Import ${file} into ${root}`)
   console.log(`  ${id}: ${lines} lines, from ${from.format} version ${from.version}`)
   print.diagnostics(diagnostics, 3)
@@ -37,7 +38,7 @@ export async function importSession(sessions: Sessions, root: string, file: stri
     print.context(await session.context(), 3)
 
     print.heading("5. The tree")
-    print.tree(await session.tree())
+    print.tree(await sessionTree(session))
   } finally {
     await session.close()
   }

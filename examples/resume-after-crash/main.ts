@@ -2,7 +2,7 @@
 import { resolve } from "node:path"
 import { createSessions } from "@sessions/core"
 import { createFileStorage } from "@sessions/fs"
-import { importSession } from "./imported-session.ts"
+import { importAndResume } from "./imported-session.ts"
 import { createAndResume } from "./new-session.ts"
 import * as print from "./print.ts"
 
@@ -12,7 +12,7 @@ const file = process.argv[2] === undefined ? undefined : resolve(process.env["IN
 
 const sessions = createSessions({ storage: createFileStorage({ root }) })
 try {
-  const id = file === undefined ? await createAndResume(sessions, root) : await importSession(sessions, root, file)
+  const id = file === undefined ? await createAndResume(sessions, root) : await importAndResume(sessions, root, file)
   print.heading("All sessions")
   await print.list(sessions)
   print.heading("Files of this session")

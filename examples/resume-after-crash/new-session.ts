@@ -1,6 +1,7 @@
 /** Creates a session, runs an agent that is killed in the middle of a turn, resumes the turn and compacts. */
 import type { Sessions } from "@sessions/core"
 import { compact } from "@sessions/core/compaction"
+import { sessionTree } from "@sessions/core/transfer"
 import { runTurn } from "./agent.ts"
 import { openBank } from "./bank.ts"
 import * as print from "./print.ts"
@@ -45,7 +46,7 @@ export async function createAndResume(sessions: Sessions, root: string): Promise
     print.context(await session.context())
 
     print.heading("6. The tree")
-    print.tree(await session.tree())
+    print.tree(await sessionTree(session))
   } finally {
     await session.close()
   }

@@ -1,7 +1,8 @@
 /** Prints entries, contexts, trees and lists in a few lines each. */
 import type { CallState } from "@sessions/core/context"
-import type { Diagnostic, Entry, SessionContext, Sessions, SessionTree, TreeNode } from "@sessions/core"
+import type { Diagnostic, Entry, SessionContext, Sessions } from "@sessions/core"
 import type { CompactionResult } from "@sessions/core/compaction"
+import type { SessionTree, TreeNode } from "@sessions/core/transfer"
 import { entryLine, messageLine, oneLine } from "./text.ts"
 
 const WIDTH = 72

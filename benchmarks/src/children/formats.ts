@@ -1,6 +1,7 @@
 /** Imports a session file of Claude Code: ours and the raw loop alternately, or ours once if `rounds` is 0. */
 import { closeSync, openSync, readSync, rmSync } from "node:fs"
 import { createSessions } from "@sessions/core"
+import { importSession } from "@sessions/core/transfer"
 import { claudeCode } from "@sessions/formats/claude-code"
 import { holdInFile } from "@sessions/fs"
 import { createStorage } from "../files/storage.ts"
@@ -59,7 +60,7 @@ async function importAll(): Promise<void> {
     yield* pieces()
   }
   const held = holdInFile()
-  const result = await sessions.import(source, { from: { ...claudeCode, hold: held.hold } })
+  const result = await importSession(sessions, source, { from: { ...claudeCode, hold: held.hold } })
   held[Symbol.dispose]()
   entries = result.lines - 1
   await sessions.close()

@@ -2,6 +2,7 @@
 import { closeSync, openSync, readdirSync, readSync } from "node:fs"
 import { join } from "node:path"
 import { createSessions } from "@sessions/core"
+import { sessionTree } from "@sessions/core/transfer"
 import { createStorage } from "../files/storage.ts"
 import { inTurns, milliseconds, verify } from "../rounds.ts"
 import { peakMemoryMB } from "../work.ts"
@@ -43,7 +44,7 @@ async function replay(): Promise<void> {
   const sessions = createSessions({ storage: createStorage({ root, maxSessionBytes: 4e9 }) })
   const open = await sessions.open(session)
   if (how === "tree") {
-    const { path } = await open.tree()
+    const { path } = await sessionTree(open)
     entries = path.length
     await open.context()
   } else {

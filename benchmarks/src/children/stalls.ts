@@ -4,6 +4,15 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createSessions, type Session, type Sessions } from "@sessions/core"
 import type { Head } from "@sessions/core/storage"
+import {
+  copySession,
+  exportSession,
+  forkSession,
+  importSession,
+  sessionBranches,
+  sessionTree,
+  verifySession,
+} from "@sessions/core/transfer"
 import { createStorage } from "../files/storage.ts"
 
 export interface Stalls {
@@ -25,20 +34,21 @@ const CALLS: Readonly<Record<string, (sessions: Sessions) => Promise<unknown>>> 
   open: async (sessions) => sessions.open(session),
   messages: async (sessions) => (await sessions.open(session)).messages(),
   context: async (sessions) => (await sessions.open(session)).context(),
-  tree: async (sessions) => (await sessions.open(session)).tree(),
-  branches: async (sessions) => (await sessions.open(session)).branches(),
+  tree: async (sessions) => sessionTree(await sessions.open(session)),
+  branches: async (sessions) => sessionBranches(await sessions.open(session)),
   entries: async (sessions) => drain((await sessions.open(session)).entries()),
   // Of an id that the log does not have.
   entry: async (sessions) => (await sessions.open(session)).entry("nobody"),
   append: async (sessions) => repeat(await sessions.open(session)),
-  export: async (sessions) => drain(sessions.export(session), (text) => writeFileSync(exported, text, { flag: "a" })),
-  verify: async (sessions) => sessions.verify(session),
-  import: async (sessions) => sessions.import(() => createReadStream(exported), { id: "imported" }),
+  export: async (sessions) =>
+    drain(exportSession(sessions, session), (text) => writeFileSync(exported, text, { flag: "a" })),
+  verify: async (sessions) => verifySession(sessions, session),
+  import: async (sessions) => importSession(sessions, () => createReadStream(exported), { id: "imported" }),
   // The log has no information: it is read for its counts and its open branches.
   info: async (sessions) => sessions.info("bare"),
-  fork: async (sessions) => sessions.fork(session, { id: "forked" }),
+  fork: async (sessions) => forkSession(sessions, session, { id: "forked" }),
   copy: async (sessions) =>
-    sessions.copy(session, createStorage({ root: join(scratch, "copies"), maxSessionBytes: 4e9 })),
+    copySession(sessions, session, createStorage({ root: join(scratch, "copies"), maxSessionBytes: 4e9 })),
 }
 
 const setup = open(root)

@@ -9,6 +9,7 @@ import {
   theSession,
   until,
 } from "../../lib/check.mjs"
+import { sessionBranches } from "@sessions/core/transfer"
 
 const [folder, count] = [makeFolder(), 60]
 const names = ["ada", "bob", "cyd"]
@@ -37,7 +38,7 @@ for (let i = 0; i < all.length; i += 2)
 const sessions = openFiles(folder)
 const session = await theSession(sessions)
 assert.equal(session.id, "reports")
-assert.equal((await session.branches()).length, 1, "the conversation has branches")
+assert.equal((await sessionBranches(session)).length, 1, "the conversation has branches")
 await checkUndamaged(sessions)
 await sessions.close()
 

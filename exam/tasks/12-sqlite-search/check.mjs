@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { createSessions } from "@sessions/core"
+import { exportSession } from "@sessions/core/transfer"
 import { createFileStorage } from "@sessions/fs"
 import { createSqliteStorage } from "@sessions/sqlite"
 import {
@@ -70,7 +71,7 @@ async function lines(...words) {
 
 async function contentOf(repository, id) {
   let text = ""
-  for await (const piece of repository.export(id, { selfContained: true })) text += piece
+  for await (const piece of exportSession(repository, id, { selfContained: true })) text += piece
   return text
 }
 

@@ -1,5 +1,6 @@
 /** What `syncSessions` decides, on storages in memory: two or three devices and a server. The page's own tests use it in a browser. */
 import { createSessions, type Sessions } from "@sessions/core"
+import { exportSession } from "@sessions/core/transfer"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { syncSessions } from "../src/sessions/sync.ts"
@@ -20,7 +21,7 @@ async function textsOf(sessions: Sessions): Promise<Record<string, readonly stri
   const all: Record<string, readonly string[]> = {}
   for await (const { id } of sessions.storage.list()) {
     const lines: string[] = []
-    for await (const chunk of sessions.export(id)) lines.push(...chunk.split("\n"))
+    for await (const chunk of exportSession(sessions, id)) lines.push(...chunk.split("\n"))
     const said = lines
       .filter((line) => line !== "")
       .map((line) => (JSON.parse(line) as { message?: { content: { text: string }[] } }).message?.content[0]?.text)

@@ -1,5 +1,6 @@
 /** Several requests in one chat at once: two tabs, a double click, two processes. */
 import { createSessions, type Sessions } from "@sessions/core"
+import { verifySession } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import { type UIMessage, validateUIMessages } from "ai"
 import * as fc from "fast-check"
@@ -40,7 +41,7 @@ test("however requests interleave, every question and every whole answer is load
         ])
         expect(messages).toEqual(expected)
         await validateUIMessages({ messages })
-        const { diagnostics } = await (processes[0] as Sessions).verify("c")
+        const { diagnostics } = await verifySession(processes[0] as Sessions, "c")
         expect(diagnostics.filter(({ code }) => code !== "diverged")).toEqual([])
       },
     ),

@@ -1,5 +1,6 @@
 /** Random histories of saves, by two processes: the last save is loaded, and the log keeps every message that was ever saved. */
 import { createSessions, type Sessions } from "@sessions/core"
+import { verifySession } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import { type UIMessage, validateUIMessages } from "ai"
 import * as fc from "fast-check"
@@ -105,7 +106,7 @@ test("after any sequence of saves the last one is loaded and valid, and the log 
       const [sessions] = processes as [Sessions]
       const log = await contentsOf(sessions)
       expect([...contents].filter((content) => !log.has(content))).toEqual([])
-      const { diagnostics } = await sessions.verify("c")
+      const { diagnostics } = await verifySession(sessions, "c")
       expect(diagnostics).toEqual([])
     }),
     { numRuns: Number(process.env["FC_RUNS"] ?? 50) },
@@ -141,7 +142,7 @@ test("messages that the log has on a branch are not written again, whichever pro
           expect(await stores[1 - process]?.loadChat("c")).toEqual(messages)
         }
         expect(await messageEntries(processes[0])).toBe(before)
-        expect((await processes[0].verify("c")).diagnostics).toEqual([])
+        expect((await verifySession(processes[0], "c")).diagnostics).toEqual([])
       },
     ),
     { numRuns: Number(process.env["FC_RUNS"] ?? 50) },

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { createSessions } from "@sessions/core"
+import { verifySession } from "@sessions/core/transfer"
 import { expect, test } from "vitest"
 import { createChatStore } from "../src/index.ts"
 import { afterSteps } from "./answers.ts"
@@ -31,7 +32,7 @@ export function killedRunTest(kind: string, killsAfter: readonly number[]): void
       expect(messages).toEqual(afterSteps(steps))
       const contents = await contentsOf(sessions)
       expect([contents.length, new Set(contents).size]).toEqual([1 + 2 * steps, 1 + 2 * steps])
-      expect((await sessions.verify("c")).diagnostics).toEqual([])
+      expect((await verifySession(sessions, "c")).diagnostics).toEqual([])
       await sessions.close()
     }
     expect(steps).toBe(30)

@@ -1,5 +1,6 @@
 /** What a save writes, and which sessions are chats. */
 import { createSessions, SessionError, type Sessions } from "@sessions/core"
+import { exportSession } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import { safeValidateUIMessages, type UIMessage } from "ai"
 import { expect, test } from "vitest"
@@ -18,7 +19,7 @@ function createWorld(): World {
 
 async function logOf(sessions: Sessions, id: string): Promise<string> {
   let log = ""
-  for await (const piece of sessions.export(id)) log += piece
+  for await (const piece of exportSession(sessions, id)) log += piece
   return log
 }
 

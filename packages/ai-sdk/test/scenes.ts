@@ -1,5 +1,6 @@
 /** What the AI SDK does with a chat: steps, tools in the page, approval, regeneration, edits, abort. */
 import { createSessions, type Sessions } from "@sessions/core"
+import { exportSession, sessionBranches, verifySession } from "@sessions/core/transfer"
 import { tool, type UIMessage, validateUIMessages } from "ai"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { z } from "zod"
@@ -204,10 +205,10 @@ export function scenesTests(storages: Storages): void {
       expect([answer?.parts.at(-1), more]).toMatchObject([{ text: "Two" }, []])
       expect(await contextOf(chatId)).toEqual(["user: A number?", "assistant: Two"])
       const session = await sessions.open(chatId)
-      expect((await session.branches()).length).toBe(2)
+      expect((await sessionBranches(session)).length).toBe(2)
       await session.close()
       const found: string[] = []
-      for await (const piece of sessions.export(chatId)) found.push(piece)
+      for await (const piece of exportSession(sessions, chatId)) found.push(piece)
       expect(found.join("")).toContain('"One"')
     })
 
@@ -260,7 +261,7 @@ export function scenesTests(storages: Storages): void {
       expect(await store.loadChat(chatId)).toEqual([])
       await store.saveChat({ chatId, messages })
       expect(await loaded(chatId)).toEqual(messages)
-      expect((await sessions.verify(chatId)).diagnostics).toEqual([])
+      expect((await verifySession(sessions, chatId)).diagnostics).toEqual([])
     })
   })
 }

@@ -1,5 +1,6 @@
 /** Two processes with one chat at once: requests, saves, and pages that follow a run. */
 import { createSessions, type Sessions } from "@sessions/core"
+import { verifySession } from "@sessions/core/transfer"
 import { type UIMessage, validateUIMessages } from "ai"
 import { describe, expect, test } from "vitest"
 import { type ChatMessage, type ChatStore, createChatStore } from "../src/index.ts"
@@ -84,7 +85,7 @@ export function twoSavesTest(storages: Storages): void {
       expect(new Set(contents).size).toBe(20)
       expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length)
       // The branches of the process that was slower are reported, since the chat does not show them.
-      const defects = (await one.verify("c")).diagnostics.filter(({ code }) => code !== "diverged")
+      const defects = (await verifySession(one, "c")).diagnostics.filter(({ code }) => code !== "diverged")
       expect(defects).toEqual([])
       await one.close()
       if (two.storage !== one.storage) await two.close()

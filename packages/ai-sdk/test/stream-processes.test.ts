@@ -3,6 +3,7 @@ import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createSessions } from "@sessions/core"
+import { verifySession } from "@sessions/core/transfer"
 import { readUIMessageStream, type UIMessage, validateUIMessages } from "ai"
 import { expect, test } from "vitest"
 import { createChatStore, createChatStreams } from "../src/index.ts"
@@ -45,7 +46,7 @@ test.each(cases)(
     const [question, answer, ...more] = await validateUIMessages({ messages })
     expect([question?.id, more]).toEqual(["u1", []])
     expect(answer?.parts).toEqual([{ type: "step-start" }, { type: "text", text: words, state: "streaming" }])
-    expect((await sessions.verify("c")).diagnostics).toEqual([])
+    expect((await verifySession(sessions, "c")).diagnostics).toEqual([])
     await sessions.close()
     fs.rmSync(root, { recursive: true })
   },

@@ -2,6 +2,7 @@
 import { once } from "node:events"
 import { createFaultyStorage, type Fault } from "@sessions/conformance/faults"
 import { createSessions, type Sessions } from "@sessions/core"
+import { verifySession } from "@sessions/core/transfer"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { type UIMessage, validateUIMessages } from "ai"
 import * as fc from "fast-check"
@@ -79,7 +80,7 @@ test("a run whose process is lost ends for its pages, and its parts are the mess
   const roles: string[] = []
   for await (const entry of chat.entries()) if (entry.type === "message") roles.push(entry.message.role)
   expect(roles).toEqual(["user", "assistant"])
-  expect((await there.verify("c")).diagnostics).toEqual([])
+  expect((await verifySession(there, "c")).diagnostics).toEqual([])
 })
 
 test("a failed run that continued a message keeps the parts from before it, and has saved steps once", async () => {

@@ -1,6 +1,6 @@
 import * as fs from "node:fs"
 import { join } from "node:path"
-import { collectBlobs } from "@sessions/core"
+import { collectBlobs } from "@sessions/core/transfer"
 import { expect, test } from "vitest"
 import { createWorkspace } from "./helpers.ts"
 

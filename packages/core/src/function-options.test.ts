@@ -4,8 +4,8 @@ import { chain, user } from "../test/chain.ts"
 import { askForSummaries, findCutPoint, prepareCompaction, shouldCompact } from "./compaction/index.ts"
 import { buildSessionContext, pruneMessages } from "./context/index.ts"
 import { blobRefs, EntryLog, planBlobs, readLines, restoreBlobs, truncateOversize } from "./format/index.ts"
-import { collectBlobs } from "./index.ts"
 import { createMemoryStorage } from "@sessions/memory"
+import { collectBlobs } from "./transfer/index.ts"
 import { migrateLines } from "./transfer/older/index.ts"
 
 const log = EntryLog.of(chain(user("a")))

@@ -2,11 +2,13 @@
  * The sessions of AI agents, kept as append-only logs. Start with {@link createSessions}.
  *
  * This entry has the functions that an application calls and the types that it writes down, at most 100 names. Other uses have entries of
- * their own: `/compaction` (its calls, which take a session, and the values for `createSessions` and `context`), `/storage` (to write an
- * adapter), `/format` (to process logs), `/context` (the steps of a context as pure functions), `/migrations` (older logs). No name is in two entries; a test holds the list.
+ * their own: `/compaction` (its calls, which take a session, and the values for `createSessions` and `context`), `/transfer` (the calls on whole
+ * sessions: import, export, fork, copy, merge, verify, retention, the tree), `/migrations` (older logs), `/storage` (to write an adapter), `/format` (to
+ * process logs), `/context` (the steps of a context as pure functions). No name is in two entries; a test holds the list. This entry imports nothing of
+ * the first three.
  */
 
-// The repository of a storage: creates, opens, lists, forks and deletes sessions.
+// The repository of a storage: creates, opens, lists and deletes sessions.
 export { createSessions } from "./session/repository.ts"
 export type { BlobLimits } from "./format/blobs.ts"
 export type { ReadWindow } from "./log/read-backwards.ts"
@@ -16,8 +18,6 @@ export type {
   Draft,
   ListOptions,
   OpenOptions,
-  Pointer,
-  Pointers,
   SessionPage,
   Sessions,
   SessionsOptions,
@@ -33,13 +33,10 @@ export type {
   MessagesPage,
   Session,
   SessionPart,
-  SessionTree,
   TurnContext,
 } from "./session/types.ts"
 export type { SessionEvents } from "./session/events.ts"
-export type { Branch } from "./log/branches.ts"
 export type { OpenTip, OpenTips } from "./log/kept-tips.ts"
-export type { TreeNode } from "./log/nodes.ts"
 export type { Divergence } from "./log/diverged.ts"
 export type { AppendOptions, AppendResult, ConflictPolicy } from "./write/types.ts"
 
@@ -60,21 +57,8 @@ export type { TokenCounter } from "./format/tokens.ts"
 export type { Compaction } from "./session/compaction.ts"
 export type { Shortening } from "./context/shortening.ts"
 
-// Whole sessions: import, export, copy, merge, verify, and the removal of old sessions and of what nothing refers to.
-export type {
-  CopyOptions,
-  ExportOptions,
-  Importer,
-  ImportFormat,
-  ImportOptions,
-  ImportResult,
-  ImportSource,
-  MergeResult,
-  PrunedSessions,
-  VerifyReport,
-} from "./session/transfer-types.ts"
-export { collectBlobs } from "./session/collect-blobs.ts"
-export type { CollectedBlobs, CollectOptions } from "./storage/collect.ts"
+// What the values of `@sessions/core/migrations` are to `createSessions`: `piLogs` is one.
+export type { LogReader } from "./log/log-reader.ts"
 
 // What an application appends and shows: entries, messages and their blocks.
 export type { Entry, EntryType, KnownEntry, ModelRef, AnyOwnEntry, OwnEntry } from "./format/entry.ts"

@@ -8,6 +8,7 @@ import type { Dice } from "./dice.ts"
 import type { Scheduler } from "./scheduler.ts"
 import type { MadeAppend, SimulatedWriter, World } from "./simulation.ts"
 import { assistant, note, storedLines, user } from "./writers.ts"
+import { sessionTree } from "@sessions/core/transfer"
 
 export interface Actions {
   /** Calls that have not ended. */
@@ -88,8 +89,8 @@ export function createActions(world: World, dice: Dice, scheduler: Scheduler): A
 
   /** To an entry of the path, or to the end of a branch that was reported; or settles such a branch. */
   const branch = async (writer: number, { session, reported, foreign }: SimulatedWriter): Promise<void> => {
-    let tree = await session.tree()
-    while (tree.leafId !== session.leafId) tree = await session.tree()
+    let tree = await sessionTree(session)
+    while (tree.leafId !== session.leafId) tree = await sessionTree(session)
     const { path } = tree
     const tips = session.diagnostics.flatMap((diagnostic) => diagnostic.tips ?? []).map(({ id }) => id)
     const place = dice.below(4)

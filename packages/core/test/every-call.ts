@@ -1,5 +1,13 @@
 /** Calls everything that reads a stored session, or writes to it, and says which calls failed with something else than a coded error. */
 import { branchWithSummary, compact, shorten } from "@sessions/core/compaction"
+import {
+  exportSession,
+  forkSession,
+  importSession,
+  sessionBranches,
+  sessionTree,
+  verifySession,
+} from "@sessions/core/transfer"
 import type { Session, Sessions } from "../src/index.ts"
 
 export interface Called {
@@ -22,8 +30,8 @@ export async function readingCalls(sessions: Sessions, id: string): Promise<Call
       "context as stored": () => session.context({ repair: "none", shorten: shorten(), window: 1_000 }),
       messages: () => session.messages(),
       entries: () => drain(session.entries()),
-      tree: () => session.tree(),
-      branches: () => session.branches(),
+      tree: () => sessionTree(session),
+      branches: () => sessionBranches(session),
       "info of the session": () => session.info(),
       parts: () => session.parts(),
       entry: () => session.entry(session.leafId ?? "x"),
@@ -31,11 +39,11 @@ export async function readingCalls(sessions: Sessions, id: string): Promise<Call
     for (const [name, call] of Object.entries(calls)) await tried(name, call)
     await session.close()
   })
-  await tried("verify", () => sessions.verify(id))
+  await tried("verify", () => verifySession(sessions, id))
   let exported: string | undefined
-  await tried("export", async () => (exported = await drain(sessions.export(id))))
-  await tried("export with blobs", () => drain(sessions.export(id, { selfContained: true })))
-  await tried("export as Markdown", () => drain(sessions.export(id, { format: "markdown" })))
+  await tried("export", async () => (exported = await drain(exportSession(sessions, id))))
+  await tried("export with blobs", () => drain(exportSession(sessions, id, { selfContained: true })))
+  await tried("export as Markdown", () => drain(exportSession(sessions, id, { format: "markdown" })))
   return { defects, exported }
 }
 
@@ -43,7 +51,7 @@ export async function readingCalls(sessions: Sessions, id: string): Promise<Call
 export async function writingCalls(sessions: Sessions, id: string): Promise<readonly string[]> {
   const defects: string[] = []
   const tried = (name: string, call: () => Promise<unknown>): Promise<void> => attempt(defects, name, call)
-  await tried("fork", async () => (await sessions.fork(id)).close())
+  await tried("fork", async () => (await forkSession(sessions, id)).close())
   await tried("open for writing", async () => {
     const session: Session = await sessions.open(id)
     const summarize = async (): Promise<string> => "Summary."
@@ -59,7 +67,7 @@ export async function writingCalls(sessions: Sessions, id: string): Promise<read
 /** Imports the text of a log, of any version, as a new session. */
 export async function importingCall(sessions: Sessions, text: string): Promise<readonly string[]> {
   const defects: string[] = []
-  await attempt(defects, "import", () => sessions.import(text))
+  await attempt(defects, "import", () => importSession(sessions, text))
   return defects
 }
 

@@ -3,6 +3,7 @@
  * branch to another path reads that path, as its context does.
  */
 import { branchWithSummary } from "@sessions/core/compaction"
+import { forkSession, mergeSession, sessionBranches, sessionTree, verifySession } from "@sessions/core/transfer"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { encodeHeader } from "../src/format/line.ts"
@@ -44,15 +45,15 @@ const CALLS: Readonly<Record<string, (session: Session, sessions: Sessions) => P
   context: (session) => session.context(),
   messages: (session) => session.messages(),
   info: (session) => session.info(),
-  branches: (session) => session.branches(),
-  tree: (session) => session.tree(),
+  branches: (session) => sessionBranches(session),
+  tree: (session) => sessionTree(session),
   append: (session) => session.append(user("more")),
-  fork: (session, sessions) => sessions.fork(session.id),
-  verify: (session, sessions) => sessions.verify(session.id),
+  fork: (session, sessions) => forkSession(sessions, session.id),
+  verify: (session, sessions) => verifySession(sessions, session.id),
   merge: async (session, sessions) => {
     const storage = createMemoryStorage()
     await storage.append(session.id, [encodeHeader(session.header)], { expect: 0 })
-    return sessions.merge(session.id, storage)
+    return mergeSession(sessions, session.id, storage)
   },
   list: (_, sessions) => sessions.list(),
 }

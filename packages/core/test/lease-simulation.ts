@@ -14,6 +14,7 @@ import { StorageError } from "../src/storage/errors.ts"
 import { createDice, type Dice } from "./dice.ts"
 import { createScheduler, type Scheduler } from "./scheduler.ts"
 import { assistant, note, reopened, storedEntries, user } from "./writers.ts"
+import { sessionBranches } from "@sessions/core/transfer"
 
 /** A rule that is taken out. */
 export interface Variant {
@@ -44,8 +45,6 @@ export let present: Variant = {}
 
 /** What is wrong with a history; empty for none. */
 export async function simulate(seed: number, variant: Variant = {}): Promise<readonly string[]> {
-  // Loading code takes real time.
-  await import("../src/features/transfer.ts")
   present = variant
   const world = new World(createDice(seed), variant)
   clock.now = () => variant.now?.(world.now) ?? world.now
@@ -273,7 +272,7 @@ class World {
 
   async #judge(): Promise<void> {
     const session = await reopened(this.#location)
-    const branches = await session.branches()
+    const branches = await sessionBranches(session)
     if (branches.length !== 1) this.wrong.push(`the log has ${branches.length} branches`)
     let fence = 0
     const messages: { readonly id: string; readonly fence: number }[] = []

@@ -8,14 +8,15 @@ import { cpuTime } from "./cpu-time.ts"
 import { HEADER } from "./logs.ts"
 import { STORED_ID, storeLines } from "./stored.ts"
 import { textOf } from "./transfer.ts"
+import { exportSession, importSession, sessionTree } from "@sessions/core/transfer"
 
 const thousands = (count: number): string => count.toLocaleString("en")
 
 /** At most `limit` times as long as an export and an import of the same log, which read it line by line. */
 async function timed(storage: SessionStorage, limit: number, run: () => Promise<void>): Promise<void> {
   const started = cpuTime()
-  const text = await textOf(createSessions({ storage }).export(STORED_ID))
-  await createSessions({ storage: createMemoryStorage() }).import(text)
+  const text = await textOf(exportSession(createSessions({ storage }), STORED_ID))
+  await importSession(createSessions({ storage: createMemoryStorage() }), text)
   const once = cpuTime()
   await run()
   expect((cpuTime() - once) / (once - started)).toBeLessThan(limit)
@@ -27,7 +28,7 @@ export function longPathTest(count: number): void {
     await timed(storage, 4, async () => {
       const session = await createSessions({ storage }).open(STORED_ID)
       expect((await session.context()).messages).toHaveLength(count)
-      expect((await session.tree()).path).toHaveLength(count)
+      expect((await sessionTree(session)).path).toHaveLength(count)
     })
   })
 }

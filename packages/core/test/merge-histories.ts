@@ -12,6 +12,7 @@ import { pairsOf } from "./merge-model.ts"
 import { entriesIn, type Fuse, seenIn, storeNamed } from "./merge-stores.ts"
 import { trueTips } from "./tips-oracle.ts"
 import { linesIn, sessionsIn } from "./transfer.ts"
+import { copySession, forkSession, mergeSession, verifySession } from "@sessions/core/transfer"
 
 const KINDS = [
   "turn turn turn image title metadata label delete edit branch reset compact",
@@ -85,7 +86,7 @@ export async function brokenRealLaws(h: RealHistory, { storage, merge = merging 
   }
 }
 
-const merging: RealMerge = (here, id, there) => here.merge(id, there)
+const merging: RealMerge = (here, id, there) => mergeSession(here, id, there)
 
 const said = (text: string) => ({ type: "message", message: { role: "user", content: text } }) as const
 
@@ -151,7 +152,7 @@ class Run {
     const sessions = this.#on(store)
     if (kind === "fork") {
       if (this.#ids.length > 2) return
-      const fork = await sessions.fork(id, { id: `fork-${this.#ids.length}` })
+      const fork = await forkSession(sessions, id, { id: `fork-${this.#ids.length}` })
       this.#ids.push(fork.id)
       await fork.append(said(`in ${fork.id}`))
       return fork.close()
@@ -261,7 +262,10 @@ class Run {
         before.add(entry.id)
       }
       for (const one of this.#written.get(id) ?? []) if (!before.has(one)) this.broken.add("an entry is lost")
-      const { damaged } = await sessionsIn({ ...store, [Symbol.asyncDispose]: async () => undefined }).verify(id)
+      const { damaged } = await verifySession(
+        sessionsIn({ ...store, [Symbol.asyncDispose]: async () => undefined }),
+        id,
+      )
       if (damaged) this.broken.add("a log is damaged")
       if ((await linesIn(store, id)).length !== (await store.head(id))?.next) this.broken.add("a head is wrong")
     }
@@ -270,7 +274,7 @@ class Run {
 
 /** Appends what each side lacks, and leaves the ends as they come. */
 export const plainUnion: RealMerge = async (here, id, there) => {
-  if ((await there.head(id)) === undefined) return here.copy(id, there)
+  if ((await there.head(id)) === undefined) return copySession(here, id, there)
   const own = await entriesIn(here.storage, id)
   const other = await entriesIn(there, id)
   await give(there, id, own, other)
@@ -281,7 +285,7 @@ export const plainUnion: RealMerge = async (here, id, there) => {
 export const eachStays: RealMerge = async (here, id, there) => {
   const sides = [here, sessionsIn(there)]
   const leaves = await Promise.all(sides.map((side) => leafOf(side, id)))
-  await here.merge(id, there)
+  await mergeSession(here, id, there)
   for (const [n, side] of sides.entries()) {
     const leaf = leaves[n]
     if (leaf === undefined || leaf === null || leaf === (await leafOf(side, id))) continue

@@ -8,6 +8,7 @@ import { createSessions } from "../src/session/repository.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
 import { StorageError } from "../src/storage/errors.ts"
 import { linesIn } from "./transfer.ts"
+import { sessionTree } from "@sessions/core/transfer"
 
 /** Counts down with each append, document and blob of all storages; at 0 the process that writes is gone. */
 export interface Fuse {
@@ -55,7 +56,7 @@ export async function seenIn(storage: SessionStorage, id: string): Promise<Seen>
   const session = await sessions.open(id)
   const labels: unknown[] = []
   const deleted: string[] = []
-  const { roots } = await session.tree()
+  const { roots } = await sessionTree(session)
   const nodes = [...roots]
   for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {
     nodes.push(...node.children)

@@ -10,6 +10,7 @@ import { pathTo } from "../src/log/whole-path.ts"
 import type { MadeAppend, SimulatedWriter, World } from "./simulation.ts"
 import { brokenTips } from "./tips-law.ts"
 import { storedEntries } from "./writers.ts"
+import { sessionTree } from "@sessions/core/transfer"
 
 export async function brokenRules(world: World): Promise<string[]> {
   const log = await storedEntries(world.location)
@@ -85,7 +86,7 @@ async function brokenByWriter(view: View, writer: SimulatedWriter, number: numbe
   if (orders.join() !== orders.toSorted((a, b) => a - b).join()) broken.push(`writer ${number} is out of order`)
 
   if (session.head?.next !== log.length + 1) broken.push(`writer ${number} has not read the whole log`)
-  const { path } = await session.tree()
+  const { path } = await sessionTree(session)
   const whole = EntryLog.of([undefined, ...log])
   const stored = session.leafId === null ? [] : pathIds(whole, whole.find(session.leafId) ?? -1)
   if (path.join() !== stored.join()) broken.push(`writer ${number} has the path ${path.join()}, not ${stored.join()}`)

@@ -1,8 +1,9 @@
-/** Two repositories on one location, and the helpers that their tests share. */
+/** Two repositories on one location, which read logs of older versions, too. */
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { createSessions } from "../src/session/repository.ts"
 import type { Sessions } from "../src/session/repository-types.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
+import { piLogs } from "../src/transfer/older/index.ts"
 
 export function twoRepositories(): {
   readonly storage: SessionStorage
@@ -13,7 +14,7 @@ export function twoRepositories(): {
   const storage = createMemoryStorage({ location })
   return {
     storage,
-    sessions: createSessions({ storage }),
-    elsewhere: createSessions({ storage: createMemoryStorage({ location }) }),
+    sessions: createSessions({ storage, readers: [piLogs] }),
+    elsewhere: createSessions({ storage: createMemoryStorage({ location }), readers: [piLogs] }),
   }
 }

@@ -10,6 +10,7 @@ import type { Session } from "../src/session/types.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
 import { createDice, type Dice } from "./dice.ts"
 import { seed } from "./property.ts"
+import { sessionTree } from "@sessions/core/transfer"
 
 /** A store with the session `s` alone. */
 export interface Restorable {
@@ -83,7 +84,7 @@ class Round {
     for (const { session, acknowledged, named } of writers) {
       const unnamed = [...acknowledged].filter((id) => !stored.has(id) && !named.has(id))
       assert.deepEqual(unnamed, [])
-      assert.deepEqual(new Set((await session.tree()).roots.flatMap(idsOf)), stored)
+      assert.deepEqual(new Set((await sessionTree(session)).roots.flatMap(idsOf)), stored)
     }
     await Promise.all([first, writers[1].storage, observer].map((storage) => storage[Symbol.asyncDispose]()))
   }

@@ -4,6 +4,7 @@ import { createSessions } from "../src/session/repository.ts"
 import type { Sessions } from "../src/session/repository-types.ts"
 import { startProjection } from "../src/info/projection.ts"
 import { encodeProjection } from "../src/info/projection-text.ts"
+import { piLogs } from "../src/transfer/older/index.ts"
 import type { Seq, SessionStorage } from "../src/storage/contract.ts"
 
 export const STORED_ID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"
@@ -25,7 +26,7 @@ export function knownTips(seq: Seq, id: string = `e${seq}`): string {
   return encodeProjection({ ...startProjection({}, ""), to: { seq, id }, leaf: id, tips })
 }
 
-/** Sessions that read about this many bytes at a time, from the end; 1 is a line each. */
+/** Sessions, also in older logs, that read about this many bytes at a time, from the end; 1 is a line each. */
 export function sessionsReading(storage: SessionStorage, windowBytes: number): Sessions {
-  return createSessions({ storage, readWindow: { first: windowBytes, largest: windowBytes } })
+  return createSessions({ storage, readWindow: { first: windowBytes, largest: windowBytes }, readers: [piLogs] })
 }

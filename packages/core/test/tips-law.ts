@@ -8,6 +8,7 @@ import type { OpenTips } from "../src/log/kept-tips.ts"
 import { createSessions } from "../src/session/repository.ts"
 import type { SimulatedWriter, World } from "./simulation.ts"
 import { ancestorsOf, trueTips, type TrueTips } from "./tips-oracle.ts"
+import { sessionBranches } from "@sessions/core/transfer"
 
 export async function brokenTips(world: World, log: readonly Entry[]): Promise<string[]> {
   const truth = trueTips([undefined, ...log], 0)
@@ -25,7 +26,7 @@ async function brokenByReader({ location }: World, truth: TrueTips, log: readonl
   const sessions = createSessions({ storage: createMemoryStorage({ location }) })
   const session = await sessions.open("s")
   const { openTips } = await sessions.info("s")
-  const branches = await session.branches()
+  const branches = await sessionBranches(session)
   const open = branches.filter(({ settled, current }) => !settled && !current)
   const expected = namesOf(log, truth.open)
   return [

@@ -3,17 +3,19 @@ import { createMemoryStorage } from "@sessions/memory"
 import { createSessions } from "../src/session/repository.ts"
 import type { SessionsOptions, Sessions } from "../src/session/repository-types.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
+import { piLogs } from "../src/transfer/older/index.ts"
 
 /** A storage with small batches, so that a short log is written in several. */
 export function smallBatches(maxBatchBytes = 1_000, more: { readonly maxSessionBytes?: number } = {}): SessionStorage {
   return createMemoryStorage({ limits: { maxBatchBytes, maxLineBytes: maxBatchBytes - 1, ...more } })
 }
 
+/** Sessions, also in logs of older versions. */
 export function sessionsIn(
   storage: SessionStorage = createMemoryStorage(),
   o: Omit<SessionsOptions, "storage"> = {},
 ): Sessions {
-  return createSessions({ ...o, storage })
+  return createSessions({ readers: [piLogs], ...o, storage })
 }
 
 export async function textOf(pieces: AsyncIterable<string>): Promise<string> {

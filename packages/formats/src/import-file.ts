@@ -1,15 +1,7 @@
 /** Imports a file of another agent under an id that follows from the id of its session, so that a second import finds the first. */
-import {
-  type Entry,
-  hasCode,
-  type Header,
-  type Importer,
-  type ImportOptions,
-  type ImportResult,
-  SessionError,
-  type Sessions,
-} from "@sessions/core"
+import { type Entry, hasCode, type Header, SessionError, type Sessions } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
+import { type Importer, type ImportOptions, type ImportResult, importSession } from "@sessions/core/transfer"
 import { eachRecord, type Format, type Note } from "./base/format.ts"
 import { sessionIdOf } from "./base/ids.ts"
 import { noMessage } from "./base/no-message.ts"
@@ -41,7 +33,7 @@ export interface ImportedFile extends ImportResult {
  * `exists` says that the conversation went on in both. Errors as those of `import`; `not_a_session` lists the formats that were tried.
  */
 export async function importFile(
-  sessions: Pick<Sessions, "import" | "info" | "open">,
+  sessions: Sessions,
   source: () => AsyncIterable<Chunk>,
   { from, hold, ...given }: ImportFileOptions,
 ): Promise<ImportedFile> {
@@ -59,7 +51,7 @@ export async function importFile(
   const grown = id !== undefined && (await hasWhole(sessions, id, o)) ? await complete() : undefined
   if (grown !== undefined) return grown
   try {
-    const result = await sessions.import(source, {
+    const result = await importSession(sessions, source, {
       ...o,
       from: hold === undefined ? format : { ...format, hold },
       ...(id === undefined ? {} : { id }),
@@ -100,7 +92,7 @@ function mayBeGiven(formats: readonly Format[], start: string): boolean {
  * on in it and in the file: neither may be hidden behind the other.
  */
 async function completed(
-  sessions: Pick<Sessions, "import" | "open">,
+  sessions: Sessions,
   id: string,
   format: Format,
   { id: sourceId, read }: Origin,
@@ -128,7 +120,7 @@ async function completed(
       },
       ...(hold === undefined ? {} : { hold }),
     }
-    return { ...(await sessions.import(source, { ...o, id, from: importer })), added: true }
+    return { ...(await importSession(sessions, source, { ...o, id, from: importer })), added: true }
   } finally {
     await session.close()
   }

@@ -7,6 +7,7 @@ import { testFixtures } from "./fixtures.ts"
 import { importText, recordsOf, testLaws } from "./laws.ts"
 import { restored } from "./restored.ts"
 import { runs } from "../../../.config/runs.ts"
+import { verifySession } from "@sessions/core/transfer"
 
 const line = (uuid: string, parent: string | undefined, role: string, content: unknown) => ({
   type: role,
@@ -105,7 +106,7 @@ test("any lines, however they are split into parts, are one undamaged log that h
         const all = [line("start", undefined, "user", "go"), ...list]
         const whole = await importText(cersei, { text: linesOf(...all) })
         expect(restored(whole.entries, encode)).toEqual(all)
-        const { diagnostics } = await whole.sessions.verify(whole.session.id)
+        const { diagnostics } = await verifySession(whole.sessions, whole.session.id)
         expect(diagnostics).toEqual([])
         const deleted = new Set(all.flatMap((one) => ("deleted_uuid" in one ? [one.deleted_uuid] : [])))
         const { messages } = await whole.session.context({ repair: "none" })
@@ -125,7 +126,7 @@ test("any lines, however they are split into parts, are one undamaged log that h
 test("a summary with the uuid of an earlier line keeps nothing before it", async () => {
   const again = linesOf(line("a", undefined, "user", "go"), { ...summary, uuid: "a" }, line("b", "a", "user", "next"))
   const { sessions, session, entries } = await importText(cersei, { text: again })
-  expect((await sessions.verify(session.id)).diagnostics).toEqual([])
+  expect((await verifySession(sessions, session.id)).diagnostics).toEqual([])
   expect((await session.info()).messageCount).toBe(2)
   const compaction = entries.find(({ type }) => type === "compaction")
   expect(compaction).toMatchObject({ firstKeptEntryId: compaction?.id })

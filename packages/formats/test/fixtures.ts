@@ -6,6 +6,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { createSessions, type Entry } from "@sessions/core"
+import { importSession } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import type { Format } from "../src/base/format.ts"
@@ -91,7 +92,7 @@ export function testFixtures(format: Format, beside: readonly string[] = []): vo
 export function testFixturesOfCore(...formats: readonly string[]): void {
   test.each(countedOf(formats))("%s is imported as expected", async (_, { golden, expected }) => {
     const sessions = createSessions({ storage: createMemoryStorage() })
-    const { id, diagnostics } = await sessions.import(golden.text)
+    const { id, diagnostics } = await importSession(sessions, golden.text)
     const session = await sessions.open(id)
     await session.refresh()
     const entries: Entry[] = []

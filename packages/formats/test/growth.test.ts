@@ -1,4 +1,5 @@
 import { createSessions, type Session } from "@sessions/core"
+import { sessionBranches, verifySession } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
@@ -64,9 +65,9 @@ test.each(files)(
       expect(diagnostics.map(({ code }) => code)).not.toContain("exists")
       if (format.write !== undefined)
         expect(recordsOf(await written(format, session)), `cut at ${ends.join()}`).toEqual(recordsOf(golden.text))
-      expect((await sessions.verify(session.id)).diagnostics.filter(({ code }) => code !== "missing_parent")).toEqual(
-        [],
-      )
+      expect(
+        (await verifySession(sessions, session.id)).diagnostics.filter(({ code }) => code !== "missing_parent"),
+      ).toEqual([])
       await session.close()
       expect((await importText(format, golden, sessions)).added, `cut at ${ends.join()}`).toBe(false)
     }
@@ -82,8 +83,8 @@ test.each([
     const [, format, golden] = files.find(([file]) => file === name) as (typeof files)[number]
     const before = golden.text.split("\n").slice(0, count).join("\n")
     const { session, sessions } = await grown(format, golden, [before.length + 1])
-    expect((await sessions.verify(session.id)).diagnostics).toEqual([])
-    const [left] = (await session.branches()).filter(({ current }) => !current)
+    expect((await verifySession(sessions, session.id)).diagnostics).toEqual([])
+    const [left] = (await sessionBranches(session)).filter(({ current }) => !current)
     expect(left?.settled).toBe(true)
   },
 )
@@ -189,7 +190,7 @@ test("a file goes on behind an edit of the user, which stays in force", async ()
   const { session, sessions } = await importText(claude, { text: more }, first.sessions)
   const contents = (await session.context()).messages.map(({ message }) => message.content)
   expect(contents).toEqual([[text("go")], [text("mine")], [text("next")], [text("second")]])
-  expect((await sessions.verify(session.id)).diagnostics).toEqual([])
+  expect((await verifySession(sessions, session.id)).diagnostics).toEqual([])
   const again = await importText(claude, { text: await written(claude, session) })
   expect((await again.session.context()).messages.map(({ message }) => message.content)).toEqual(contents)
 })

@@ -3,6 +3,7 @@
  * contents get tests of their own.
  */
 import { type Entry, SessionError, type Session, type Sessions, createSessions } from "@sessions/core"
+import { verifySession } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
@@ -92,7 +93,7 @@ export function testLaws(format: Format, goldens: Readonly<Record<string, Golden
   test.each(files)("%s is identified, and imported as an undamaged session", async (_, golden) => {
     expect(format.identify(golden.text)).toBe(true)
     const { sessions, session } = await importText(format, golden)
-    const { diagnostics } = await sessions.verify(session.id)
+    const { diagnostics } = await verifySession(sessions, session.id)
     expect(diagnostics.filter(({ code }) => DAMAGE.has(code))).toEqual([])
   })
 
@@ -161,7 +162,7 @@ function testRandomFiles(format: Format, goldens: readonly Golden[], restore: Re
         if (imported === undefined) return
         const { sessions, session, entries } = imported
         const records = recordsOf(golden.text)
-        const { diagnostics } = await sessions.verify(session.id)
+        const { diagnostics } = await verifySession(sessions, session.id)
         expect(diagnostics.filter(({ code }) => DAMAGE.has(code))).toEqual([])
         expect(await restoredRecords(format, imported, restore)).toEqual(records)
         const unreadable = records.length === 1 ? 0 : records.filter((record) => !isObject(record)).length

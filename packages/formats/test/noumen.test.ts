@@ -5,6 +5,7 @@ import { noumen } from "../src/noumen/index.ts"
 import { testFixtures } from "./fixtures.ts"
 import { importText, recordsOf, testLaws } from "./laws.ts"
 import { restored } from "./restored.ts"
+import { verifySession } from "@sessions/core/transfer"
 
 const line = (n: number, type: string, fields: object) => {
   const timestamp = `2026-01-01T00:00:0${n}.000Z`
@@ -63,6 +64,6 @@ test("calls and results have the shapes of ours, and lines without a parent are 
 test("a summary with the uuid of an earlier line is a compaction that keeps nothing before it", async () => {
   const again = says(1, "user", "q1") + line(5, "compact-boundary", {}) + summary.replace("u6", "u1")
   const { sessions, session } = await importText(noumen, { text: again })
-  expect((await sessions.verify(session.id)).diagnostics).toEqual([])
+  expect((await verifySession(sessions, session.id)).diagnostics).toEqual([])
   expect((await session.context()).messages).toHaveLength(1)
 })

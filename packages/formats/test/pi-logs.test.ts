@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { createSessions } from "@sessions/core"
+import { importSession } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
@@ -230,7 +231,7 @@ test.skipIf(packageFolder === undefined)("a log of pi has the context that pi se
       .map(inOurWords)
   const ourContext = async () => {
     const sessions = createSessions({ storage: createMemoryStorage() })
-    const { id } = await sessions.import(readFileSync(file))
+    const { id } = await importSession(sessions, readFileSync(file))
     const { messages } = await (await sessions.open(id)).context()
     return messages.map(({ message }) => shown(message as unknown as Message))
   }

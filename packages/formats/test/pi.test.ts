@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { createSessions, type Session } from "@sessions/core"
+import { importSession } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
@@ -36,7 +37,7 @@ async function imported(text: string): Promise<Session> {
   const source = async function* () {
     yield text
   }
-  const { id } = await sessions.import(source, { from: "pi" })
+  const { id } = await importSession(sessions, source, { from: "pi" })
   return sessions.open(id)
 }
 

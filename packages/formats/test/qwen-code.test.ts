@@ -9,6 +9,7 @@ import { sessionIdOf } from "../src/base/ids.ts"
 import { fixture, testFixtures } from "./fixtures.ts"
 import { type Golden, importText, recordsOf, testLaws } from "./laws.ts"
 import { restored } from "./restored.ts"
+import { sessionBranches } from "@sessions/core/transfer"
 
 const [tools, rewound] = [fixture("qwen-code/tools.jsonl"), fixture("qwen-code/compacted-and-rewound.jsonl")]
 
@@ -87,7 +88,7 @@ test("a compressed history is all that a model gets of what is before, a rewind 
     "user another third question",
     "assistant another third answer",
   ])
-  expect((await session.branches()).length).toBe(2)
+  expect((await sessionBranches(session)).length).toBe(2)
 })
 
 test("lines with one uuid are one message, and such a line elsewhere is kept aside and reported", async () => {

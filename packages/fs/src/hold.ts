@@ -2,7 +2,7 @@
 import * as fs from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { Importer } from "@sessions/core"
+import type { Importer } from "@sessions/core/transfer"
 import { toStorageError } from "./disk/errors.ts"
 
 type Hold = NonNullable<Importer["hold"]>

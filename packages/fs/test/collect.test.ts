@@ -1,8 +1,9 @@
 /** Collecting blobs beside the sessions that refer to them. */
 import * as fs from "node:fs"
 import { join } from "node:path"
-import { collectBlobs, createSessions } from "@sessions/core"
+import { createSessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
+import { collectBlobs, forkSession } from "@sessions/core/transfer"
 import { expect, test } from "vitest"
 import { createFileStorage } from "../src/index.ts"
 import { fill, makeRoot, openAt } from "./helpers.ts"
@@ -96,7 +97,7 @@ test("pictures of sessions, forks and compactions outlive a collection, and go w
     type: "message",
     message: { role: "user", content: [{ type: "image", data, mimeType: "image/png" }] },
   })
-  const fork = await sessions.fork("s")
+  const fork = await forkSession(sessions, "s")
   for await (const { hash } of sessions.storage.blobs.list()) makeOld(root, hash)
   await sessions.delete("s")
   expect(await collectBlobs(sessions.storage)).toMatchObject({ removed: 0 })

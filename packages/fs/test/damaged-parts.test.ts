@@ -3,6 +3,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import { createSessions } from "@sessions/core"
 import type { ReadRange, SessionStorage } from "@sessions/core/storage"
+import { exportSession, verifySession } from "@sessions/core/transfer"
 import { describe, expect, test } from "vitest"
 import { fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 
@@ -172,11 +173,11 @@ test("verify and export report a part with a line too many, and verify names no 
   fs.writeFileSync(first, bytes)
   const again = createSessions({ storage: openAt(root, options).storage })
   const exporting = async (): Promise<void> => {
-    for await (const text of again.export("a")) expect(text).not.toBe("")
+    for await (const text of exportSession(again, "a")) expect(text).not.toBe("")
   }
   await expect(exporting()).rejects.toMatchObject({ code: "corrupt" })
   const end = fromOf(second)
-  const { damaged: isDamaged, diagnostics } = await again.verify("a")
+  const { damaged: isDamaged, diagnostics } = await verifySession(again, "a")
   expect(isDamaged).toBe(true)
   const skipped = diagnostics.filter(({ code }) => code === "unparsable_line")
   expect(skipped.map(({ seq }) => seq)).toEqual([0])

@@ -1,7 +1,8 @@
 /** Files that somebody with the right to write to the folder made up. */
 import * as fs from "node:fs"
 import { join } from "node:path"
-import { collectBlobs, createSessions } from "@sessions/core"
+import { createSessions } from "@sessions/core"
+import { collectBlobs } from "@sessions/core/transfer"
 import { expect, test } from "vitest"
 import { createFileStorage } from "../src/index.ts"
 import { countReads } from "./counted-reads.ts"

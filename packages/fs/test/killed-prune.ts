@@ -4,6 +4,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { createSessions } from "@sessions/core"
+import { collect, deleteOldSessions } from "@sessions/core/transfer"
 import { expect, test } from "vitest"
 import { createFileStorage } from "../src/index.ts"
 import { makeRoot } from "./helpers.ts"
@@ -64,11 +65,11 @@ export function killedPruneTest(steps: readonly number[]): void {
       }
     }
     expect(killed).toBeGreaterThan(0)
-    await sessions.prune({ olderThan: 30 * DAY })
-    await sessions.collect()
+    await deleteOldSessions(sessions, { olderThan: 30 * DAY })
+    await collect(sessions)
     const { sessions: left } = await sessions.list({ limit: 200 })
     expect(left.map(({ id }) => id).toSorted()).toEqual([...stays.keys()].toSorted())
-    expect(await sessions.collect({ dryRun: true })).toMatchObject({ removed: 0, swept: { removed: 0 } })
+    expect(await collect(sessions, { dryRun: true })).toMatchObject({ removed: 0, swept: { removed: 0 } })
     await sessions.close()
   })
 }

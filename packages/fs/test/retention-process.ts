@@ -1,5 +1,6 @@
 /** `retention-process.ts ROOT STEP`: prunes and collects, and kills itself with SIGKILL right before or after its file operation STEP. */
 import { createSessions } from "@sessions/core"
+import { collect, deleteOldSessions } from "@sessions/core/transfer"
 import { nodeFiles } from "../src/disk/files.ts"
 import { createFileStorage } from "../src/index.ts"
 
@@ -25,6 +26,6 @@ const files = {
   mkdir: counted((path: string, mode: number) => nodeFiles.mkdir(path, mode)),
 }
 const sessions = createSessions({ storage: createFileStorage({ root, files }) })
-await sessions.prune({ olderThan: 30 * DAY })
-await sessions.collect()
+await deleteOldSessions(sessions, { olderThan: 30 * DAY })
+await collect(sessions)
 await sessions.close()

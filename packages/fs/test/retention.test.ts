@@ -1,7 +1,7 @@
 /** Pruning and collecting in a process that is killed; and what a sweep removes. */
 import * as fs from "node:fs"
 import { join } from "node:path"
-import { collectBlobs } from "@sessions/core"
+import { collectBlobs } from "@sessions/core/transfer"
 import { expect, test } from "vitest"
 import { fill, makeRoot, openAt } from "./helpers.ts"
 import { killedPruneTest } from "./killed-prune.ts"

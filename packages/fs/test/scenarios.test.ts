@@ -3,6 +3,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import { createSessions, httpStatus, type NewEntry, type Session, type Sessions } from "@sessions/core"
 import { compact } from "@sessions/core/compaction"
+import { sessionTree } from "@sessions/core/transfer"
 import { expect, onTestFinished, test } from "vitest"
 import { createFileStorage } from "../src/index.ts"
 import { makeRoot } from "./helpers.ts"
@@ -161,7 +162,7 @@ test("S7.10: concurrent sends to one session queue and never interleave", async 
   expect(await textsOf(session)).toEqual(expected)
   const loaded = await open(root).open("s")
   expect(await textsOf(loaded)).toEqual(expected)
-  expect((await loaded.tree()).roots).toHaveLength(1)
+  expect((await sessionTree(loaded)).roots).toHaveLength(1)
   expect(loaded.diagnostics).toEqual([])
 })
 

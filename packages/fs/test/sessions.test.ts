@@ -3,6 +3,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import { createSessions, type NewEntry, type Session, type Sessions, type SessionsOptions } from "@sessions/core"
 import { compact } from "@sessions/core/compaction"
+import { exportSession, forkSession, sessionTree, verifySession } from "@sessions/core/transfer"
 import { expect, onTestFinished, test } from "vitest"
 import { createFileStorage, type FileStorageOptions } from "../src/index.ts"
 import { makeRoot } from "./helpers.ts"
@@ -37,7 +38,7 @@ test("verify names the lines that are not UTF-8, and the rest of the log is veri
   const bytes = fs.readFileSync(path)
   for (const said of ["say 3", "say 19"]) bytes[bytes.indexOf(said) + 1] = 0xff
   fs.writeFileSync(path, bytes)
-  const { lines, damaged, diagnostics } = await open(root).verify(id)
+  const { lines, damaged, diagnostics } = await verifySession(open(root), id)
   expect({ lines, damaged }).toEqual({ lines: 21, damaged: true })
   const found = diagnostics.map(({ code, seq, message }) => [code, seq, /at byte (\d+)/.test(message)])
   expect(found).toEqual([
@@ -59,11 +60,11 @@ test("a list does not know of a byte inside a log that is not UTF-8; each call t
   expect([rows.map((row) => row.id), unreadable]).toEqual([[id], []])
   const session = await sessions.open(id)
   const exported = async (): Promise<void> => {
-    for await (const _ of sessions.export(id));
+    for await (const _ of exportSession(sessions, id));
   }
-  for (const call of [() => session.context(), () => session.tree(), exported, () => sessions.fork(id)])
+  for (const call of [() => session.context(), () => sessionTree(session), exported, () => forkSession(sessions, id)])
     await expect(call()).rejects.toMatchObject({ code: "corrupt", message: expect.stringContaining("is not UTF-8") })
-  expect(await sessions.verify(id)).toMatchObject({
+  expect(await verifySession(sessions, id)).toMatchObject({
     damaged: true,
     diagnostics: [{ code: "unparsable_line", seq: 4 }, {}],
   })
@@ -238,7 +239,7 @@ test("the fork of an older log has all of its history, and is listed as its chil
   )
   fs.writeFileSync(join(root, "old", "session.jsonl"), `${lines.join("\n")}\n`)
   const sessions = open(root)
-  const fork = await sessions.fork("old")
+  const fork = await forkSession(sessions, "old")
   expect(await texts(fork)).toEqual(messages.map(({ message }) => message.content))
   expect(await sessions.info(fork.id)).toMatchObject({
     messageCount: 40,
@@ -259,7 +260,7 @@ test("a fork across a compaction, labels on its path, keeps the whole history an
   await session.append([said("user", "three"), said("assistant", "four")])
   await compact(session, { summarize: async () => "## Goal\nGo on.", keepRecentTokens: 1 })
   await session.append([said("user", "five")])
-  const fork = await sessions.fork("source")
+  const fork = await forkSession(sessions, "source")
   expect((await fork.messages()).messages).toHaveLength(5)
   expect((await fork.context()).messages).toEqual(
     (await session.context()).messages.map((item) => ({ ...item, entryId: expect.any(String) })),
@@ -343,7 +344,7 @@ test("a whole last line that lost its line feed is told at once and after it was
   await session.close()
   const [aside] = fs.readdirSync(join(root, id)).filter((name) => name.endsWith(".torn"))
   const cut = { code: "torn_tail", message: expect.stringContaining(join(root, id, aside ?? "missing")) as string }
-  expect(await open(root).verify(id)).toMatchObject({ damaged: true, diagnostics: [cut] })
+  expect(await verifySession(open(root), id)).toMatchObject({ damaged: true, diagnostics: [cut] })
   fs.rmSync(join(root, id, aside ?? "missing"))
-  expect(await open(root).verify(id)).toMatchObject({ damaged: false, diagnostics: [] })
+  expect(await verifySession(open(root), id)).toMatchObject({ damaged: false, diagnostics: [] })
 })

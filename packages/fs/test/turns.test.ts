@@ -5,6 +5,7 @@ import * as fs from "node:fs"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { createSessions } from "@sessions/core"
+import { sessionBranches } from "@sessions/core/transfer"
 import { expect, onTestFinished, test } from "vitest"
 import { FLAGS } from "../../../.config/program.ts"
 import { makeRoot, openAt } from "./helpers.ts"
@@ -63,7 +64,7 @@ async function conversation(root: string): Promise<{ readonly texts: readonly st
   const session = await createSessions({ storage: openAt(root).storage }).open("chat")
   const { messages } = await session.messages()
   const texts = messages.map(({ message }) => (message.content as readonly { text: string }[])[0]?.text ?? "")
-  return { texts, branches: (await session.branches()).length }
+  return { texts, branches: (await sessionBranches(session)).length }
 }
 
 /** One letter; `T` for a process that is stopped. */

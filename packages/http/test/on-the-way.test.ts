@@ -1,5 +1,6 @@
 /** What is on the way to the handler has limits, and may be slow: batches are divided, and only a pause ends a request. */
 import { createSessions, type Sessions } from "@sessions/core"
+import { copySession, exportSession, importSession, mergeSession } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import { afterEach, expect, test, vi } from "vitest"
 import { createHttpStorage } from "../src/client.ts"
@@ -48,14 +49,14 @@ test("a copy, an import and a merge that a proxy refuses with 413 go in parts", 
   const local = await longSession("long")
   const original = await linesOf(local.storage, "long")
 
-  await local.copy("long", storage)
+  await copySession(local, "long", storage)
   const [header = "", ...copied] = await linesOf(behind, "long")
   expect(copied).toEqual(original.slice(1))
   // Until all parts are there, it is no whole log.
   expect(JSON.parse(header)).toMatchObject({ origin: { lines: original.length } })
   expect((await sessions.list()).sessions).toMatchObject([{ id: "long", messageCount: 400 }])
 
-  const { id } = await sessions.import(await textOf(local.export("long")), { id: "imported" })
+  const { id } = await importSession(sessions, await textOf(exportSession(local, "long")), { id: "imported" })
   expect((await (await sessions.open(id)).info()).messageCount).toBe(400)
   expect((await behind.head(id))?.next).toBe(original.length)
 
@@ -63,7 +64,7 @@ test("a copy, an import and a merge that a proxy refuses with 413 go in parts", 
   for (let n = 0; n < 2; n++)
     await other.append(Array.from({ length: 100 }, (_, k) => message(`more ${n} ${k} ${"x".repeat(10_000)}`)))
   await other.close()
-  expect(await local.merge("long", storage)).toMatchObject({ sent: 200, received: 0 })
+  expect(await mergeSession(local, "long", storage)).toMatchObject({ sent: 200, received: 0 })
   expect((await linesOf(behind, "long")).length).toBe(original.length + 200)
   expect(refused.count).toBeLessThan(20)
 })
@@ -78,13 +79,13 @@ test("a copy in parts that ends before its last one is incomplete, and the same 
   }
   const local = await longSession("long")
   const count = (await linesOf(local.storage, "long")).length
-  await expect(local.copy("long", on.storage)).rejects.toMatchObject({ code: "indeterminate" })
+  await expect(copySession(local, "long", on.storage)).rejects.toMatchObject({ code: "indeterminate" })
   const part = (await on.behind.head("long"))?.next ?? 0
   expect(part).toBeGreaterThan(1)
   expect(part).toBeLessThan(count)
   expect((await createSessions({ storage: on.behind }).list()).sessions).toMatchObject([{ incomplete: true }])
   on.fetch = fetch
-  await local.copy("long", on.storage)
+  await copySession(local, "long", on.storage)
   expect((await on.behind.head("long"))?.next).toBe(count)
 })
 

@@ -1,6 +1,7 @@
 /** How many sessions and bytes a principal may have: counted, refused with 507, and given back. */
 import { createSessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
+import { copySession, forkSession, importSession } from "@sessions/core/transfer"
 import { createHttpStorage } from "@sessions/http/client"
 import { createMemoryStorage } from "@sessions/memory"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
@@ -44,15 +45,16 @@ describe("a storage over HTTP", () => {
     const local = createSessions({ storage: createMemoryStorage() })
     const { id } = await local.create()
     await sessions.create({ id: "a" })
-    await local.copy(id, sessions.storage)
+    await copySession(local, id, sessions.storage)
     const calls = [
       () => sessions.create(),
-      () => sessions.fork("a"),
+      () => forkSession(sessions, "a"),
       () =>
-        sessions.import(
+        importSession(
+          sessions,
           `{"type":"session","format":"@sessions","version":4,"id":"x","timestamp":"${new Date().toISOString()}"}\n`,
         ),
-      async () => local.copy((await local.create()).id, sessions.storage),
+      async () => copySession(local, (await local.create()).id, sessions.storage),
     ]
     for (const call of calls) await expect(call()).rejects.toMatchObject(QUOTA)
     // What there is goes on.

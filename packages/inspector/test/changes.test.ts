@@ -1,4 +1,5 @@
 import { createSessions, type Session, type Sessions } from "@sessions/core"
+import { exportSession, sessionTree } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { createInspector, type InspectorOptions } from "../src/index.ts"
@@ -61,7 +62,7 @@ test("title, label, edit, leaving out, restoring, deletion, moving the leaf, set
   expect((await read((session) => session.info())).title).toBe("A new name")
   await make("title", { title: null })
   expect((await read((session) => session.info())).title).toBeUndefined()
-  const tree = await read((session) => session.tree())
+  const tree = await read((session) => sessionTree(session))
   expect(JSON.stringify(tree)).toContain('"label":"the end"')
   expect(await read(contextOf)).toContain("Done: the flag is gone.")
   await make("edit", { entry: last, content: [{ type: "text", text: "Changed by hand." }] })
@@ -117,19 +118,19 @@ const CHANGES = ["title", "label", "edit", "restore", "tombstone", "branch", "se
 
 test("without `write` every change is 405, with a text that says what to do, and the log stays as it is", async () => {
   const { send, sessions, sample } = await server({ write: false, summarize: async () => "x" })
-  const before = await textOf(sessions.export("s"))
+  const before = await textOf(exportSession(sessions, "s"))
   const bodies = { title: "x", entry: sample.ids.last, label: "x", content: null }
   for (const method of ["POST", "PUT", "PATCH", "DELETE"])
     for (const path of ["", ...CHANGES.map((call) => `/${call}`)]) {
       const response = await send(method, `/api/sessions/s${path}`, bodies)
       expect([response.status, await response.text()]).toEqual([405, expect.stringContaining("`--write`")])
     }
-  expect(await textOf(sessions.export("s"))).toBe(before)
+  expect(await textOf(exportSession(sessions, "s"))).toBe(before)
 })
 
 test("with `write` a change needs the token and the page's own origin, as reading does", async () => {
   const { send, sessions } = await server()
-  const before = await textOf(sessions.export("s"))
+  const before = await textOf(exportSession(sessions, "s"))
   for (const [headers, status] of [
     [{ authorization: "" }, 401],
     [{ authorization: "Bearer wrong" }, 401],
@@ -142,12 +143,12 @@ test("with `write` a change needs the token and the page's own origin, as readin
       headers,
       status,
     ])
-  expect(await textOf(sessions.export("s"))).toBe(before)
+  expect(await textOf(exportSession(sessions, "s"))).toBe(before)
 })
 
 test("what is wrong with a change is 400, 404 or 413, and writes nothing", async () => {
   const { send, sessions, sample } = await server()
-  const before = await textOf(sessions.export("s"))
+  const before = await textOf(exportSession(sessions, "s"))
   const entry = sample.ids.last
   const wrong: readonly [call: string, body: unknown, status: number][] = [
     ["title", { title: "" }, 400],
@@ -180,7 +181,7 @@ test("what is wrong with a change is 400, 404 or 413, and writes nothing", async
   expect((await send("POST", "/api/sessions/none/title", { title: "x" })).status).toBe(404)
   expect((await send("POST", "/api/sessions/..%2fx/title", { title: "x" })).status).toBe(400)
   expect((await send("DELETE", "/api/sessions/..%2fx")).status).toBe(400)
-  expect(await textOf(sessions.export("s"))).toBe(before)
+  expect(await textOf(exportSession(sessions, "s"))).toBe(before)
 })
 
 test("a method that an address does not take is 405 with those that it takes", async () => {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto"
 import { createSessions, type Sessions } from "@sessions/core"
+import { exportSession, forkSession } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { sessionPage } from "../src/index.ts"
@@ -14,7 +15,7 @@ test("the page has every entry of every branch, its place in the tree and the st
   const sessions = repository()
   const { id, ids } = await sampleSession(sessions)
   const { entries, rows, summary } = pageOf(await textOf(sessionPage(sessions, id)), id)
-  const lines = (await textOf(sessions.export(id))).trimEnd().split("\n")
+  const lines = (await textOf(exportSession(sessions, id))).trimEnd().split("\n")
   expect(rows.length).toBe(lines.length - 1)
   for (const { seq, id } of rows) {
     const { entry, raw } = entries.get(seq) ?? {}
@@ -65,7 +66,7 @@ test("only the sessions of subagents are added, with those of theirs, each once"
   const sessions = repository()
   const { id } = await sampleSession(sessions)
   await (await sessions.create({ id: "below", kind: "subagent", parentSession: { id: `${id}-agent` } })).close()
-  await (await sessions.fork(id, { id: "a-fork" })).close()
+  await (await forkSession(sessions, id, { id: "a-fork" })).close()
   expect([...dataOf(await textOf(sessionPage(sessions, id))).keys()]).toEqual([id])
   const html = await textOf(sessionPage(sessions, id, { subagents: true }))
   expect([...dataOf(html).keys()]).toEqual([id, `${id}-agent`, "below"])

@@ -1,5 +1,6 @@
 /** Redaction must reach every text of a log, whatever field it is in. */
 import { createSessions, type NewEntry, type Sessions } from "@sessions/core"
+import { exportSession } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { sessionPage } from "../src/index.ts"
@@ -28,7 +29,7 @@ test("texts that moved to the blob store are redacted, in the entry, in its line
     { type: "message", message: { role: "toolResult", toolCallId: "c", isError: false, content: long } },
   ])
   await session.close()
-  const stored = await textOf(sessions.export("s"))
+  const stored = await textOf(exportSession(sessions, "s"))
   expect(stored).toContain("blob:sha256:")
   const html = await page(sessions, "s")
   expect(html.includes(SECRET)).toBe(false)

@@ -1,4 +1,5 @@
 import { createSessions, type Sessions } from "@sessions/core"
+import { exportSession } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test, vi } from "vitest"
 import { createInspector, type InspectorOptions, sessionPage } from "../src/index.ts"
@@ -322,7 +323,9 @@ test("the list is by the newest message; words choose by title, first prompt, fo
 test("a session is exported as its log and as its page", async () => {
   const { sessions, send } = server()
   const { id } = await sampleSession(sessions)
-  expect(await (await send(`/api/sessions/${id}/export?format=jsonl`)).text()).toBe(await textOf(sessions.export(id)))
+  expect(await (await send(`/api/sessions/${id}/export?format=jsonl`)).text()).toBe(
+    await textOf(exportSession(sessions, id)),
+  )
   const html = await (await send(`/api/sessions/${id}/export?format=html`)).text()
   expect(pageOf(html, id).summary.id).toBe(id)
 })

@@ -1,5 +1,5 @@
 /** The branches of a session and its tree. */
-import type { Branch } from "@sessions/core"
+import type { Branch } from "@sessions/core/transfer"
 import type { VNode } from "preact"
 import { useMemo, useState } from "preact/hooks"
 import type { Summary } from "../src/model/types.ts"

@@ -2,6 +2,7 @@
 import { emptyCheckpoint, uuid6 } from "@langchain/langgraph-checkpoint"
 import { createSessions, type Sessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
+import { forkSession } from "@sessions/core/transfer"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { SessionsSaver } from "@sessions/langgraph"
 import { expect, onTestFinished, test } from "vitest"
@@ -188,8 +189,8 @@ test("sessions of other kinds, and copies of threads, are never listed", async (
   const { saver, sessions } = open()
   await put(saver, startOf("t"), { a: 1 })
   const id = await idOf(sessions)
-  await (await sessions.fork(id)).close()
-  await (await sessions.fork(id, { id: "langgraph.copy" })).close()
+  await (await forkSession(sessions, id)).close()
+  await (await forkSession(sessions, id, { id: "langgraph.copy" })).close()
   await (await sessions.create({ id: "langgraph.other", metadata: { thread_id: "other" } })).close()
   expect((await listed(saver, {})).map(({ config }) => config.configurable)).toMatchObject([{ thread_id: "t" }])
   expect(await saver.getTuple(startOf("other"))).toBeUndefined()

@@ -1,5 +1,6 @@
 /** Extraction: its gates, what the model sees, what is written, and what a failure leaves. */
 import { createSessions, type Session } from "@sessions/core"
+import { forkSession } from "@sessions/core/transfer"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { createDocumentMemory, createRecall } from "../src/index.ts"
@@ -218,7 +219,7 @@ test("progress is a metadata entry and travels with forks; usage is a usage entr
     { type: "usage", kind: "recall", provider: "p", model: "m", usage: { input: 10, output: 2, cost: 0.5 } },
     { type: "metadata", key: "recall" },
   ])
-  const fork = await sessions.fork(session.id)
+  const fork = await forkSession(sessions, session.id)
   expect(await recall.extract(fork)).toMatchObject({ skipped: "nothing_new" })
   expect(await recall.extract(fork, { force: true })).toMatchObject({ skipped: "nothing_new" })
   await work(fork, 3)

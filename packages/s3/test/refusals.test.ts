@@ -1,5 +1,6 @@
-import { collectBlobs, createSessions } from "@sessions/core"
+import { createSessions } from "@sessions/core"
 import type { Head, ListRow, StorageError } from "@sessions/core/storage"
+import { collectBlobs, continueRecent } from "@sessions/core/transfer"
 import { expect, test } from "vitest"
 import {
   createS3ObjectStore,
@@ -265,7 +266,7 @@ test.each([
   expect((await refusal(fresh.head("b"))).message).toBe(rows.get("b")?.error?.message)
   const again = createSessions({ storage: fresh })
   expect(await again.list()).toMatchObject({ sessions: [{ id: "c" }, { id: "a" }], unreadable: [{ id: "b" }] })
-  expect((await again.continueRecent({ cwd: "/x" })).id).toBe("c")
+  expect((await continueRecent(again, { cwd: "/x" })).id).toBe("c")
   await fresh.blobs.put(new Uint8Array(3))
   expect(await collectBlobs(fresh, { olderThan: 0, unreadable: ["b"] })).toMatchObject({ removed: 1 })
   await again.close()

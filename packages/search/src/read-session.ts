@@ -6,6 +6,7 @@
  */
 import { createSessions, type Entry, type Session, type Sessions } from "@sessions/core"
 import { blobRefs, FORMAT, isEntry, parseLine, restoreBlobs, VERSION } from "@sessions/core/format"
+import { piLogs } from "@sessions/core/migrations"
 import type { CallOptions, Seq, SessionStorage } from "@sessions/core/storage"
 import { contentOf, extractionOf, type ToMessage } from "./content.ts"
 import type { DatedHead, IndexChange, IndexedHead, IndexRow } from "./search-index.ts"
@@ -47,7 +48,7 @@ export function createReader(storage: SessionStorage, toMessage?: ToMessage): Se
           if (change !== "restored") yield change
         return
       }
-      sessions ??= createSessions({ storage })
+      sessions ??= createSessions({ storage, readers: [piLogs] })
       yield await wholeLog(await sessions.open(session, o), { indexed, head, toMessage }, o)
     },
   }

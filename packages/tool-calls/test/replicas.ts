@@ -5,6 +5,7 @@
 import { createSessions, type Entry, hasCode, type Session, type Sessions } from "@sessions/core"
 import { compact } from "@sessions/core/compaction"
 import { callStates } from "@sessions/core/context"
+import { copySession, exportSession, forkSession, importSession, mergeSession } from "@sessions/core/transfer"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { createToolCalls, type ToolCalls } from "@sessions/tool-calls"
 import { createDice, type Dice } from "../../core/test/dice.ts"
@@ -88,7 +89,7 @@ class World implements Laws {
         this.#dice.chance(0.5) ? this.#dice.pick(await messagesIn(place, id)) : undefined,
         this.#newId("f"),
       ]
-      const session = await sessionsIn(place).fork(id, { id: fork, ...(at === undefined ? {} : { at }) })
+      const session = await forkSession(sessionsIn(place), id, { id: fork, ...(at === undefined ? {} : { at }) })
       await session.close()
       this.#replicas.push({ place, id: fork, started: new Set(started) })
       return
@@ -96,7 +97,8 @@ class World implements Laws {
     const twin = this.#replicas.find((one) => one.place === other && one.id === id)
     if (step === "merge" || step === "copy") {
       if (step === "copy" && twin !== undefined) return
-      await sessionsIn(place)[step](id, createMemoryStorage({ location: other }))
+      const call = step === "copy" ? copySession : mergeSession
+      await call(sessionsIn(place), id, createMemoryStorage({ location: other }))
       const both = [...started, ...(twin?.started ?? [])]
       for (const call of both) started.add(call)
       if (twin === undefined) this.#replicas.push({ place: other, id, started: new Set(both) })
@@ -106,7 +108,7 @@ class World implements Laws {
     if (step === "import") {
       if (this.#replicas.length > 5) return
       const made = this.#newId("i")
-      await sessionsIn(other).import(await exported(place, id), { id: made, from: "sessions" })
+      await importSession(sessionsIn(other), await exported(place, id), { id: made, from: "sessions" })
       this.#replicas.push({ place: other, id: made, started: new Set(started) })
       return
     }
@@ -247,6 +249,6 @@ async function messagesIn(place: MemoryLocation, id: string): Promise<readonly s
 
 async function exported(place: MemoryLocation, id: string): Promise<string> {
   let text = ""
-  for await (const piece of sessionsIn(place).export(id)) text += piece
+  for await (const piece of exportSession(sessionsIn(place), id)) text += piece
   return text
 }

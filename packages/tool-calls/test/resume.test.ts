@@ -3,6 +3,7 @@ import { createMemoryLocation } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { call, callsOf, codeOf, inTurn, question, startProcess, statesOf, toldOf } from "./world.ts"
 import type { Execution } from "@sessions/tool-calls"
+import { verifySession } from "@sessions/core/transfer"
 
 /** A turn of which one call was started, and whose process has ended. */
 async function crashed() {
@@ -125,7 +126,7 @@ test("`verify` names the results that another run than the one that started the 
   const location = await crashed()
   const next = await startProcess(location, { onUnknown: () => ({ output: "charged" }) })
   await next.calls.resume({ charge: () => "charged", look: () => "seen" })
-  const { diagnostics, damaged } = await next.sessions.verify("s")
+  const { diagnostics, damaged } = await verifySession(next.sessions, "s")
   expect(diagnostics).toMatchObject([{ code: "foreign_result", entryId: "answer.1.result" }])
   expect(damaged).toBe(false)
 })

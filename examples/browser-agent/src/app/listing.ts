@@ -1,5 +1,6 @@
 /** The list of sessions, and the actions on whole sessions: rename, delete, fork, import, export. */
 import type { SessionInfo } from "@sessions/core"
+import { exportSession, forkSession, importSession } from "@sessions/core/transfer"
 import { save, titleOf } from "./files.ts"
 import type { Context } from "./context.ts"
 
@@ -80,7 +81,7 @@ export function createListing({ sessions, store, attempt }: Context): Listing {
     },
     async fork(id, at) {
       const fork = await attempt("fork the session", async () => {
-        const session = await sessions.fork(id, at === null ? {} : { at })
+        const session = await forkSession(sessions, id, at === null ? {} : { at })
         const { title, firstPrompt } = await session.info()
         await session.title(`${title ?? firstPrompt ?? "Session"} (fork)`.slice(0, 120))
         await session.close()
@@ -93,7 +94,7 @@ export function createListing({ sessions, store, attempt }: Context): Listing {
       let last: string | undefined
       for (const file of files) {
         // Reads the file twice, to identify its format and then to write it, so that it need not fit into memory.
-        const imported = await attempt(`import ${file.name}`, () => sessions.import(() => chunksOf(file)))
+        const imported = await attempt(`import ${file.name}`, () => importSession(sessions, () => chunksOf(file)))
         last = imported?.id ?? last
       }
       await changed()
@@ -102,7 +103,7 @@ export function createListing({ sessions, store, attempt }: Context): Listing {
     async exportFile(info) {
       await attempt("export the session", async () => {
         const chunks: string[] = []
-        for await (const chunk of sessions.export(info.id, { selfContained: true })) chunks.push(chunk)
+        for await (const chunk of exportSession(sessions, info.id, { selfContained: true })) chunks.push(chunk)
         save(chunks, `${titleOf(info)}.jsonl`)
       })
     },

@@ -1,5 +1,6 @@
 /** The displayed state of a session at one of its leaves. */
 import type { Entry, Session } from "@sessions/core"
+import { sessionBranches, sessionTree } from "@sessions/core/transfer"
 import { textOf } from "../agent/messages.ts"
 import { type ContextBar, contextBar } from "./context-bar.ts"
 import { type Line, linesOf, messageOf, type Unfinished, unfinishedOf } from "./lines.ts"
@@ -37,7 +38,7 @@ export async function readConversation(
   window: number,
 ): Promise<Conversation> {
   // Reads the whole log to show the tree. A page without a tree would read `session.messages()`, page by page.
-  const tree = shownTree(await session.tree())
+  const tree = shownTree(await sessionTree(session))
   const leaf = leafFrom(tree, session.leafId, from)
   const path = pathTo(tree, leaf)
   const entries = tree.entries.slice()
@@ -58,7 +59,7 @@ export async function readConversation(
 
 async function othersOf(session: Session, tree: ShownTree, path: readonly ShownNode[]): Promise<OtherBranch[]> {
   const shown = new Set(path)
-  const branches = (await session.branches()).filter(({ id, settled, current }) => {
+  const branches = (await sessionBranches(session)).filter(({ id, settled, current }) => {
     const node = tree.at.get(id)
     return !settled && !current && node !== undefined && !shown.has(node)
   })

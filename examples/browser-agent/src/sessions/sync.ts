@@ -5,6 +5,7 @@
  */
 import { createSessions, hasCode, type Sessions } from "@sessions/core"
 import type { Head, SessionStorage } from "@sessions/core/storage"
+import { copySession, mergeSession } from "@sessions/core/transfer"
 
 export interface SyncResult {
   /** Entries and whole sessions that this side got or gave, and sessions that were deleted on one side. 0: both were the same. */
@@ -114,7 +115,7 @@ async function merged(sessions: Sessions, remote: Sessions, id: string, done = 0
     const [here, there] = [await sessions.storage.head(id), await remote.storage.head(id)]
     // Deleted meanwhile; the next time decides.
     if (here === undefined || there === undefined) return { pair: undefined, changed }
-    const { sent, received } = await sessions.merge(id, remote.storage)
+    const { sent, received } = await mergeSession(sessions, id, remote.storage)
     changed += sent + received
     const [hereNow, thereNow] = [await sessions.storage.head(id), await remote.storage.head(id)]
     if (isSame(here, hereNow) && isSame(there, thereNow))
@@ -124,7 +125,7 @@ async function merged(sessions: Sessions, remote: Sessions, id: string, done = 0
 
 /** `exists` and `conflict`: another tab has copied it meanwhile, and the merge does the rest. */
 async function copied(from: Sessions, id: string, to: SessionStorage): Promise<void> {
-  await from.copy(id, to).catch((error: unknown) => {
+  await copySession(from, id, to).catch((error: unknown) => {
     if (!hasCode(error, "exists") && !hasCode(error, "conflict")) throw error
   })
 }

@@ -1,5 +1,6 @@
 /** The tree of displayed entries: messages and summaries. Other entries (titles, leaves, labels) may be between them in the log. */
-import type { Entry, SessionTree, TreeNode } from "@sessions/core"
+import type { Entry } from "@sessions/core"
+import type { SessionTree, TreeNode } from "@sessions/core/transfer"
 
 export interface ShownNode {
   readonly entry: Entry

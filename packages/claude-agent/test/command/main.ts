@@ -9,6 +9,7 @@ import { join } from "node:path"
 import { foldSessionSummary, getSessionMessages, listSessions, query } from "@anthropic-ai/claude-agent-sdk"
 import { createClaudeStore, messageOf } from "@sessions/claude-agent"
 import { createSessions, type Sessions } from "@sessions/core"
+import { verifySession } from "@sessions/core/transfer"
 import { createFileStorage } from "@sessions/fs"
 import { type AskedMessage, startModel } from "./model.ts"
 
@@ -124,7 +125,7 @@ await check("the log has each line once, and its messages can be searched", asyn
   }
   assert.equal(new Set(ids).size, ids.length)
   for (const text of ["question one", "answer 1", "question two"]) assert.equal(found.split(text).length, 2, text)
-  assert.deepEqual((await sessions.verify(session.id)).diagnostics, [])
+  assert.deepEqual((await verifySession(sessions, session.id)).diagnostics, [])
   await sessions.close()
 })
 

@@ -1,4 +1,5 @@
 import { type Command, defineCommand } from "../command.ts"
+import { sessionBranches } from "@sessions/core/transfer"
 
 export const branch: Command = defineCommand({
   name: "branch",
@@ -15,7 +16,7 @@ export const branch: Command = defineCommand({
     const session = await sessions.open(id, callOptions)
     try {
       // A session that is opened may not know all open branches yet; a choice settles those that it knows.
-      await session.branches(callOptions)
+      await sessionBranches(session, callOptions)
       const isSettling = values.settle === true
       const { ids } = isSettling ? await session.settle([entryId]) : await session.branch(entryId)
       const written = await session.entry(ids[0] as string)

@@ -1,4 +1,4 @@
-import type { Branch } from "@sessions/core"
+import { type Branch, sessionBranches } from "@sessions/core/transfer"
 import { type Command, defineCommand } from "../command.ts"
 import { fit, formatAge, formatNumber, table } from "../output/format.ts"
 import { entrySummary, preview, roleSpan } from "../output/messages.ts"
@@ -20,7 +20,7 @@ export const branches: Command = defineCommand({
     progress.update(() => `reading ${id}`)
     const session = await sessions.open(id, callOptions)
     try {
-      const all = await session.branches(callOptions)
+      const all = await sessionBranches(session, callOptions)
       const rows: BranchRow[] = []
       for (const branch of all) {
         if (values.open === true && stateOf(branch) !== "open") continue

@@ -1,5 +1,6 @@
-import { type ErrorCode, type ImportResult, SessionError, type Sessions } from "@sessions/core"
+import { type ErrorCode, SessionError, type Sessions } from "@sessions/core"
 import { type SessionStorage, StorageError } from "@sessions/core/storage"
+import { copySession, type ImportResult } from "@sessions/core/transfer"
 import { type Command, defineCommand } from "../command.ts"
 import { EXIT_FAILED, UsageError } from "../errors.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"
@@ -30,7 +31,7 @@ export const copy: Command = defineCommand({
     const target = await openTarget(values.to)
     const to = target.description
     const copyOne = (id: string, place: string): Promise<ImportResult> =>
-      sessions.copy(id, target, {
+      copySession(sessions, id, target, {
         ...callOptions,
         onProgress: ({ lines, bytes }) =>
           progress.update(() => `copying${place}: ${formatNumber(lines)} lines, ${formatBytes(bytes)}`),

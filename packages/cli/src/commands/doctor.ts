@@ -4,6 +4,7 @@ import { access, statfs } from "node:fs/promises"
 import { dirname } from "node:path"
 import { createSessions } from "@sessions/core"
 import { VERSION } from "@sessions/core/format"
+import { piLogs } from "@sessions/core/migrations"
 import { type Command, defineCommand, type Invocation } from "../command.ts"
 import { EXIT_FAILED } from "../errors.ts"
 import type { Io } from "../io.ts"
@@ -57,7 +58,7 @@ function runtimeCheck(): Check {
 
 async function storeCheck(store: string, open: Invocation["openTarget"]): Promise<Check> {
   try {
-    const sessions = createSessions({ storage: await open(store, { create: false }) })
+    const sessions = createSessions({ storage: await open(store, { create: false }), readers: [piLogs] })
     try {
       const { sessions: newest, unreadable, next } = await sessions.list({ limit: 200 })
       const more = next === undefined ? "" : " or more"

@@ -1,4 +1,5 @@
 import type { Sessions } from "@sessions/core"
+import { exportSession } from "@sessions/core/transfer"
 import { type Loss, writers } from "@sessions/formats"
 import { choiceOption } from "../option-values.ts"
 import { blobFolderOf, writeBlobs } from "../files/blob-folder.ts"
@@ -72,7 +73,7 @@ export const exportCommand: Command = defineCommand({
       format === PAGE
         ? await pageText(invocation, conversation, id)
         : agentFormat === undefined
-          ? conversation.export(id, {
+          ? exportSession(conversation, id, {
               format: format as (typeof OWN_FORMATS)[number],
               selfContained,
               backup: values.backup === true,

@@ -1,5 +1,6 @@
 import { type Command, defineCommand } from "../command.ts"
 import { newId } from "../store/resolve.ts"
+import { forkSession } from "@sessions/core/transfer"
 
 export const fork: Command = defineCommand({
   name: "fork",
@@ -18,7 +19,7 @@ export const fork: Command = defineCommand({
   async run({ sessions, resolveSession, args: [ref = ""], values, progress }) {
     const from = await resolveSession(ref)
     progress.update(() => `copying the path of ${from}`)
-    const forked = await sessions.fork(from, {
+    const forked = await forkSession(sessions, from, {
       ...newId(values.id),
       ...(values.at === undefined ? {} : { at: values.at }),
     })

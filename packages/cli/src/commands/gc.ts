@@ -1,6 +1,7 @@
 import { type Command, defineCommand } from "../command.ts"
 import { ageOption } from "../option-values.ts"
 import { formatBytes, formatCount } from "../output/format.ts"
+import { collect } from "@sessions/core/transfer"
 
 export const gc: Command = defineCommand({
   name: "gc",
@@ -22,7 +23,7 @@ export const gc: Command = defineCommand({
     const olderThan = ageOption("older-than", values["older-than"])
     progress.update(() => "reading all sessions for the blobs that they mention")
     const withoutSessions = values["without-sessions"] === true
-    const { removed, bytes, swept } = await sessions.collect({
+    const { removed, bytes, swept } = await collect(sessions, {
       ...callOptions,
       ...(olderThan !== undefined && { olderThan }),
       withoutSessions,

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createSessions } from "@sessions/core"
+import { mergeSession, verifySession } from "@sessions/core/transfer"
 import { createFileStorage } from "@sessions/fs"
 import { createMemoryStorage } from "@sessions/memory"
 import { createSqliteStorage } from "@sessions/sqlite"
@@ -73,7 +74,8 @@ test("a session in memory, in files and in SQLite is the same after merges in a 
   const round = async (): Promise<number> => {
     let moved = 0
     for (const [n, sessions] of all.entries()) {
-      const { sent, received } = await sessions.merge(
+      const { sent, received } = await mergeSession(
+        sessions,
         "s",
         all[(n + 1) % all.length]?.storage as (typeof stores)[number],
       )
@@ -95,7 +97,7 @@ test("a session in memory, in files and in SQLite is the same after merges in a 
       const { messages } = await session.context()
       const { title, openTips } = await session.info()
       await session.close()
-      expect((await sessions.verify("s")).diagnostics.filter(({ code }) => code !== "diverged")).toEqual([])
+      expect((await verifySession(sessions, "s")).diagnostics.filter(({ code }) => code !== "diverged")).toEqual([])
       return { messages, title, tips: openTips?.tips.map(({ id }) => id).toSorted() }
     }),
   )

@@ -1,5 +1,6 @@
-import { type MergeResult, SessionError } from "@sessions/core"
+import { SessionError } from "@sessions/core"
 import { StorageError } from "@sessions/core/storage"
+import { type MergeResult, mergeSession } from "@sessions/core/transfer"
 import { type Command, defineCommand } from "../command.ts"
 import { EXIT_FAILED, UsageError } from "../errors.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"
@@ -29,7 +30,7 @@ export const merge: Command = defineCommand({
       if (ref !== undefined) {
         const id = await resolveSession(ref)
         progress.update(() => `merging ${id}`)
-        const result = await sessions.merge(id, other, callOptions)
+        const result = await mergeSession(sessions, id, other, callOptions)
         return { json: { id, with: other.description, ...result }, text: () => resultLines(id, result) }
       }
       const merged: (MergeResult & { readonly id: string })[] = []
@@ -38,7 +39,7 @@ export const merge: Command = defineCommand({
       for (const [index, id] of ids.entries()) {
         progress.update(() => `merging ${index + 1} of ${ids.length}: ${id}`)
         try {
-          merged.push({ id, ...(await sessions.merge(id, other, callOptions)) })
+          merged.push({ id, ...(await mergeSession(sessions, id, other, callOptions)) })
         } catch (error) {
           if (!(error instanceof SessionError || error instanceof StorageError)) throw error
           if (!OF_SESSION.has(error.code)) throw error

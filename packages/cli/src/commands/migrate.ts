@@ -1,4 +1,5 @@
 import { type Command, defineCommand } from "../command.ts"
+import { migrateSession } from "@sessions/core/transfer"
 
 export const migrate: Command = defineCommand({
   name: "migrate",
@@ -12,7 +13,7 @@ export const migrate: Command = defineCommand({
   async run({ sessions, resolveSession, args: [ref = ""], progress }) {
     const id = await resolveSession(ref)
     progress.update(() => `migrating ${id}`)
-    const { migrated, from } = await sessions.migrate(id)
+    const { migrated, from } = await migrateSession(sessions, id)
     const source = `${from.format} version ${from.version}`
     return {
       json: { id, migrated, from },

@@ -1,4 +1,5 @@
 import { hasCode } from "@sessions/core"
+import { continueRecent, setPointer } from "@sessions/core/transfer"
 import { type Command, defineCommand } from "../command.ts"
 import { CommandError, UsageError } from "../errors.ts"
 import { absoluteFolder } from "../store/resolve.ts"
@@ -25,17 +26,19 @@ export const resume: Command = defineCommand({
       if (create) throw new UsageError("resume ID creates nothing; leave out --create.")
       if (pointer === undefined) throw new UsageError("resume ID sets a pointer; add --pointer NAME.")
       const id = await resolveSession(ref)
-      await sessions.pointers.set(pointer, { session: id, cwd })
+      await setPointer(sessions, pointer, { session: id, cwd })
       return { json: { id, cwd, pointer }, text: () => [id] }
     }
-    const session = await sessions
-      .continueRecent({ cwd, create, ...(pointer === undefined ? {} : { pointer }) })
-      .catch((error: unknown) => {
-        if (!hasCode(error, "not_found")) throw error
-        throw new CommandError(
-          `${error.message} "sessions resume --create" creates one in ${sessions.storage.description}.`,
-        )
-      })
+    const session = await continueRecent(sessions, {
+      cwd,
+      create,
+      ...(pointer === undefined ? {} : { pointer }),
+    }).catch((error: unknown) => {
+      if (!hasCode(error, "not_found")) throw error
+      throw new CommandError(
+        `${error.message} "sessions resume --create" creates one in ${sessions.storage.description}.`,
+      )
+    })
     const { id } = session
     await session.close()
     return { json: { id, cwd, ...(pointer === undefined ? {} : { pointer }) }, text: () => [id] }

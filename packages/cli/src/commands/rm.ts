@@ -1,4 +1,5 @@
 import type { Sessions } from "@sessions/core"
+import { deleteWithBlobs } from "@sessions/core/transfer"
 import { type Command, defineCommand } from "../command.ts"
 import { confirmed } from "../confirm.ts"
 import { CommandError, UsageError } from "../errors.ts"
@@ -32,7 +33,7 @@ export const rm: Command = defineCommand({
   ],
   async run({ sessions, resolveSession, args: [ref = ""], values, json, io, callOptions }) {
     const { entry, yes } = values
-    const blobs = choiceOption("blobs", values.blobs, BLOBS, "gc") === "now" ? "now" : "collect"
+    const withBlobs = choiceOption("blobs", values.blobs, BLOBS, "gc") === "now"
     if (entry !== undefined && values.blobs !== undefined)
       throw new UsageError("--entry hides an entry, and its blobs stay: leave --blobs out.")
     if (entry === undefined && yes !== true && (json || !io.stdout.isTerminal))
@@ -40,12 +41,13 @@ export const rm: Command = defineCommand({
     const id = await resolveSession(ref)
     if (entry === undefined) {
       if (yes !== true) await askFor(sessions, id, io)
-      const { parts, bytes, purged } = await sessions.delete(id, { ...callOptions, blobs })
+      const { parts, bytes, purged } = withBlobs
+        ? await deleteWithBlobs(sessions, id, callOptions)
+        : await sessions.delete(id, callOptions)
       const deleted = `deleted ${id} (${formatSize(parts, bytes)})`
-      const left =
-        blobs === "now"
-          ? "Some of its bytes are stored still: gc --older-than 2h removes them when two hours have passed."
-          : "Some of its bytes could not be removed; the next command on this storage tries again."
+      const left = withBlobs
+        ? "Some of its bytes are stored still: gc --older-than 2h removes them when two hours have passed."
+        : "Some of its bytes could not be removed; the next command on this storage tries again."
       return { json: { id, parts, bytes, purged }, text: () => (purged ? [deleted] : [deleted, left]) }
     }
     const session = await sessions.open(id)

@@ -20,9 +20,9 @@ import { memory } from "./memory.ts"
 import { merge } from "./merge.ts"
 import { migrate } from "./migrate.ts"
 import { move } from "./move.ts"
-import { prune } from "./prune.ts"
 import { rename } from "./rename.ts"
 import { resume } from "./resume.ts"
+import { retention } from "./retention.ts"
 import { rewind } from "./rewind.ts"
 import { rm } from "./rm.ts"
 import { serve } from "./serve.ts"
@@ -41,7 +41,7 @@ export const GROUPS: readonly { readonly title: string; readonly commands: reado
     title: "Change a session",
     commands: [resume, fork, branch, rename, label, move, compact, rewind, memory],
   },
-  { title: "Delete", commands: [rm, prune, gc] },
+  { title: "Delete", commands: [rm, retention, gc] },
   { title: "Stores", commands: [copy, merge, migrate, verify, doctor] },
 ]
 

@@ -4,6 +4,7 @@ import { fit, formatNumber } from "../output/format.ts"
 import { entrySummary, preview, roleSpan } from "../output/messages.ts"
 import { type Line, type Span, styled } from "../output/lines.ts"
 import { shorten, type ShortRow, type TreeRow, treeRows } from "../output/tree-rows.ts"
+import { sessionTree } from "@sessions/core/transfer"
 
 export const tree: Command = defineCommand({
   name: "tree",
@@ -17,7 +18,7 @@ export const tree: Command = defineCommand({
     progress.update(() => `reading ${id}`)
     const session = await sessions.open(id, callOptions)
     try {
-      const tree = await session.tree(callOptions)
+      const tree = await sessionTree(session, callOptions)
       const rows = treeRows(tree)
       const shown: readonly ShortRow[] = values.short === true ? shorten(rows) : rows
       return {

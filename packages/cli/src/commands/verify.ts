@@ -1,5 +1,6 @@
-import { hasCode, type Sessions, type VerifyReport } from "@sessions/core"
+import { hasCode, type Sessions } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
+import { type VerifyReport, verifySession } from "@sessions/core/transfer"
 import { type Command, defineCommand } from "../command.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"
 import { EXIT_FAILED, UsageError } from "../errors.ts"
@@ -42,7 +43,7 @@ interface Report extends VerifyReport {
 /** Empty if the session was deleted in the meantime. */
 async function verifyOne(sessions: Sessions, id: string, callOptions: CallOptions): Promise<Report[]> {
   try {
-    const report = await sessions.verify(id, callOptions)
+    const report = await verifySession(sessions, id, callOptions)
     const reported = new Set(
       report.diagnostics.filter(({ code }) => REPORTED_BY_CORE.has(code)).map(({ seq }) => seq ?? -1),
     )

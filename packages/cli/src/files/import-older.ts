@@ -2,9 +2,10 @@
  * Imports a log of pi or oh-my-pi under an id that follows from its own, so that a second import finds the first, as for the files of other
  * agents. A log without an id gets a new one each time.
  */
-import { hasCode, type ImportOptions, SessionError, type Sessions } from "@sessions/core"
+import { hasCode, SessionError, type Sessions } from "@sessions/core"
 import type { Origin } from "@sessions/core/format"
 import { isRawLine, migrateLines } from "@sessions/core/migrations"
+import { type ImportOptions, importSession } from "@sessions/core/transfer"
 import { type ImportedFile, sessionIdOf } from "@sessions/formats"
 
 type Source = () => AsyncIterable<Uint8Array | string>
@@ -17,10 +18,10 @@ export async function importOlder(
   o: ImportOptions,
 ): Promise<ImportedFile> {
   const origin = originOf(start)
-  if (origin?.id === undefined) return { ...(await sessions.import(source, o)), added: true }
+  if (origin?.id === undefined) return { ...(await importSession(sessions, source, o)), added: true }
   const id = await sessionIdOf(origin.format, origin.id)
   try {
-    return { ...(await sessions.import(source, { ...o, id })), added: true }
+    return { ...(await importSession(sessions, source, { ...o, id })), added: true }
   } catch (error) {
     if (!hasCode(error, "exists")) throw error
     return await importedBefore(sessions, id, source, error)

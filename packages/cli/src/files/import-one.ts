@@ -1,6 +1,7 @@
 /** Imports one file of any format: logs that core reads, and the files of agents. */
-import { type ImportFormat, type ImportOptions, type ImportResult, SessionError, type Sessions } from "@sessions/core"
+import { SessionError, type Sessions } from "@sessions/core"
 import { identifyLog } from "@sessions/core/format"
+import { type ImportFormat, type ImportOptions, type ImportResult, importSession } from "@sessions/core/transfer"
 import { formats, identify, type ImportedFile, importFile } from "@sessions/formats"
 import { holdInFile, type LineFile } from "@sessions/fs"
 import { UsageError, withDetails } from "../errors.ts"
@@ -47,10 +48,10 @@ async function importFrom(
     readonly needsMessage?: boolean
   },
 ): Promise<ImportedFile> {
-  if (from === "sessions") return added(await sessions.import(source, { ...o, from }))
+  if (from === "sessions") return added(await importSession(sessions, source, { ...o, from }))
   const again = typeof source === "function" ? source : await kept(source)
   if (isCoreFormat(from)) {
-    if (o.id !== undefined) return added(await sessions.import(again, { ...o, from }))
+    if (o.id !== undefined) return added(await importSession(sessions, again, { ...o, from }))
     return await importOlder(sessions, again, await startOf(again), { ...o, from })
   }
   const wanted = from === "auto" ? formats : formats.filter(({ format }) => format === from)
@@ -59,11 +60,11 @@ async function importFrom(
   if (from === "auto") {
     const start = await startOf(again)
     const identity = identifyLog(start.split("\n"))
-    if (identity.kind === "sessions") return added(await sessions.import(again, o))
+    if (identity.kind === "sessions") return added(await importSession(sessions, again, o))
     const found = identify(start, wanted)
     if (found.format === undefined) {
       if (identity.kind === "older" && o.id === undefined) return await importOlder(sessions, again, start, o)
-      if (identity.kind !== "foreign") return added(await sessions.import(again, o))
+      if (identity.kind !== "foreign") return added(await importSession(sessions, again, o))
       if (found.foreign !== undefined) throw notRead(found.foreign)
       const tried = found.rejected.map(({ format, reason }) => `${format}: it ${reason}`)
       const error = new SessionError("not_a_session", "The file is in none of the known formats.")

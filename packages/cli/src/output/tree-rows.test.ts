@@ -1,4 +1,4 @@
-import type { SessionTree, TreeNode } from "@sessions/core"
+import type { SessionTree, TreeNode } from "@sessions/core/transfer"
 import { expect, test } from "vitest"
 import { shorten, treeRows } from "./tree-rows.ts"
 

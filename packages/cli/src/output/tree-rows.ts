@@ -1,5 +1,5 @@
 /** Lays out a session's tree as rows: the path to the leaf stays in one column, other branches are indented below the entry they branch from. */
-import type { SessionTree, TreeNode } from "@sessions/core"
+import type { SessionTree, TreeNode } from "@sessions/core/transfer"
 
 export interface TreeRow {
   readonly node: TreeNode

@@ -93,7 +93,7 @@ const RUNS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["h", ATTACK, "new"],
   ],
   move: [["h", `/q${ATTACK}`]],
-  prune: [["--older-than", "1h", "--dry-run"]],
+  retention: [["--older-than", "1h", "--dry-run"]],
   gc: [["--dry-run"]],
   rm: [["h"]],
   copy: [["h", "--to", "mem:other"]],

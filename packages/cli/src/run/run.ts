@@ -1,5 +1,6 @@
 /** Runs one command line: parses it, opens the store, runs the command and prints its result. */
 import { createSessions, type Sessions } from "@sessions/core"
+import { piLogs } from "@sessions/core/migrations"
 import type { SessionStorage } from "@sessions/core/storage"
 import { parseCommand, type ParsedArguments, splitCommand } from "./args.ts"
 import type { Command, CommandResult, Invocation } from "../command.ts"
@@ -100,7 +101,7 @@ async function writeText(lines: Iterable<Line>, io: Io): Promise<void> {
 
 /** If both `use` and closing fail, the error of `use` is the one that the user needs. */
 async function withSessions<T>(storage: SessionStorage, use: (sessions: Sessions) => Promise<T>): Promise<T> {
-  const sessions = createSessions({ storage })
+  const sessions = createSessions({ storage, readers: [piLogs] })
   let result: T
   try {
     result = await use(sessions)

@@ -4,6 +4,7 @@
  */
 import { createSessions, type Sessions } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
+import { importSession } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 
 /** A repository in which the session with this id is a conversation: the given one, unless the session has lines of an SDK. */
@@ -17,7 +18,7 @@ export async function conversationOf(sessions: Sessions, id: string, o: CallOpti
   const session = await sessions.open(id, o)
   const memory = createSessions({ storage: createMemoryStorage() })
   try {
-    await memory.import(() => transcriptText(session, sessions), { id, from: claudeCode, ...o })
+    await importSession(memory, () => transcriptText(session, sessions), { id, from: claudeCode, ...o })
   } finally {
     await session.close()
   }

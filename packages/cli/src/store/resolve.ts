@@ -2,6 +2,7 @@
 import { isAbsolute, posix, resolve, win32 } from "node:path"
 import { hasCode, type Sessions } from "@sessions/core"
 import { checkSessionId, isSessionId } from "@sessions/core/storage"
+import { continueRecent } from "@sessions/core/transfer"
 import { CommandError, UsageError } from "../errors.ts"
 import { suggest } from "../suggest.ts"
 import { idsOfAgentSession } from "./agent-ids.ts"
@@ -72,7 +73,7 @@ export function absoluteFolder(path: string, cwd: string): string {
 
 async function lastSession(sessions: Sessions): Promise<string> {
   try {
-    const session = await sessions.continueRecent({ create: false })
+    const session = await continueRecent(sessions, { create: false })
     await session.close()
     return session.id
   } catch (error) {

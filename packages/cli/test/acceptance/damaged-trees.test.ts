@@ -2,6 +2,7 @@
 import { expect, test } from "vitest"
 import { header, jsonl, log, message, TIME, textsOf } from "./logs.ts"
 import { createWorkspace, refusalOrSuccess } from "./workspace.ts"
+import { continueRecent } from "@sessions/core/transfer"
 
 interface Damage {
   readonly lines: readonly string[]
@@ -199,7 +200,7 @@ test("a pointer to a missing session is ignored", async () => {
     await sessions.storage.docs.put("pointer.tty", JSON.stringify({ session, cwd: "/project" }), {
       expect: (await sessions.storage.docs.get("pointer.tty"))?.version ?? null,
     })
-    const found = await sessions.continueRecent({ cwd: "/project", pointer: "tty" })
+    const found = await continueRecent(sessions, { cwd: "/project", pointer: "tty" })
     expect(found.id, session).toBe("keep")
     await found.close()
   }

@@ -5,6 +5,7 @@ import { expect, test } from "vitest"
 import { FLAGS } from "../../../../.config/program.ts"
 import { TIME, header, message } from "./logs.ts"
 import { createWorkspace, type Workspace } from "./workspace.ts"
+import { importSession } from "@sessions/core/transfer"
 
 const COUNT_READS = fileURLToPath(new URL("./count-reads.ts", import.meta.url))
 const COUNT = 19_500
@@ -37,7 +38,7 @@ function compacted(last: string, seq: number): readonly string[] {
 async function withLargeSession(end: (last: string, seq: number) => readonly string[]): Promise<Workspace> {
   const workspace = createWorkspace()
   const sessions = workspace.open()
-  await sessions.import(() => history(end), { id: "large" })
+  await importSession(sessions, () => history(end), { id: "large" })
   await sessions.close()
   return workspace
 }
@@ -46,7 +47,7 @@ async function withLargeSession(end: (last: string, seq: number) => readonly str
 async function withSmallSession(): Promise<Workspace> {
   const workspace = createWorkspace()
   const sessions = workspace.open()
-  await sessions.import([header("large"), ...compacted("m0", 1)].join("\n"), { id: "large" })
+  await importSession(sessions, [header("large"), ...compacted("m0", 1)].join("\n"), { id: "large" })
   await sessions.close()
   return workspace
 }

@@ -1,5 +1,6 @@
 /** Characters with a special meaning in lines, terminals or JSON, in messages and in files. */
 import { createSessions } from "@sessions/core"
+import { continueRecent, copySession, setPointer } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { chain, header, jsonl, message, textsOf } from "./logs.ts"
@@ -156,10 +157,10 @@ test("a lone surrogate in metadata, titles and folders is kept and listed", asyn
     metadata: { "k\ud800": "v\udfff" },
   })
   expect((await sessions.list({ cwd: "/p\ud800" })).sessions.length).toBe(1)
-  await sessions.pointers.set("tty", { session: "odd", cwd: "/p\ud800" })
-  expect((await sessions.continueRecent({ cwd: "/p\ud800", pointer: "tty" })).id).toBe("odd")
+  await setPointer(sessions, "tty", { session: "odd", cwd: "/p\ud800" })
+  expect((await continueRecent(sessions, { cwd: "/p\ud800", pointer: "tty" })).id).toBe("odd")
   const memory = createSessions({ storage: createMemoryStorage() })
-  await sessions.copy("odd", memory.storage)
+  await copySession(sessions, "odd", memory.storage)
   expect(await memory.info("odd")).toMatchObject({ title: "t\udc00" })
   for (const argv of [["list"], ["show", "odd"], ["tree", "odd"], ["verify", "odd"]])
     expect((await workspace.cli(...argv)).exit).toBe(0)

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto"
 import { createSessions, type NewEntry } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
+import { exportSession } from "@sessions/core/transfer"
 import { createFileStorage } from "@sessions/fs"
 import { createMemoryStorage } from "@sessions/memory"
 
@@ -69,7 +70,8 @@ async function exportsOf(storage: SessionStorage): Promise<Record<string, string
   })) {
     const hash = createHash("sha256")
     // Each creation has another value.
-    for await (const chunk of sessions.export("same", options)) hash.update(chunk.replace(`${creation}`, "creation"))
+    for await (const chunk of exportSession(sessions, "same", options))
+      hash.update(chunk.replace(`${creation}`, "creation"))
     hashes[name] = hash.digest("hex")
   }
   const context = await (await sessions.open("same")).context()

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { expect, test } from "vitest"
 import { chain, header, jsonl, message, textsOf } from "./logs.ts"
 import { createWorkspace } from "./workspace.ts"
+import { verifySession } from "@sessions/core/transfer"
 
 const LAST = message("m3", "m2", 3, "gr\u00fc\u00df dich \ud83d\ude00\u2028")
 const WHOLE = jsonl(header("torn"), ...chain(2))
@@ -19,7 +20,7 @@ test.each([0, 1, 2, 3])(
       const before = workspace.log("torn")
       const sessions = workspace.open()
 
-      const report = await sessions.verify("torn")
+      const report = await verifySession(sessions, "torn")
       expect(
         report.diagnostics.map(({ code }) => code),
         `${kept}`,
@@ -41,7 +42,7 @@ test.each([0, 1, 2, 3])(
       const reopened = await again.open("torn")
       expect(textsOf((await reopened.context()).messages), `${kept}`).toEqual(["text 1", "text 2", "after"])
       // Only a whole line may have been a record, so the file that has it is named from then on.
-      const codes = (await again.verify("torn")).diagnostics.map(({ code }) => code)
+      const codes = (await verifySession(again, "torn")).diagnostics.map(({ code }) => code)
       expect(codes, `${kept}`).toEqual(kept === BYTES ? ["torn_tail"] : [])
       await again.close()
       await sessions.close()

@@ -1,6 +1,18 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Sessions } from "@sessions/core"
+import {
+  continueRecent,
+  copySession,
+  deletePointer,
+  exportSession,
+  forkSession,
+  getPointer,
+  importSession,
+  migrateSession,
+  setPointer,
+  verifySession,
+} from "@sessions/core/transfer"
 import { createFileStorage } from "@sessions/fs"
 import { expect, test } from "vitest"
 import { runProcess } from "../cli-process.ts"
@@ -110,17 +122,17 @@ const METHODS: Readonly<Record<string, Call>> = {
   rename: (s, id) => s.rename(id, "title"),
   move: (s, id) => s.move(id, { cwd: "/x" }),
   delete: (s, id) => s.delete(id),
-  fork: (s, id) => s.fork(id),
-  "fork to": (s, id) => s.fork("keep", { id }),
-  import: (s, id) => s.import(log("from-file"), { id }),
-  export: (s, id) => s.export(id)[Symbol.asyncIterator]().next(),
-  copy: (s, id) => s.copy(id, s.storage),
-  migrate: (s, id) => s.migrate(id),
-  verify: (s, id) => s.verify(id),
-  "pointers.set name": (s, id) => s.pointers.set(id, { session: "keep" }),
-  "pointers.get": (s, id) => s.pointers.get(id),
-  "pointers.delete": (s, id) => s.pointers.delete(id),
-  "continueRecent pointer": (s, id) => s.continueRecent({ cwd: "/p", pointer: id }),
+  fork: (s, id) => forkSession(s, id),
+  "fork to": (s, id) => forkSession(s, "keep", { id }),
+  import: (s, id) => importSession(s, log("from-file"), { id }),
+  export: (s, id) => exportSession(s, id)[Symbol.asyncIterator]().next(),
+  copy: (s, id) => copySession(s, id, s.storage),
+  migrate: (s, id) => migrateSession(s, id),
+  verify: (s, id) => verifySession(s, id),
+  "pointers.set name": (s, id) => setPointer(s, id, { session: "keep" }),
+  "pointers.get": (s, id) => getPointer(s, id),
+  "pointers.delete": (s, id) => deletePointer(s, id),
+  "continueRecent pointer": (s, id) => continueRecent(s, { cwd: "/p", pointer: id }),
   "storage.append": (s, id) => s.storage.append(id, ["{}"], { expect: 0 }),
   "storage.head": (s, id) => s.storage.head(id),
   "storage.delete": (s, id) => s.storage.delete(id),

@@ -11,6 +11,7 @@
  * | `too_large` | 413 | an entry, a line, a batch or the session would exceed its limit; nothing was written |
  * | `not_a_session` | 422 | the text is not a session log |
  * | `newer_version` | 422 | a newer program wrote the log, so it is open for reading only |
+ * | `older_version` | 422 | the log is of an older version, and `createSessions` was given no reader for it |
  * | `read_only` | 403 | the log is of an older version, and the options or the storage do not allow its migration |
  * | `closed` | 409 | the session or the repository was closed |
  * | `compaction_failed` | 502 | the session was not compacted, and nothing was written; the message says why |
@@ -27,6 +28,7 @@ export type SessionErrorCode =
   | "too_large"
   | "not_a_session"
   | "newer_version"
+  | "older_version"
   | "read_only"
   | "closed"
   | "compaction_failed"
@@ -43,6 +45,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   too_large: 413,
   not_a_session: 422,
   newer_version: 422,
+  older_version: 422,
   read_only: 403,
   closed: 409,
   compaction_failed: 502,

@@ -6,7 +6,7 @@
 import { nearestName, shown } from "../storage/options.ts"
 import { ENTRY_TYPES, isNamespaced } from "./entry-types.ts"
 import { BLOCK_CHECKS, PI_ROLES, ROLE_CHECKS } from "./message.ts"
-import { isObject } from "./shape.ts"
+import { type Check, isObject } from "./shape.ts"
 
 /** Names without a namespace that appends take beside those of the format. Entries of these types are part of the conversation. */
 export interface Extensions {
@@ -21,13 +21,19 @@ export interface Extensions {
 type Kind = keyof Extensions
 
 // Looked up directly for each append.
-const ROLES: ReadonlySet<unknown> = new Set([...ROLE_CHECKS.keys(), ...PI_ROLES])
+const ROLES: ReadonlySet<unknown> = namesOf(ROLE_CHECKS, PI_ROLES)
 const BLOCKS: ReadonlyMap<unknown, unknown> = BLOCK_CHECKS
 
 const NAMES: Readonly<Record<Kind, Pick<ReadonlyMap<unknown, unknown>, "has" | "keys">>> = {
   entries: ENTRY_TYPES,
   roles: ROLES,
   blocks: BLOCKS,
+}
+
+/** A function for the bundler: a page that appends nothing loads none of the checks. */
+/* @__NO_SIDE_EFFECTS__ */
+function namesOf(checks: ReadonlyMap<string, Check>, more: Iterable<string>): ReadonlySet<string> {
+  return new Set([...checks.keys(), ...more])
 }
 
 /** Names of other systems, and what takes their place. */

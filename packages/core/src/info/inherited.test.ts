@@ -4,6 +4,7 @@ import { expect, test } from "vitest"
 import { createSessions } from "../session/repository.ts"
 import type { Sessions } from "../session/repository-types.ts"
 import type { Session } from "../session/types.ts"
+import { copySession, exportSession, forkSession, importSession, mergeSession } from "../transfer/index.ts"
 
 /** One question, and one answer that cost 0.5. */
 const CALL = [
@@ -29,11 +30,11 @@ test("a list's total counts each call once, whatever was forked, and forks of fo
   const sessions = createSessions({ storage: createMemoryStorage() })
   const main = await sessions.create({ id: "main" })
   const ids = await withCalls(main, 4)
-  const fork = await sessions.fork("main", { id: "fork" })
+  const fork = await forkSession(sessions, "main", { id: "fork" })
   await withCalls(fork, 1)
-  const second = await sessions.fork("fork", { id: "second" })
+  const second = await forkSession(sessions, "fork", { id: "second" })
   await withCalls(second, 1)
-  const early = await sessions.fork("main", { id: "early", at: ids[1] as string })
+  const early = await forkSession(sessions, "main", { id: "early", at: ids[1] as string })
 
   expect(await costOfList(sessions)).toBe(3)
   expect((await main.info()).inheritedMetrics).toBeUndefined()
@@ -59,7 +60,7 @@ test("the calls of a compaction and of a branch summary that were forked are inh
   await main.append({ type: "message", message: { role: "user", content: "long ".repeat(500) } })
   await main.append({ type: "message", message: { role: "user", content: "a question" } })
   await compact(main)
-  const fork = await sessions.fork("main")
+  const fork = await forkSession(sessions, "main")
   expect(await fork.info()).toMatchObject({ metrics: { calls: 0 }, inheritedMetrics: { calls: 1, input: 7 } })
 })
 
@@ -78,19 +79,19 @@ test("an import and a copy of a fork keep what is inherited apart", async () => 
   const storage = createMemoryStorage()
   const sessions = createSessions({ storage })
   await withCalls(await sessions.create({ id: "main" }), 4)
-  await withCalls(await sessions.fork("main", { id: "fork" }), 1)
+  await withCalls(await forkSession(sessions, "main", { id: "fork" }), 1)
   const expected = { metrics: { calls: 1, cost: 0.5 }, inheritedMetrics: { calls: 4, cost: 2 } }
 
   let text = ""
-  for await (const chunk of sessions.export("fork")) text += chunk
-  await sessions.import(new TextEncoder().encode(text), { id: "imported" })
+  for await (const chunk of exportSession(sessions, "fork")) text += chunk
+  await importSession(sessions, new TextEncoder().encode(text), { id: "imported" })
   expect(await sessions.info("imported")).toMatchObject(expected)
 
   const there = createSessions({ storage: createMemoryStorage() })
-  await sessions.copy("fork", there.storage)
+  await copySession(sessions, "fork", there.storage)
   expect(await there.info("fork")).toMatchObject(expected)
   await withCalls(await there.open("fork"), 1)
-  await sessions.merge("fork", there.storage)
+  await mergeSession(sessions, "fork", there.storage)
   expect(await sessions.info("fork")).toMatchObject({ metrics: { calls: 2, cost: 1 }, inheritedMetrics: { calls: 4 } })
 })
 
@@ -106,7 +107,9 @@ test("a fork of another system, which names its parent by a text, has inherited 
   const header = { type: "session", version: 3, id: "f1", timestamp: at(10), cwd: "/p", parentSession: "/old/f0.jsonl" }
   const lines = [header, line("a1", null, 1), line("a2", "a1", 2), line("a3", "a2", 11)]
   const sessions = createSessions({ storage: createMemoryStorage() })
-  await sessions.import(new TextEncoder().encode(lines.map((one) => `${JSON.stringify(one)}\n`).join("")), { id: "f1" })
+  await importSession(sessions, new TextEncoder().encode(lines.map((one) => `${JSON.stringify(one)}\n`).join("")), {
+    id: "f1",
+  })
   expect(await sessions.info("f1")).toMatchObject({ metrics: { calls: 1 }, inheritedMetrics: { calls: 2 } })
   await withCalls(await sessions.open("f1"), 1)
   expect(await sessions.info("f1")).toMatchObject({ metrics: { calls: 2 }, inheritedMetrics: { calls: 2 } })

@@ -8,6 +8,14 @@ import { cpuTime } from "../../test/cpu-time.ts"
 import { HEADER } from "../../test/logs.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
 import { textOf } from "../../test/transfer.ts"
+import {
+  copySession,
+  exportSession,
+  forkSession,
+  importSession,
+  mergeSession,
+  verifySession,
+} from "../transfer/index.ts"
 import { ownCopy, projectEntry, projectInPlace, startProjection } from "./projection.ts"
 
 const keys = (count: number) => Array.from({ length: count }, (_, n) => ({ type: "metadata", key: `k${n}`, value: n }))
@@ -18,10 +26,10 @@ describe("a log with more metadata keys than a session takes", () => {
   const CALLS = {
     list: async (sessions) => sessions.list(),
     "first append": async (sessions) => (await sessions.open(STORED_ID)).title("t"),
-    fork: async (sessions) => sessions.fork(STORED_ID),
+    fork: async (sessions) => forkSession(sessions, STORED_ID),
     merge: async (sessions) => {
       const storage = await storeLines([JSON.stringify(HEADER)])
-      const { received } = await createSessions({ storage }).merge(STORED_ID, sessions.storage)
+      const { received } = await mergeSession(createSessions({ storage }), STORED_ID, sessions.storage)
       if (received !== COUNT) throw new Error(`${received} entries were merged.`)
     },
   } satisfies Record<string, (sessions: ReturnType<typeof createSessions>) => Promise<unknown>>
@@ -42,7 +50,7 @@ describe("a log with more metadata keys than a session takes", () => {
   test("is read, is reported, and takes other values but no more keys", async () => {
     const storage = await storeLines(linesOf(chain(...keys(MAX_METADATA_KEYS + 1)), HEADER))
     const sessions = createSessions({ storage })
-    const { diagnostics, damaged } = await sessions.verify(STORED_ID)
+    const { diagnostics, damaged } = await verifySession(sessions, STORED_ID)
     expect(diagnostics.map(({ code }) => code)).toEqual(["much_metadata"])
     expect(damaged).toBe(false)
     const session = await sessions.open(STORED_ID)
@@ -93,18 +101,18 @@ describe("more metadata than a session takes, in a log of another program,", () 
   const many = () => storeLines(linesOf(chain(...keys(MAX_METADATA_KEYS + 2), ...keys(1)), HEADER))
 
   test("is imported without the keys beyond, which stay as entries, and reported", async () => {
-    const text = await textOf(createSessions({ storage: await many() }).export(STORED_ID))
+    const text = await textOf(exportSession(createSessions({ storage: await many() }), STORED_ID))
     const sessions = createSessions({ storage: createMemoryStorage() })
-    const { id, diagnostics } = await sessions.import(text)
+    const { id, diagnostics } = await importSession(sessions, text)
     expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([
       ["much_metadata", MAX_METADATA_KEYS + 1],
       ["much_metadata", MAX_METADATA_KEYS + 2],
     ])
     expect(Object.keys((await sessions.info(id)).metadata)).toHaveLength(MAX_METADATA_KEYS)
-    expect(await textOf(sessions.export(id))).toContain(
+    expect(await textOf(exportSession(sessions, id))).toContain(
       `"type":"sessions:metadata","key":"k${MAX_METADATA_KEYS}","value":${MAX_METADATA_KEYS}`,
     )
-    expect((await sessions.verify(id)).diagnostics).toEqual([])
+    expect((await verifySession(sessions, id)).diagnostics).toEqual([])
     const session = await sessions.open(id)
     expect((await session.path()).entries.at(-1)).toMatchObject({ type: "metadata", key: "k0" })
   })
@@ -113,7 +121,7 @@ describe("more metadata than a session takes, in a log of another program,", () 
     const value = "x".repeat(MAX_METADATA_BYTES / 2)
     const lines = linesOf(chain(...["a", "b", "a"].map((key) => ({ type: "metadata", key, value }))), HEADER)
     const sessions = createSessions({ storage: createMemoryStorage() })
-    const { id, diagnostics } = await sessions.import(lines.join("\n"), { id: "b" })
+    const { id, diagnostics } = await importSession(sessions, lines.join("\n"), { id: "b" })
     expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([["much_metadata", 2]])
     expect(Object.keys((await sessions.info(id)).metadata)).toEqual(["a"])
   })
@@ -121,10 +129,10 @@ describe("more metadata than a session takes, in a log of another program,", () 
   test("is copied and merged as it is, and reported", async () => {
     const sessions = createSessions({ storage: await many() })
     const other = createMemoryStorage()
-    const copied = await sessions.copy(STORED_ID, other)
+    const copied = await copySession(sessions, STORED_ID, other)
     expect(copied.diagnostics.map(({ code }) => code)).toEqual(["much_metadata"])
     const short = createSessions({ storage: await storeLines([JSON.stringify(HEADER)]) })
-    const merged = await short.merge(STORED_ID, sessions.storage)
+    const merged = await mergeSession(short, STORED_ID, sessions.storage)
     expect(merged.diagnostics.map(({ code }) => code)).toEqual(["much_metadata"])
     expect((await short.info(STORED_ID)).metadata).toEqual((await sessions.info(STORED_ID)).metadata)
   })

@@ -3,6 +3,7 @@ import { entryLine, headerLine, linesOf, memory, saidLine } from "../../test/kep
 import { storeLines, STORED_ID } from "../../test/stored.ts"
 import { textOf } from "../../test/transfer.ts"
 import { createSessions } from "../session/repository.ts"
+import { exportSession, forkSession } from "../transfer/index.ts"
 
 const CREATED = "2026-01-31T09:30:00.000Z"
 const HEADER = headerLine().replace("}", ',"cwd":"/project"}')
@@ -52,9 +53,9 @@ describe.each(BEFORE)("a log that begins with %s before its header", (before) =>
     const storage = memory()
     await storeLines(logWith(before), storage)
     const sessions = createSessions({ storage })
-    const fork = await sessions.fork(STORED_ID, { id: "fork" })
+    const fork = await forkSession(sessions, STORED_ID, { id: "fork" })
     expect(await fork.info()).toMatchObject({ cwd: "/project", messageCount: 4 })
     expect(JSON.parse((await linesOf(storage, "fork"))[0] as string)).toMatchObject({ format: "@sessions", id: "fork" })
-    expect(await textOf(sessions.export(STORED_ID, { format: "markdown" }))).toContain("- Directory: /project")
+    expect(await textOf(exportSession(sessions, STORED_ID, { format: "markdown" }))).toContain("- Directory: /project")
   })
 })

@@ -8,6 +8,7 @@ import { EntryLog } from "../log/entry-log.ts"
 import { labelsOf } from "../log/nodes.ts"
 import { createSessions } from "../session/repository.ts"
 import { migrateLines } from "../transfer/older/migrate.ts"
+import { sessionTree } from "../transfer/index.ts"
 import { projectWhole, toSessionInfo } from "./projection.ts"
 
 const HEAD = { next: 1, log: "l", bytes: 0, updatedAt: 0 }
@@ -112,7 +113,7 @@ test("a title, a metadata value and a label show at once where they were set, wh
         else if (kind === "metadata") await session.append({ type: "metadata", key: "k", value, ...timestamp })
         else await session.append({ type: "label", targetId: ids[0] as string, label: value, ...timestamp })
         const { title, metadata } = await session.info()
-        const label = (await session.tree()).roots[0]?.label
+        const label = (await sessionTree(session)).roots[0]?.label
         expect({ title, metadata: metadata["k"], label }[kind]).toBe(value)
         await session.close()
         expect((await open().info("s")).title).toBe(title)

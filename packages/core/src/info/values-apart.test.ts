@@ -4,6 +4,7 @@ import { counting, entryLine, headerLine, memory } from "../../test/kept-info.ts
 import { storeLines, STORED_ID } from "../../test/stored.ts"
 import { textOf } from "../../test/transfer.ts"
 import { user } from "../../test/writers.ts"
+import { exportSession } from "../transfer/index.ts"
 
 const LONG = `It begins ${"here ".repeat(2_000)}`
 const limits = { textUnits: 100 }
@@ -28,7 +29,7 @@ describe("a title and a value that moved to the blob store", () => {
     const elsewhere = createSessions({ storage: memory(storage) })
     expect((await elsewhere.list()).sessions[0]).toMatchObject(expected)
     expect(await (await elsewhere.open("s")).info()).toMatchObject(expected)
-    expect(await textOf(elsewhere.export("s", { format: "markdown" }))).toMatch(/^# It begins here /)
+    expect(await textOf(exportSession(elsewhere, "s", { format: "markdown" }))).toMatch(/^# It begins here /)
   })
 
   test("are shown if no information is stored, and by a session that reads them from another writer", async () => {

@@ -8,9 +8,10 @@ import { HEADER } from "../../test/logs.ts"
 import { knownTips, sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
 import type { SessionContext } from "../context/types.ts"
 import type { SessionStorage } from "../storage/contract.ts"
-import { loadOther } from "../transfer/older/other-log.ts"
+import { loadOther } from "./other-log.ts"
 import { loadLog, loadOlder } from "./loaded-log.ts"
 import { createSessions } from "../session/repository.ts"
+import { sessionTree } from "../transfer/index.ts"
 
 const ONE_LINE = { first: 1, largest: 1 }
 const talk = (count: number) => chain(...Array.from({ length: count }, (_, n) => user(`said ${n}`)))
@@ -18,7 +19,7 @@ const talk = (count: number) => chain(...Array.from({ length: count }, (_, n) =>
 describe("windows", () => {
   test("are read backwards until the log is complete, and nothing is read after that", async () => {
     const storage = await storeLines(linesOf(talk(20), HEADER))
-    const loaded = await loadLog(storage, STORED_ID, loadOther, { readWindow: ONE_LINE })
+    const loaded = await loadLog(storage, STORED_ID, loadOther([]), { readWindow: ONE_LINE })
     expect([loaded.log.from, loaded.log.end]).toEqual([20, 21])
     expect(await loadAll(storage, loaded)).toBe(20)
     expect(loaded.log.at(1)?.id).toBe("e1")
@@ -28,7 +29,7 @@ describe("windows", () => {
 
   test("reach back to a hint, and further if a hint is invalid", async () => {
     const storage = await storeLines(linesOf(talk(20), HEADER))
-    const hinted = await loadLog(storage, STORED_ID, loadOther, { readWindow: ONE_LINE })
+    const hinted = await loadLog(storage, STORED_ID, loadOther([]), { readWindow: ONE_LINE })
     await loadOlder(storage, STORED_ID, hinted, 5)
     expect(hinted.log.from).toBe(5)
     await loadOlder(storage, STORED_ID, hinted, 1_000_000)
@@ -50,7 +51,7 @@ test("report a duplicate id once per occurrence, in windows of any size", async 
   const storage = await storeLines(linesOf(twice, HEADER))
   for (const bytes of [1, 300, 500, 65_536]) {
     const session = await sessionsReading(storage, bytes).open(STORED_ID)
-    await session.tree()
+    await sessionTree(session)
     const found = session.diagnostics.filter(({ code }) => code === "duplicate_id")
     expect(found.map(({ seq }) => seq ?? 0).toSorted((a, b) => a - b)).toEqual([3, 5, 6])
     expect(found.find(({ seq }) => seq === 5)?.message).toContain("line 3;")
@@ -77,7 +78,7 @@ describe("reading", () => {
       session.context(),
       session.context(),
       session.messages({ limit: 3 }),
-      session.tree(),
+      sessionTree(session),
       session.entry("e1"),
     ]
     const [one, two] = (await Promise.all(asked)) as SessionContext[]
@@ -129,7 +130,7 @@ describe("a log that is no longer the opened one", () => {
     for (const damage of [0, 1, 5]) {
       const lines = linesOf(talk(20), HEADER).map((line, seq) => (seq > 20 - damage ? "-" : line))
       const storage = await storeLines(lines)
-      const loaded = await loadLog(storage, STORED_ID, loadOther, { readWindow: ONE_LINE })
+      const loaded = await loadLog(storage, STORED_ID, loadOther([]), { readWindow: ONE_LINE })
       for (let reads = 0; reads < 8; reads++) await loadOlder(storage, STORED_ID, loaded, undefined)
       await storage.delete(STORED_ID)
       await expect(loadOlder(storage, STORED_ID, loaded, undefined)).rejects.toMatchObject({ code: "conflict" })
@@ -149,7 +150,7 @@ describe("a log that is no longer the opened one", () => {
         return head
       },
     }
-    await expect(loadLog(storage, STORED_ID, loadOther)).rejects.toMatchObject({
+    await expect(loadLog(storage, STORED_ID, loadOther([]))).rejects.toMatchObject({
       code: "not_found",
       session: STORED_ID,
     })
@@ -191,7 +192,7 @@ describe("opening", () => {
     const branches = chain(user("a"), user("b"), user("c", { parentId: "e1" }))
     const older = { type: "session", version: 3, id: "x", timestamp: "2026-01-31T09:30:00.000Z" }
     const storage = await storeLines(linesOf(branches, older))
-    const session = await createSessions({ storage }).open(STORED_ID)
+    const session = await sessionsReading(storage, 1).open(STORED_ID)
     expect(session.diagnostics).toEqual([])
     expect((await session.context()).messages).toHaveLength(2)
   })

@@ -9,6 +9,7 @@ import { FORMAT, type Header, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
 import type { CallOptions, HeadInfo, ReadRange, SessionStorage, Seq } from "../storage/contract.ts"
 import { EntryLog, type EntrySlot } from "./entry-log.ts"
+import type { LogReaderCode } from "./log-reader.ts"
 import { parseEntry } from "./parse-entry.ts"
 import { isOlder, type NeedsOlder } from "./path.ts"
 import { settledLines } from "./tips.ts"
@@ -23,7 +24,7 @@ export interface LoadOptions extends CallOptions {
   readonly contextStart?: (head: HeadInfo) => Seq | undefined
 }
 
-/** Reads a log that does not begin with a header of this version; its code may be loaded for it. */
+/** Reads a log that does not begin with a header of this version. */
 export type LoadOther = (storage: SessionStorage, id: string, headInfo: HeadInfo, o: LoadOptions) => Promise<LoadedLog>
 
 export interface LoadedLog {
@@ -37,7 +38,7 @@ export interface LoadedLog {
   readonly settled: number
   readonly diagnostics: Diagnostic[]
   /** The stored log is of this older version; its entries are migrated, and it cannot be written to as it is. */
-  readonly older?: { readonly format: string; readonly version: number }
+  readonly older?: { readonly format: string; readonly version: number; readonly reader: LogReaderCode }
   /** The stored log is of a version or format that is not ours to write. */
   readonly newer?: { readonly version: number }
 }

@@ -1,4 +1,4 @@
-/** Walks of whole logs and whole paths, which only features that are loaded on first use take. */
+/** Walks of whole logs and whole paths, which only the calls on whole sessions take. */
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"

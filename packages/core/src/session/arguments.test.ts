@@ -1,12 +1,15 @@
-import { autoCompact, automaticCompaction, branchWithSummary, compact, makeRoom, shorten } from "../compaction/index.ts"
+import * as compaction from "../compaction/index.ts"
+import * as transfer from "../transfer/index.ts"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { user } from "../../test/writers.ts"
-import { collectBlobs } from "../storage/collect.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { createSessions } from "./repository.ts"
 import type { Session } from "./types.ts"
 import type { Sessions, SessionsOptions } from "./repository-types.ts"
+
+const { automaticCompaction, branchWithSummary, compact, shorten } = compaction
+const { collectBlobs, copySession, exportSession, forkSession, importSession } = transfer
 
 type Call = (...args: never) => unknown
 
@@ -41,8 +44,6 @@ const SESSION: { readonly [Name in keyof Session]?: readonly unknown[] } = {
   path: [{}],
   entries: [{}, {}],
   entry: ["a", {}],
-  tree: [{}],
-  branches: [{}],
   branch: ["a", {}],
   settle: [["a"], {}],
   resetLeaf: [{}],
@@ -67,14 +68,28 @@ const REPOSITORY: { readonly [Name in keyof Sessions]?: readonly unknown[] } = {
   rename: ["s", "a title", {}],
   move: ["s", { cwd: "/" }],
   delete: ["other", {}],
-  fork: ["s", {}],
-  continueRecent: [{ cwd: "/" }],
-  import: ["", {}],
-  export: ["s", {}],
-  copy: ["s", createMemoryStorage(), {}],
-  migrate: ["s", {}],
-  verify: ["s", {}],
 }
+
+/** The calls of `@sessions/core/transfer` on sessions, with their other arguments. */
+const TRANSFER: Readonly<Record<string, readonly unknown[]>> = {
+  forkSession: ["s", {}],
+  continueRecent: [{ cwd: "/" }],
+  importSession: ["", {}],
+  exportSession: ["s", {}],
+  copySession: ["s", createMemoryStorage(), {}],
+  mergeSession: ["s", createMemoryStorage(), {}],
+  migrateSession: ["s", {}],
+  verifySession: ["s", {}],
+  deleteWithBlobs: ["other", {}],
+  deleteOldSessions: [{ olderThan: 1 }],
+  collect: [{}],
+  setPointer: ["p", { session: "s" }, {}],
+  getPointer: ["p", {}],
+  deletePointer: ["p", {}],
+}
+
+/** Those on a session. */
+const TREE: Readonly<Record<string, readonly unknown[]>> = { sessionTree: [{}], sessionBranches: [{}] }
 
 /** The calls of `@sessions/core/compaction` on a session, with their other arguments. */
 const COMPACTION: Readonly<Record<string, readonly unknown[]>> = {
@@ -84,16 +99,37 @@ const COMPACTION: Readonly<Record<string, readonly unknown[]>> = {
   branchWithSummary: ["a", "a text", {}],
 }
 
-function compacting(session: Session): Readonly<Record<string, Call>> {
-  const calls = { compact, autoCompact, makeRoom, branchWithSummary } as unknown as Record<string, Call>
+/** The calls of an entry that are in the table, with their first argument. */
+function callsOn(first: object, entry: object, table: object): Readonly<Record<string, Call>> {
+  const calls = entry as Readonly<Record<string, Call>>
   return Object.fromEntries(
-    Object.entries(calls).map(([name, call]) => [name, (...args) => call(...([session, ...args] as never))]),
+    Object.keys(table).map((name) => [name, (...args) => calls[name]?.(...([first, ...args] as never))]),
   )
 }
 
 test.each(Object.entries(COMPACTION))("wrong arguments of %s reject with a code", async (name, args) => {
   const { session } = await opened()
-  expect(await problemsOf(compacting(session) as never, name, args)).toEqual([])
+  expect(await problemsOf(callsOn(session, compaction, COMPACTION), name, args)).toEqual([])
+})
+
+test.each(Object.entries(TRANSFER))("wrong arguments of %s reject with a code", async (name, args) => {
+  const { sessions } = await opened()
+  expect(await problemsOf(callsOn(sessions, transfer, TRANSFER), name, args)).toEqual([])
+})
+
+test.each(Object.entries(TREE))("wrong arguments of %s reject with a code", async (name, args) => {
+  const { session } = await opened()
+  expect(await problemsOf(callsOn(session, transfer, TREE), name, args)).toEqual([])
+})
+
+test.each(Object.keys({ ...TRANSFER, ...TREE }))("%s takes what it is of first", async (name) => {
+  const { sessions, session, storage } = await opened()
+  const call = (transfer as unknown as Readonly<Record<string, Call>>)[name] as Call
+  const others = [storage, {}, undefined, name in TREE ? sessions : session]
+  for (const other of others) {
+    const error = await errorOf(() => call(...([other, ...(TRANSFER[name] ?? [{}])] as never)))
+    expect(error).toMatchObject({ code: "invalid", message: expect.stringContaining(`${name}() takes `) })
+  }
 })
 
 test.each(Object.entries(SESSION))("wrong arguments of session.%s reject with a code", async (name, args) => {
@@ -106,12 +142,7 @@ test.each(Object.entries(REPOSITORY))("wrong arguments of sessions.%s reject wit
   expect(await problemsOf(sessions as never, name, args)).toEqual([])
 })
 
-test("wrong arguments of pointers and of collectBlobs reject with a code", async () => {
-  const { sessions } = await opened()
-  const { pointers } = sessions
-  expect(await problemsOf(pointers as never, "set", ["p", { session: "s" }, {}])).toEqual([])
-  expect(await problemsOf(pointers as never, "get", ["p", {}])).toEqual([])
-  expect(await problemsOf(pointers as never, "delete", ["p", {}])).toEqual([])
+test("wrong arguments of collectBlobs reject with a code", async () => {
   expect(await problemsOf({ collectBlobs }, "collectBlobs", [createMemoryStorage(), {}])).toEqual([])
 })
 
@@ -119,8 +150,10 @@ test("every method with options refuses an unknown one, with the nearest name", 
   const { session, sessions } = await opened()
   const targets = [
     [session, SESSION],
-    [compacting(session), COMPACTION],
+    [callsOn(session, compaction, COMPACTION), COMPACTION],
     [sessions, REPOSITORY],
+    [callsOn(sessions, transfer, TRANSFER), TRANSFER],
+    [callsOn(session, transfer, TREE), TREE],
   ] as const
   for (const [target, calls] of targets) {
     for (const [name, args] of Object.entries(calls)) {
@@ -159,6 +192,8 @@ test.each<[unknown, string]>([
     { compaction: { summarize: () => "" } },
     "`compaction` must be made by automaticCompaction() of @sessions/core/compaction, not a value of type object.",
   ],
+  [{ readers: {} }, "`readers` must be an array of readers, such as [piLogs] of @sessions/core/migrations, not"],
+  [{ readers: ["pi"] }, "`readers[0]` must be a reader, such as piLogs of @sessions/core/migrations."],
   [{ now: 5 }, "`now` must be a function, not 5."],
 ])("wrong options of createSessions are `invalid`, with a sentence that says what to do: %j", (options, message) => {
   const complete =
@@ -201,16 +236,16 @@ test("near misses of values and of names within options are `invalid`", async ()
       "`shorten` must be made by shorten() of @sessions/core/compaction",
     ],
     [() => compact({} as never), "compact() takes an open session of this package first, not a value of type object."],
-    [() => sessions.export("s", { format: "json" as never }), '`format` must be "jsonl" or "markdown"'],
-    [() => sessions.fork("s", { at: 5n as never }), "`at` must be a string, not 5."],
-    [() => sessions.import("", { from: null as never }), '`from` must be "auto" or "sessions"'],
+    [() => exportSession(sessions, "s", { format: "json" as never }), '`format` must be "jsonl" or "markdown"'],
+    [() => forkSession(sessions, "s", { at: 5n as never }), "`at` must be a string, not 5."],
+    [() => importSession(sessions, "", { from: null as never }), '`from` must be "auto" or "sessions"'],
     ...[5, "a".repeat(64), { a: 1 }, [5], new Set([5])].map((blobs): [() => unknown, string] => [
-      () => sessions.import("", { blobs: blobs as never }),
+      () => importSession(sessions, "", { blobs: blobs as never }),
       '`blobs` must be "any", or an array or a Set of hashes',
     ]),
     [
-      () => sessions.copy("s", "./x" as never),
-      'copy needs a storage, such as createFileStorage({ root: "./sessions" })',
+      () => copySession(sessions, "s", "./x" as never),
+      'copySession needs a storage, such as createFileStorage({ root: "./sessions" })',
     ],
   ]
   for (const [call, message] of calls) {

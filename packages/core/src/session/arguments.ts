@@ -32,7 +32,6 @@ import type {
   OpenOptions,
   Sessions,
   SessionsOptions,
-  TransferCalls,
 } from "./repository-types.ts"
 
 const isCompaction: Check = (value) =>
@@ -43,6 +42,10 @@ const isShortening: Check = (value) =>
   value === false || (isObject(value) && typeof value["prune"] === "function")
     ? undefined
     : " must be made by shorten() of @sessions/core/compaction, or false."
+const isReader: Check = (value) =>
+  isObject(value) && typeof value["reads"] === "function"
+    ? undefined
+    : " must be a reader, such as piLogs of @sessions/core/migrations."
 const isSignal: Check = (value) =>
   typeof (value as AbortSignal | null)?.addEventListener === "function" ? undefined : " must be an AbortSignal."
 const isCursor: Check = (value) =>
@@ -94,9 +97,7 @@ const CONTEXT: OptionChecks<ContextOptions> = {
 const MESSAGES: OptionChecks<MessagesOptions> = { ...CALL, before: isCursor, limit: wholeFrom(1, 1_000) }
 const PATH: OptionChecks<PathOptions> = { ...MESSAGES, types: isTypeList }
 
-export type Options<Method extends (...args: never) => unknown, Index extends number> = NonNullable<
-  Parameters<Method>[Index]
->
+type Options<Method extends (...args: never) => unknown, Index extends number> = NonNullable<Parameters<Method>[Index]>
 
 /** The methods of a session whose options are checked here, and that of a draft that is not as the session's. */
 export type SessionCall = Exclude<MethodOf<Session>, "on" | "close" | symbol> | "draft.append"
@@ -148,14 +149,14 @@ const LIST: OptionChecks<ListOptions> = {
 }
 
 /** Calls that return a promise: the position of their options among the arguments, and the table of these. */
-export type Calls<T> = {
+type Calls<T> = {
   readonly [Name in keyof T as T[Name] extends (...args: never) => Promise<unknown> ? Name : never]: readonly [
     at: number,
     options: OptionTable,
   ]
 }
 
-const REPOSITORY: Omit<Calls<Omit<Sessions, keyof TransferCalls>>, "close" | typeof Symbol.asyncDispose> = {
+const REPOSITORY: Omit<Calls<Sessions>, "close" | typeof Symbol.asyncDispose> = {
   create: [0, CREATE],
   draft: [0, DRAFT],
   open: [1, OPEN],
@@ -164,7 +165,7 @@ const REPOSITORY: Omit<Calls<Omit<Sessions, keyof TransferCalls>>, "close" | typ
   list: [0, LIST],
   rename: [2, CALL],
   move: [1, { ...CALL, cwd: isAnything }],
-  delete: [1, { ...CALL, blobs: oneOf("now", "collect") }],
+  delete: [1, CALL],
 }
 
 const BLOBS: OptionChecks<BlobLimits> = { textUnits: numberFrom(0), imageChars: numberFrom(0) }
@@ -183,6 +184,7 @@ const SESSIONS: OptionChecks<SessionsOptions> = {
   storage: isAnything,
   hooks: isAnything,
   onConflict: oneOf("branch", "retry-turn", "fail"),
+  readers: arrayOf(isReader, "an array of readers, such as [piLogs] of @sessions/core/migrations"),
   migrateOnWrite: isBoolean,
   ulidsOnly: isBoolean,
   maxSessionBytes: numberFrom(1),
@@ -241,21 +243,17 @@ export function checkSessionsOptions(o: SessionsOptions): void {
 
 /** The same sessions with checks of the options. Inside, the methods pass each other options that their callers may not give. */
 export function withCheckedArguments(sessions: Sessions): Sessions {
-  return { ...sessions, ...withChecks(sessions, REPOSITORY) }
+  const checked = Object.entries<readonly [at: number, options: OptionTable]>(REPOSITORY).map(
+    ([name, [at, table]]): [string, AnyCall] => {
+      const call = sessions[name as keyof Sessions] as AnyCall
+      const check: AnyCall = async (...args) => {
+        checkCallOptions(name, args[at] === undefined ? {} : (args[at] as object), table)
+        return call(...args)
+      }
+      return [name, check]
+    },
+  )
+  return { ...sessions, ...(Object.fromEntries(checked) as Partial<Sessions>) }
 }
 
 type AnyCall = (...args: readonly unknown[]) => Promise<unknown>
-
-/** The calls of `tables` with checks of their options. */
-export function withChecks<T>(target: T, calls: object, prefix = ""): T {
-  const tables = Object.entries(calls as Readonly<Record<string, readonly [at: number, options: OptionTable]>>)
-  const checked = tables.map(([name, [at, table]]): [string, AnyCall] => {
-    const call = target[name as keyof T] as AnyCall
-    const check: AnyCall = async (...args) => {
-      checkCallOptions(prefix + name, args[at] === undefined ? {} : (args[at] as object), table)
-      return call(...args)
-    }
-    return [name, check]
-  })
-  return Object.fromEntries(checked) as T
-}

@@ -1,5 +1,6 @@
 /** The states of tool calls in stored sessions: what contexts say of them, across compactions, forks, copies and merges, and in small windows. */
 import { automaticCompaction, compact } from "@sessions/core/compaction"
+import { copySession, forkSession, mergeSession, verifySession } from "../transfer/index.ts"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { assistant, createWriter, note, user } from "../../test/writers.ts"
@@ -110,20 +111,20 @@ test("a fork has the starts of its calls, also those of other branches, and neve
   await session.append([user("q", "q"), POLICY, calls("a", "charge", "charge")])
   await session.append([start("a", 0), result("a-0"), user("more", "m")])
   for (const at of ["a", "m"]) {
-    const fork = await sessions.fork("s", { at })
+    const fork = await forkSession(sessions, "s", { at })
     await fork.branch("a")
     expect((await fork.callStates())?.calls).toMatchObject([
       { state: "unknown", start: "a.0.1", key: "key of 0" },
       { state: "waiting" },
     ])
-    const { damaged, diagnostics } = await sessions.verify(fork.id)
+    const { damaged, diagnostics } = await verifySession(sessions, fork.id)
     // The result in these tests is of no run.
     expect([damaged, ...diagnostics.map(({ code }) => code)]).toEqual([
       false,
       ...(at === "m" ? ["foreign_result"] : []),
     ])
   }
-  const before = await sessions.fork("s", { at: "q" })
+  const before = await forkSession(sessions, "s", { at: "q" })
   expect(await before.callStates()).toBeUndefined()
   for await (const entry of before.entries()) expect(entry.type).toBe("message")
 })
@@ -145,11 +146,11 @@ test("a merge names the calls that both sides have started", async () => {
   const [here, there] = [createWriter(), createWriter()]
   const one = await here.sessions.create({ id: "s" })
   await one.append([user("q"), POLICY, calls("a", "charge", "charge")])
-  await here.sessions.copy("s", there.storage)
+  await copySession(here.sessions, "s", there.storage)
   const other = await there.sessions.open("s")
   await one.append([start("a", 0, "here")])
   await other.append([start("a", 0, "there"), start("a", 1, "there")])
-  const merged = await here.sessions.merge("s", there.storage)
+  const merged = await mergeSession(here.sessions, "s", there.storage)
   expect(merged.differing).toEqual(["a.0.1"])
   expect(merged.diagnostics).toMatchObject([{ code: "started_twice", entryId: "a.0.1" }])
   for (const { storage } of [here, there])

@@ -18,8 +18,7 @@ import type { ReadableSession } from "./live.ts"
 import type { ContextOptions } from "./types.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { SettingsLayers } from "../compaction/settings/layers.ts"
-import { knownWindow, resolveSettings, settingsAt } from "../compaction/settings/settings.ts"
-import { unknownWindow } from "../compaction/settings/windows.ts"
+import { knownWindow, unknownWindow, windowAt, windowSettings } from "../compaction/settings/windows.ts"
 
 interface Messages {
   readonly messages: readonly ContextMessage<ModelMessage>[]
@@ -77,8 +76,8 @@ function viewWith(
   { read, shorten, selection, layers, count, o }: Comparison,
 ): { readonly view: ReturnType<typeof viewOf<ModelMessage>>; readonly unknownModel?: string | undefined } {
   const { window: given } = o
-  const settings = resolveSettings(...layers)
-  const { window: own, unknownModel } = settingsAt(selection, settings)
+  const settings = windowSettings(layers)
+  const { window: own, unknownModel } = windowAt(selection, settings)
   const isGiven = given !== undefined || layers.every((layer) => layer === undefined)
   const from = { ...selection, state: read.state }
   const overheadTokens = lastSetting(layers, "overheadTokens")

@@ -1,5 +1,6 @@
 /** Values that are nested deeply: where each way into a session ends, and what becomes of those that other programs have written. */
 import { branchWithSummary, compact } from "@sessions/core/compaction"
+import { copySession, exportSession, importSession, mergeSession, verifySession } from "../transfer/index.ts"
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
@@ -104,7 +105,7 @@ describe("a log that has deeper values already", () => {
     const session = await sessions.open(STORED_ID)
     expect((await session.context()).messages.map(({ entryId }) => entryId)).toHaveLength(2)
     expect(writeDeep((await session.path({ types: ["custom"] })).entries[0]?.["data"])).toBe(nested(levels))
-    expect(await textOf(sessions.export(STORED_ID))).toBe(`${lines(levels).join("\n")}\n`)
+    expect(await textOf(exportSession(sessions, STORED_ID))).toBe(`${lines(levels).join("\n")}\n`)
   })
 
   test("goes on: with messages, metadata, and a compaction that has the deep state of its path", async () => {
@@ -117,7 +118,7 @@ describe("a log that has deeper values already", () => {
   })
 
   test.each([300, DEEPEST])("is reported by verify, which calls it sound: %i levels", async (levels) => {
-    const { diagnostics, damaged } = await createSessions({ storage: await stored(levels) }).verify(STORED_ID)
+    const { diagnostics, damaged } = await verifySession(createSessions({ storage: await stored(levels) }), STORED_ID)
     expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([0, 2, 3, 4].map((seq) => ["beyond_limit", seq]))
     expect(diagnostics[1]?.message).toContain(`has ${levels + 1} levels`)
     expect(damaged).toBe(false)
@@ -126,27 +127,27 @@ describe("a log that has deeper values already", () => {
   test("is copied and merged as it is, and reported", async () => {
     const sessions = createSessions({ storage: await stored(DEEPEST) })
     const other = createMemoryStorage()
-    const { diagnostics } = await sessions.copy(STORED_ID, other)
+    const { diagnostics } = await copySession(sessions, STORED_ID, other)
     expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([2, 3, 4].map((seq) => ["beyond_limit", seq]))
     const short = await storeLines(lines(DEEPEST).slice(0, 2))
-    const merged = await createSessions({ storage: short }).merge(STORED_ID, sessions.storage)
+    const merged = await mergeSession(createSessions({ storage: short }), STORED_ID, sessions.storage)
     expect([merged.received, merged.diagnostics.length]).toEqual([4, 3])
-    const text = await textOf(createSessions({ storage: short }).export(STORED_ID))
+    const text = await textOf(exportSession(createSessions({ storage: short }), STORED_ID))
     // The merge adds when it has written them.
-    expect(text.replaceAll(/,"writtenAt":"[^"]*"/g, "")).toBe(await textOf(sessions.export(STORED_ID)))
+    expect(text.replaceAll(/,"writtenAt":"[^"]*"/g, "")).toBe(await textOf(exportSession(sessions, STORED_ID)))
   })
 
   test.each([300, DEEPEST])("is imported with texts in the place of the deepest values: %i levels", async (levels) => {
     const sessions = createSessions({ storage: createMemoryStorage() })
     const text = `${lines(levels).join("\n")}\n`
-    const { id, diagnostics } = await sessions.import(text)
+    const { id, diagnostics } = await importSession(sessions, text)
     expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([0, 2, 3, 4].map((seq) => ["beyond_limit", seq]))
-    const imported = await textOf(sessions.export(id, { selfContained: true }))
+    const imported = await textOf(exportSession(sessions, id, { selfContained: true }))
     expect(imported.split("\n").some((line) => isTooDeep(line))).toBe(false)
-    expect((await sessions.verify(id)).diagnostics).toEqual([])
+    expect((await verifySession(sessions, id)).diagnostics).toEqual([])
     // Again: nothing is left to be shortened.
     const again = createSessions({ storage: createMemoryStorage() })
-    expect((await again.import(imported)).diagnostics).toEqual([])
+    expect((await importSession(again, imported)).diagnostics).toEqual([])
   })
 
   test("is imported from an older version too", async () => {
@@ -156,9 +157,9 @@ describe("a log that has deeper values already", () => {
     ]
     const text = records.map((record) => JSON.stringify(record).replace('"DEEP"', nested(DEEPEST))).join("\n")
     const sessions = createSessions({ storage: createMemoryStorage() })
-    const { id, diagnostics } = await sessions.import(text)
+    const { id, diagnostics } = await importSession(sessions, text)
     expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([["beyond_limit", 1]])
-    expect((await sessions.verify(id)).diagnostics).toEqual([])
+    expect((await verifySession(sessions, id)).diagnostics).toEqual([])
   })
 
   test("is imported by an importer too, which a runtime could not write", async () => {
@@ -172,9 +173,9 @@ describe("a log that has deeper values already", () => {
         yield* [header, entry]
       },
     }
-    const { id, diagnostics } = await sessions.import("x", { from })
+    const { id, diagnostics } = await importSession(sessions, "x", { from })
     expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([["beyond_limit", 1]])
-    expect((await sessions.verify(id)).diagnostics).toEqual([])
+    expect((await verifySession(sessions, id)).diagnostics).toEqual([])
   })
 })
 

@@ -5,6 +5,7 @@ import { twoRepositories } from "../../test/repositories.ts"
 import { codeOf, contextTexts, storedLines, user } from "../../test/writers.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { createSessions } from "./repository.ts"
+import { migrateSession } from "../transfer/index.ts"
 import type { Sessions } from "./repository-types.ts"
 
 type Act = () => Promise<unknown>
@@ -153,7 +154,7 @@ test("a log of an older version that was deleted or changed is opened anew, as i
   const { storage, sessions: one, elsewhere: two } = twoRepositories()
   await storage.append("o", OLDER, { expect: 0 })
   const held = await one.open("o")
-  await two.migrate("o")
+  await migrateSession(two, "o")
   expect(await codeOf(held.refresh())).toBe("conflict")
   const anew = await one.open("o")
   await anew.append(user("after"))

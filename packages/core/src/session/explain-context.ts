@@ -6,7 +6,7 @@ import type { SessionContext } from "../context/types.ts"
 import type { ModelMessage } from "../format/message.ts"
 import type { ReadableSession } from "./live.ts"
 import type { CallOptions } from "../storage/contract.ts"
-import { resolveSettings } from "../compaction/settings/settings.ts"
+import { windowSettings } from "../compaction/settings/windows.ts"
 import type { SettingsLayers } from "../compaction/settings/layers.ts"
 import { readOutdated } from "./outdated.ts"
 import { summarizedDiagnostic } from "../context/outdated.ts"
@@ -29,7 +29,7 @@ export async function explainContext<M extends ModelMessage>(
   { selection, measured, layers, o, isLarge, isOutdated }: Explained,
 ): Promise<SessionContext<M>> {
   const fitted = explainFit(context, measured)
-  const sized = isLarge ? explainSize(fitted, live.state.log, selection, resolveSettings(...layers).windows) : fitted
+  const sized = isLarge ? explainSize(fitted, live.state.log, selection, windowSettings(layers).windows) : fitted
   if (!isOutdated) return sized
   const outdated = await readOutdated(live, selection, o)
   return { ...sized, diagnostics: [...sized.diagnostics, ...outdated.map(summarizedDiagnostic)] }

@@ -11,6 +11,15 @@ import { textOf } from "../../test/transfer.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import { growthOf, MOST_GROWTH, times } from "../../test/growth-of.ts"
+import {
+  copySession,
+  exportSession,
+  forkSession,
+  importSession,
+  sessionBranches,
+  sessionTree,
+  verifySession,
+} from "../transfer/index.ts"
 
 type Fields = Record<string, unknown>
 
@@ -48,14 +57,14 @@ const CALLS: Readonly<Record<string, (sessions: Sessions) => Promise<unknown>>> 
   list: (sessions) => sessions.list(),
   context: async (sessions) => (await sessions.open(STORED_ID)).context(),
   path: async (sessions) => (await sessions.open(STORED_ID)).path({ limit: 1_000 }),
-  tree: async (sessions) => (await sessions.open(STORED_ID)).tree(),
-  branches: async (sessions) => (await sessions.open(STORED_ID)).branches(),
+  tree: async (sessions) => sessionTree(await sessions.open(STORED_ID)),
+  branches: async (sessions) => sessionBranches(await sessions.open(STORED_ID)),
   append: async (sessions) => (await sessions.open(STORED_ID)).title("t"),
-  verify: (sessions) => sessions.verify(STORED_ID),
-  fork: (sessions) => sessions.fork(STORED_ID),
+  verify: (sessions) => verifySession(sessions, STORED_ID),
+  fork: (sessions) => forkSession(sessions, STORED_ID),
   import: async (sessions) =>
-    createSessions({ storage: createMemoryStorage() }).import(await textOf(sessions.export(STORED_ID))),
-  copy: (sessions) => sessions.copy(STORED_ID, createMemoryStorage()),
+    importSession(createSessions({ storage: createMemoryStorage() }), await textOf(exportSession(sessions, STORED_ID))),
+  copy: (sessions) => copySession(sessions, STORED_ID, createMemoryStorage()),
 }
 
 /** Milliseconds: what takes less is as good as nothing. */

@@ -15,6 +15,7 @@ import { soon } from "../../test/soon.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Head } from "../storage/contract.ts"
 import type { Hooks } from "./hooks.ts"
+import { piLogs } from "../transfer/older/index.ts"
 
 const textOf = (entry: NewEntry): string =>
   ((entry as { message?: { content?: unknown } }).message?.content as string | undefined) ?? ""
@@ -129,7 +130,10 @@ test("close waits for appends whose hooks are still running", async () => {
 test("appends that wait for a log's migration keep the order of their calls", async () => {
   const location = createMemoryLocation()
   let called = async (): Promise<void> => undefined
-  const { storage, sessions } = createWriter(location, { faulty: { pause: async () => void called() } })
+  const { storage, sessions } = createWriter(location, {
+    readers: [piLogs],
+    faulty: { pause: async () => void called() },
+  })
   const old = [
     '{"type":"session","version":3,"id":"s","timestamp":"2026-01-01T00:00:00.000Z","cwd":"/"}',
     '{"type":"message","id":"m","parentId":null,"timestamp":"2026-01-01T00:00:00.000Z","message":{"role":"user","content":"old"}}',

@@ -4,7 +4,7 @@ import { clock, present, simulate } from "../../test/lease-simulation.ts"
 import { VARIANTS } from "../../test/lease-variants.ts"
 import { seed } from "../../test/property.ts"
 import type * as Clock from "../storage/clock.ts"
-import type * as Features from "./features.ts"
+import type * as Lease from "./lease.ts"
 
 vi.mock("../storage/clock.ts", async (original) => ({
   ...(await original<typeof Clock>()),
@@ -14,19 +14,11 @@ vi.mock("./lease-clock.ts", () => ({
   now: () => clock.now(),
   sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal),
 }))
-vi.mock("./features.ts", async (original) => {
-  const features = await original<typeof Features>()
-  const transferFeature = async (): Promise<unknown> => {
-    const transfer = await features.transferFeature()
-    const { runTurnWithLease } = transfer
-    type Args = Parameters<typeof runTurnWithLease>
-    return {
-      ...transfer,
-      runTurnWithLease: (live: Args[0], steps: Args[1], o: Args[2]) =>
-        runTurnWithLease((present.live?.(live) ?? live) as Args[0], steps, o),
-    }
-  }
-  return { ...features, transferFeature }
+vi.mock("./lease.ts", async (original) => {
+  const code = await original<typeof Lease>()
+  const runTurnWithLease: typeof code.runTurnWithLease = (live, steps, o) =>
+    code.runTurnWithLease((present.live?.(live) ?? live) as typeof live, steps, o)
+  return { ...code, runTurnWithLease }
 })
 
 const RUNS = runs(2_500)

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest"
 import { clock, present, simulate } from "../../test/lease-simulation.ts"
 import { seed } from "../../test/property.ts"
 import type * as Clock from "../storage/clock.ts"
-import type * as Features from "./features.ts"
+import type * as Lease from "./lease.ts"
 
 vi.mock("../storage/clock.ts", async (original) => ({
   ...(await original<typeof Clock>()),
@@ -12,19 +12,11 @@ vi.mock("./lease-clock.ts", () => ({
   now: () => clock.now(),
   sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal),
 }))
-vi.mock("./features.ts", async (original) => {
-  const features = await original<typeof Features>()
-  const transferFeature = async (): Promise<unknown> => {
-    const transfer = await features.transferFeature()
-    const { runTurnWithLease } = transfer
-    type Args = Parameters<typeof runTurnWithLease>
-    return {
-      ...transfer,
-      runTurnWithLease: (live: Args[0], steps: Args[1], o: Args[2]) =>
-        runTurnWithLease((present.live?.(live) ?? live) as Args[0], steps, o),
-    }
-  }
-  return { ...features, transferFeature }
+vi.mock("./lease.ts", async (original) => {
+  const code = await original<typeof Lease>()
+  const runTurnWithLease: typeof code.runTurnWithLease = (live, steps, o) =>
+    code.runTurnWithLease((present.live?.(live) ?? live) as typeof live, steps, o)
+  return { ...code, runTurnWithLease }
 })
 
 /** More of them: `FC_RUNS=2500`. */

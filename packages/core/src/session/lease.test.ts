@@ -1,19 +1,18 @@
 /** Turns with a lease: one at a time in all processes, also if a process stands still, loses answers, or ends without a word. */
 import { createFaultyStorage } from "@sessions/conformance/faults"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
-import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest"
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
 import { assistant, codeOf, contextTexts, note, reopened, storedEntries, user } from "../../test/writers.ts"
 import type { DocStore } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import type { Hooks } from "./hooks.ts"
 import { createSessions } from "./repository.ts"
+import { sessionBranches } from "../transfer/index.ts"
 import type { Session } from "./types.ts"
 
 const LEASE = 3_000
 const KEY = "sessions/s/turn"
 
-// Loading code takes real time.
-beforeAll(() => import("../features/transfer.ts"))
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
@@ -34,7 +33,7 @@ test("of two turns at once in two processes the second begins behind the first: 
   expect(order).toEqual(["a read a", "b read a,to a,b"])
   const opened = await reopened(location)
   expect(await contextTexts(opened)).toEqual(["a", "to a", "b", "to b"])
-  expect((await opened.branches()).length).toBe(1)
+  expect((await sessionBranches(opened)).length).toBe(1)
   expect((await fences(location)).map(({ fence }) => fence)).toEqual([1, 2])
   expect(await documentOf(location)).toEqual({ v: 1, fence: 2 })
 })

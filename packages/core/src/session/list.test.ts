@@ -8,6 +8,7 @@ import type { Capabilities, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
 import type { ListOptions, Sessions } from "./repository-types.ts"
+import { piLogs } from "../transfer/older/index.ts"
 
 test("sessions are sorted by their newest message, newest first, then by id, whatever the storage's order", async () => {
   const messages = fc.array(fc.tuple(fc.nat({ max: 11 }), fc.nat({ max: 4 }), fc.boolean()), {
@@ -396,7 +397,7 @@ function fresh(pretend: Partial<Capabilities> = {}) {
   const clock = { now: Date.UTC(2026, 0, 31) }
   const location = createMemoryLocation()
   const storage = createCountingStorage(createMemoryStorage({ location, clock: () => clock.now }), pretend)
-  return { sessions: createSessions({ storage, now: () => clock.now }), storage, location, clock }
+  return { sessions: createSessions({ storage, readers: [piLogs], now: () => clock.now }), storage, location, clock }
 }
 
 async function* one(line: string) {

@@ -14,12 +14,12 @@ import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 import { onAbort, rejectOnAbort } from "../storage/signals.ts"
 import { Emitter } from "./events.ts"
-import { transferFeature } from "./features.ts"
 import type { Following } from "./follow.ts"
 import { copyEntries, type Hooks, runAppendHooks, runHook } from "./hooks.ts"
 import { infoText } from "../info/store.ts"
 import { divergenceAt, type Divergence, toDiagnostic } from "../log/diverged.ts"
 import type { LogStore } from "../log/loaded-log.ts"
+import type { LogReaderCode } from "../log/log-reader.ts"
 import { isOlder } from "../log/path.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import type { OpenTips } from "../log/kept-tips.ts"
@@ -31,6 +31,7 @@ import { aborted, changedUnderneath, notMovable, otherWriter, vanished } from ".
 import { followEnd } from "../write/reconcile.ts"
 import { checkMetadata, checkSizes } from "../write/limits.ts"
 import type { CompactableSession, CompactionProgress, LogReading, ReloadableSession, WriteGuard } from "./live.ts"
+import { reload, resolveOther } from "./reloaded.ts"
 import { NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { Resolved } from "../write/resolve-outcome.ts"
 import type { SessionState } from "../write/session-state.ts"
@@ -43,6 +44,7 @@ export interface LiveSessionOptions {
   readonly hooks: readonly Hooks[]
   readonly onHookFailed: (hook: string, error: unknown) => void
   readonly onConflict: ConflictPolicy
+  readonly readers: readonly LogReaderCode[]
   readonly migrateOnWrite: boolean
   readonly maxSessionBytes: number
   readonly blobs: BlobLimits
@@ -164,7 +166,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
       const place = async (): Promise<void> => {
         if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
         if (this.writeGuard.kind === "refused") throw this.writeGuard.error
-        if (this.writeGuard.kind === "migrate") await this.#migrate()
+        if (this.writeGuard.kind === "migrate") await this.#migrate(this.writeGuard.reader)
         // A hook that hangs must not hold back the appends behind an aborted one.
         const changed = await rejectOnAbort(runAppendHooks(this.options.hooks, entries, this.id), o.signal, () =>
           aborted(this.id, o.signal as AbortSignal, false),
@@ -181,10 +183,10 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
   }
 
   /** Replaces the stored log by its migration, and loads that into the session. */
-  async #migrate(): Promise<void> {
+  async #migrate(reader: LogReaderCode): Promise<void> {
     const { storage, id } = this
-    const { migrateStored, reload } = await transferFeature()
-    await migrateStored(storage, id, { blobs: this.options.blobs, now: this.options.now }).catch((error: unknown) => {
+    const { blobs, now } = this.options
+    await reader.replace(storage, id, { blobs, now }).catch((error: unknown) => {
       this.store.outdated = hasCode(error, "not_found")
       throw error
     })
@@ -297,8 +299,8 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
 
   // ---- QueueContext --------------------------------------------------------------------------------------------------------------
 
-  async resolveOther(end: LogEnd): Promise<Resolved> {
-    return (await transferFeature()).resolveOther(this, end)
+  resolveOther(end: LogEnd): Promise<Resolved> {
+    return resolveOther(this, end)
   }
 
   infoText(pendingEntries: number): string | undefined {

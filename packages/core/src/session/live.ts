@@ -6,6 +6,7 @@ import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { InfoProjection } from "../info/projection.ts"
 import type { LoadedLog, LogStore } from "../log/loaded-log.ts"
+import type { LogReaderCode } from "../log/log-reader.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import type { Seq, SessionStorage } from "../storage/contract.ts"
 import type { SessionState } from "../write/session-state.ts"
@@ -17,8 +18,8 @@ import type { Hooks } from "./hooks.ts"
 export type WriteGuard =
   | { readonly kind: "open" }
   | { readonly kind: "refused"; readonly error: SessionError }
-  /** The stored log is of an older version: the first write migrates it. */
-  | { readonly kind: "migrate" }
+  /** The stored log is of an older version: the first write replaces it. */
+  | { readonly kind: "migrate"; readonly reader: LogReaderCode }
 
 export interface ReadableSession {
   readonly id: string

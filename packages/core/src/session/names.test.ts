@@ -13,6 +13,7 @@ import {
   user,
 } from "../../test/writers.ts"
 import type { NewEntry } from "../format/new-entry.ts"
+import { copySession, forkSession, importSession, verifySession } from "../transfer/index.ts"
 
 test("an append with one unknown name is `invalid`, and writes none of its entries", async () => {
   const location = createMemoryLocation()
@@ -134,20 +135,20 @@ test("a log with unknown names is imported, copied and forked as it is, and a ho
         : undefined,
   }
   const sessions = sessionsIn(undefined, { hooks })
-  const { id } = await sessions.import(`${STORED.join("\n")}\n`)
+  const { id } = await importSession(sessions, `${STORED.join("\n")}\n`)
   const lines = await linesIn(sessions.storage, id)
   expect(lines.slice(1)).toEqual(STORED.slice(1).map((line) => line.replace("q1", "q3")))
-  const fork = await sessions.fork(id)
+  const fork = await forkSession(sessions, id)
   expect((await linesIn(sessions.storage, fork.id)).slice(1)).toEqual(lines.slice(1))
   const other = sessionsIn()
-  await sessions.copy(id, other.storage)
+  await copySession(sessions, id, other.storage)
   expect(await linesIn(other.storage, id)).toEqual(lines)
 })
 
 test("a hook that gives an imported entry an unknown name rejects the import", async () => {
   const log = STORED.filter((_, seq) => seq === 0 || seq === 5).join("\n")
   const hooks = { append: () => ({ type: "message", message: { role: "usr", content: [] } }) as unknown as NewEntry }
-  await expect(sessionsIn(undefined, { hooks }).import(log)).rejects.toThrow('message.role "usr" is unknown')
+  await expect(importSession(sessionsIn(undefined, { hooks }), log)).rejects.toThrow('message.role "usr" is unknown')
 })
 
 /** Two annotations of a later version, `tool_policy` and `tool_start` for a program that does not know them. */
@@ -181,12 +182,12 @@ test("annotations of a later version are kept, and shown nowhere: contexts, copi
   expect(diagnostics).toEqual([])
   await session.append(assistant("Done.", "f"))
   expect((await linesIn(sessions.storage, STORED_ID)).slice(0, lines.length)).toEqual(lines)
-  const fork = await sessions.fork(STORED_ID)
+  const fork = await forkSession(sessions, STORED_ID)
   expect((await linesIn(sessions.storage, fork.id)).slice(1, lines.length)).toEqual(lines.slice(1))
   const other = sessionsIn()
-  await sessions.copy(STORED_ID, other.storage)
+  await copySession(sessions, STORED_ID, other.storage)
   expect(await linesIn(other.storage, STORED_ID)).toEqual(await linesIn(sessions.storage, STORED_ID))
-  const { id } = await other.import((await linesIn(sessions.storage, STORED_ID)).join("\n"))
+  const { id } = await importSession(other, (await linesIn(sessions.storage, STORED_ID)).join("\n"))
   expect((await linesIn(other.storage, id)).slice(1, lines.length)).toEqual(lines.slice(1))
-  expect(await sessions.verify(STORED_ID)).toMatchObject({ damaged: false, diagnostics: [] })
+  expect(await verifySession(sessions, STORED_ID)).toMatchObject({ damaged: false, diagnostics: [] })
 })

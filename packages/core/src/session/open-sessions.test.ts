@@ -7,6 +7,19 @@ import { twoRepositories } from "../../test/repositories.ts"
 import { assistant, codeOf, contextTexts, user } from "../../test/writers.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { createSessions } from "./repository.ts"
+import {
+  continueRecent,
+  copySession,
+  deletePointer,
+  exportSession,
+  forkSession,
+  getPointer,
+  importSession,
+  migrateSession,
+  sessionTree,
+  setPointer,
+  verifySession,
+} from "../transfer/index.ts"
 import type { Session } from "./types.ts"
 import type { Sessions } from "./repository-types.ts"
 
@@ -141,7 +154,7 @@ test("after close no call of the repository reaches the storage", async () => {
   const storage = { ...createMemoryStorage(), [Symbol.asyncDispose]: async () => undefined }
   const sessions = createSessions({ storage })
   await (await sessions.create({ id: "a" })).append(user("hello"))
-  await sessions.pointers.set("p", { session: "a" })
+  await setPointer(sessions, "p", { session: "a" })
   await sessions.close()
   for (const call of callsOf(sessions)) expect(await codeOf(call())).toBe("closed")
 })
@@ -211,18 +224,18 @@ function callsOf(sessions: Sessions): (() => Promise<unknown>)[] {
     () => sessions.rename("a", "x"),
     () => sessions.move("a", { cwd: "/x" }),
     () => sessions.delete("a"),
-    () => sessions.fork("a"),
-    () => sessions.continueRecent({ cwd: "/x" }),
-    () => sessions.import("{}"),
+    () => forkSession(sessions, "a"),
+    () => continueRecent(sessions, { cwd: "/x" }),
+    () => importSession(sessions, "{}"),
     async () => {
-      for await (const _ of sessions.export("a")) break
+      for await (const _ of exportSession(sessions, "a")) break
     },
-    () => sessions.copy("a", createMemoryStorage()),
-    () => sessions.migrate("a"),
-    () => sessions.verify("a"),
-    () => sessions.pointers.set("p", { session: "a" }),
-    () => sessions.pointers.get("p"),
-    () => sessions.pointers.delete("p"),
+    () => copySession(sessions, "a", createMemoryStorage()),
+    () => migrateSession(sessions, "a"),
+    () => verifySession(sessions, "a"),
+    () => setPointer(sessions, "p", { session: "a" }),
+    () => getPointer(sessions, "p"),
+    () => deletePointer(sessions, "p"),
   ]
 }
 
@@ -234,7 +247,7 @@ async function expectClosed(session: Session): Promise<void> {
     () => session.messages(),
     () => session.path(),
     () => session.entry("e"),
-    () => session.tree(),
+    () => sessionTree(session),
     () => session.branch("e"),
     () => session.resetLeaf(),
     () => branchWithSummary(session, null, "s"),

@@ -11,6 +11,7 @@ import { parseProjection } from "../info/projection-text.ts"
 import type { HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
+import { sessionBranches, verifySession } from "../transfer/index.ts"
 import type { Session } from "./types.ts"
 
 /** The ids that the diagnostic names, newest first; undefined without one. */
@@ -24,7 +25,7 @@ function named({ diagnostics }: { readonly diagnostics: readonly Diagnostic[] })
 }
 
 async function verified(location: MemoryLocation): Promise<readonly string[] | undefined> {
-  return named(await createSessions({ storage: createMemoryStorage({ location }) }).verify("s"))
+  return named(await verifySession(createSessions({ storage: createMemoryStorage({ location }) }), "s"))
 }
 
 /** Several processes append a turn each at once. */
@@ -169,14 +170,14 @@ describe("branches()", () => {
     const session = await reopened(location)
     expect(session.diagnostics).toMatchObject([{ code: "diverged", more: 6 }])
     expect(named(session)).toHaveLength(23)
-    const branches = await session.branches()
+    const branches = await sessionBranches(session)
     expect(branches.map(({ id }) => id)).toEqual(Array.from({ length: 30 }, (_, n) => `w${29 - n}`))
     expect(branches[0]).toMatchObject({ seq: 31, fork: "w29", messages: 0, settled: false, current: true })
     expect(branches[26]).toMatchObject({ seq: 5, fork: "0", messages: 1, settled: false, current: false })
     await session.branch("w3")
     const again = await reopened(location)
     expect(named(again)).toBeUndefined()
-    const chosen = await again.branches()
+    const chosen = await sessionBranches(again)
     expect(chosen.filter(({ settled }) => !settled)).toMatchObject([{ id: "w3", current: true }])
   })
 
@@ -186,9 +187,9 @@ describe("branches()", () => {
     const session = await sessionsReading(counting, 500).open(STORED_ID)
     await session.info()
     counting.take()
-    expect(await session.branches()).toMatchObject([{ id: "e60", current: true }])
+    expect(await sessionBranches(session)).toMatchObject([{ id: "e60", current: true }])
     expect(counting.take().lines).toBeLessThan(60)
-    await session.branches()
+    await sessionBranches(session)
     expect(counting.take().lines).toBe(0)
   })
 
@@ -197,7 +198,7 @@ describe("branches()", () => {
     const session = await reopened(location)
     const appended = session.branch("0")
     const list = async (): Promise<unknown[]> =>
-      (await session.branches()).map(({ id, fork, current }) => [id, fork, current])
+      (await sessionBranches(session)).map(({ id, fork, current }) => [id, fork, current])
     expect(await list()).toEqual([
       ["w1", "0", false],
       ["w0", "0", false],
@@ -400,7 +401,7 @@ describe("a branch that was reported and is still open has a diagnostic", () => 
     }
     const session = await sessionsReading({ ...storage, head, read }, 1).open("s")
     expect(named(session)).toBeUndefined()
-    await session.branches()
+    await sessionBranches(session)
     expect(named(await session.context())).toEqual(["theirs"])
     expect(named(session)).toEqual(["theirs"])
   })

@@ -20,14 +20,15 @@ import {
   startProjection,
   withTips,
 } from "../info/projection.ts"
-import { type LoadedLog, loadLog, type LoadOther, LogStore } from "../log/loaded-log.ts"
+import { type LoadedLog, loadLog, LogStore } from "../log/loaded-log.ts"
+import { loadOther } from "../log/other-log.ts"
 import { readTips } from "./read-log.ts"
 import { readDefaultLeaf } from "./read-path.ts"
 import { retryOn, retryUnavailable } from "../storage/retry.ts"
 import { signalOf } from "../storage/signals.ts"
-import { transferFeature } from "./features.ts"
 import { SessionState } from "../write/session-state.ts"
 import { LiveSession, type LiveSessionOptions } from "./live-session.ts"
+import { writeGuardOf } from "./write-guard.ts"
 import type { LogReading } from "./live.ts"
 import type { CreateOptions } from "./repository-types.ts"
 import { encodeHeader } from "../format/line.ts"
@@ -106,10 +107,8 @@ async function openOnce(
   })
   const live = new LiveSession({ state, store, options, reading: readingOf(storage, id, options) })
   live.reportTips(openAt(log, tips, leaf, settled))
-  if (!isOurs(loaded)) {
-    const { writeGuardOf } = await transferFeature()
-    live.writeGuard = writeGuardOf(loaded, id, storage, options.migrateOnWrite)
-  } else if (tips === undefined && o.readTips === true) {
+  if (!isOurs(loaded)) live.writeGuard = writeGuardOf(loaded, id, storage, options.migrateOnWrite)
+  else if (tips === undefined && o.readTips === true) {
     // If the log cannot be read, the tips stay unknown, and the next request for the information tries again.
     live.readingTips = readTips(live, headInfo, signalOf(o)).then(
       () => undefined,
@@ -127,16 +126,14 @@ interface Loaded extends LoadedLog {
 async function load(
   storage: SessionStorage,
   id: string,
-  { readWindow }: Pick<LiveSessionOptions, "readWindow">,
+  { readWindow, readers }: Pick<LiveSessionOptions, "readWindow" | "readers">,
   o: CallOptions,
 ): Promise<Loaded> {
   let beside: InfoProjection | undefined
   const contextStartOf = (head: HeadInfo): Seq | undefined => contextStart((beside = infoBeside(head)))
-  const loaded = await loadLog(storage, id, loadOther, { ...o, readWindow, contextStart: contextStartOf })
+  const loaded = await loadLog(storage, id, loadOther(readers), { ...o, readWindow, contextStart: contextStartOf })
   return { ...loaded, beside }
 }
-
-const loadOther: LoadOther = async (...log) => (await transferFeature()).loadOther(...log)
 
 interface StoredInfo {
   /**

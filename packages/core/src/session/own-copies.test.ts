@@ -8,6 +8,7 @@ import { holdsAsync } from "../../test/property.ts"
 import { assistant, user } from "../../test/writers.ts"
 import type { Entry } from "../format/entry.ts"
 import { createSessions } from "./repository.ts"
+import { sessionBranches, sessionTree } from "../transfer/index.ts"
 import type { Session } from "./types.ts"
 
 /** Each function that gives out what is in memory. */
@@ -19,8 +20,8 @@ const READS: Readonly<Record<string, (session: Session) => unknown>> = {
   path: (session) => session.path(),
   entries: (session) => entriesOf(session),
   entry: async (session) => Promise.all((await entriesOf(session)).map(({ id }) => session.entry(id))),
-  tree: (session) => session.tree(),
-  branches: (session) => session.branches(),
+  tree: (session) => sessionTree(session),
+  branches: (session) => sessionBranches(session),
   info: (session) => session.info(),
   parts: (session) => session.parts(),
   header: (session) => session.header,

@@ -4,8 +4,8 @@ import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { ParentSession } from "../format/header.ts"
-import type { CollectedBlobs, CollectOptions } from "../storage/collect.ts"
-import type { CallOptions, Deleted, SessionStorage, Swept } from "../storage/contract.ts"
+import type { CallOptions, Deleted, SessionStorage } from "../storage/contract.ts"
+import type { LogReader } from "../log/log-reader.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import type { ConflictPolicy } from "../write/types.ts"
 import type { Hooks } from "./hooks.ts"
@@ -13,16 +13,6 @@ import type { AnyMetadata, SessionInfo } from "../info/projection.ts"
 import type { SessionContext } from "../context/types.ts"
 import type { Compaction } from "./compaction.ts"
 import type { ContextOptions, Session } from "./types.ts"
-import type {
-  CopyOptions,
-  ExportOptions,
-  ImportOptions,
-  ImportResult,
-  ImportSource,
-  MergeResult,
-  PrunedSessions,
-  VerifyReport,
-} from "./transfer-types.ts"
 
 export interface OpenOptions extends CallOptions {
   /** Made by `automaticCompaction` of `@sessions/core/compaction`, for this handle; each setting overrides the repository's. Not stored in the log. */
@@ -127,23 +117,14 @@ export interface SessionPage<Metadata extends object = AnyMetadata> {
   readonly unreadable: readonly { readonly id: string; readonly error: unknown }[]
 }
 
-export interface Pointer {
-  readonly session: string
-  readonly cwd?: string
-}
-
-export interface Pointers {
-  set(name: string, pointer: Pointer, o?: CallOptions): Promise<void>
-  get(name: string, o?: CallOptions): Promise<Pointer | undefined>
-  delete(name: string, o?: CallOptions): Promise<void>
-}
-
 export interface SessionsOptions {
   readonly storage: SessionStorage
   /** Several hooks run in this order. */
   readonly hooks?: Hooks | readonly Hooks[]
   /** For appends outside of turns, and after the first append of a turn. Default `"branch"`. */
   readonly onConflict?: ConflictPolicy
+  /** Readers of logs of older versions: `[piLogs]` of `@sessions/core/migrations`. Default: none; opening such a log is `older_version`. */
+  readonly readers?: readonly LogReader[]
   /** Whether the first write to a log of an older version migrates it. Default true. With false, such a write is `read_only`. */
   readonly migrateOnWrite?: boolean
   /** Whether session ids must be ULIDs. Default false. */
@@ -203,93 +184,9 @@ export interface Sessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends o
    * the session is deleted: call it again. `not_found` if there is no such session and nothing is left of an earlier one; a call that
    * finishes an interrupted deletion may answer so.
    *
-   * Blobs are left to {@link collect}, and `purged` does not speak of them. `blobs: "now"` reads all logs and documents and removes those
-   * that only this session mentioned. One that was put within the last two hours stays for the next call or for `collect`, because the
-   * put may be that of another writer, which mentions it later; `purged` is false until it is gone. If the log cannot be read or is gone
-   * already, each blob that nothing mentions counts as the session's. Rejects like `collectBlobs` if another session cannot be read,
-   * and then nothing is deleted.
+   * Blobs are left to `collect` of `@sessions/core/transfer`, and `purged` does not speak of them; `deleteWithBlobs` removes them at once.
    */
-  delete(id: string, o?: CallOptions & { readonly blobs?: "now" | "collect" }): Promise<Deleted>
-  /** Creates a session with the path to `at` (default: the leaf) and its annotations, across compactions. `not_found`, `exists`. */
-  fork(id: string, o?: OpenOptions & { readonly at?: string; readonly id?: string }): Promise<Session<Own, Metadata>>
-  /**
-   * Opens the session of the pointer if it exists and was set for this cwd, else the newest session of the cwd that a person works in,
-   * else creates one; with `create: false` it rejects with `not_found` instead, and without a cwd it looks in all folders. A person does
-   * not work in sessions with a kind, of `source: "cron"`, or without a message other than synthetic ones.
-   */
-  continueRecent(
-    o: OpenOptions &
-      (
-        | { readonly cwd: string; readonly pointer?: string; readonly create?: boolean }
-        | { readonly cwd?: undefined; readonly pointer?: undefined; readonly create: false }
-      ),
-  ): Promise<Session<Own, Metadata>>
-  readonly pointers: Pointers
-  import(source: ImportSource, o?: ImportOptions): Promise<ImportResult>
-  /** The log byte for byte, or self-contained, or as Markdown. `not_found` if there is no such session. */
-  export(id: string, o?: ExportOptions): AsyncIterable<string>
-  /** Copies a session with its blobs to another storage, under the same id. The same call completes an interrupted copy. */
-  copy(id: string, to: SessionStorage, o?: CopyOptions): Promise<ImportResult>
-  /**
-   * Brings the logs of a session here and in another storage to the same set of entries, the same leaf and the same annotations, with their
-   * blobs. A session that is missing there is copied. Waits for a turn that runs here. The same call completes an interrupted merge.
-   *
-   * `not_found` if the session is missing here, or was merged with that storage before and is missing there now; `exists` if that storage
-   * has another session under the id; `corrupt` if a log repeats an id or lacks a parent; `too_large`; `read_only` for a log of an older
-   * version that cannot be migrated; `conflict` if other writers keep appending. Before anything is written, except for the last.
-   */
-  merge(id: string, other: SessionStorage, o?: CallOptions): Promise<MergeResult>
-  /** Replaces a log of an older version by version 4 in one step, and keeps a backup. Leaves a current log unchanged. */
-  migrate(
-    id: string,
-    o?: CallOptions,
-  ): Promise<{ readonly migrated: boolean; readonly from: { format: string; version: number } }>
-  /**
-   * Deletes the sessions whose last message is more than `olderThan` milliseconds ago, the oldest first: of one `cwd` or `source`, or all.
-   * A session that is open or that changes meanwhile stays, as `skipped` says; what a writer appends is never deleted by a call that has
-   * not seen it. A session that is open in another process and does not write is deleted: its next append is `not_found`.
-   *
-   * `unsupported` if the storage cannot delete under a condition ({@link SessionStorage}, `deleteIf`). Rejects if the storage as a whole
-   * does not answer; what was deleted until then stays deleted, and the same call goes on. Blobs are left to {@link collect}.
-   */
-  prune(
-    o: CallOptions & {
-      readonly olderThan: number
-      readonly cwd?: string
-      readonly source?: "interactive" | "cron"
-      /** Deletes nothing, and returns what it would delete. Default false. */
-      readonly dryRun?: boolean
-    },
-  ): Promise<PrunedSessions>
-  /**
-   * Removes from the storage what nothing refers to: blobs that no log and no document mentions, and (`swept`) what deletions,
-   * replacements and interrupted writes left. Safe beside writers, and may be interrupted anywhere.
-   *
-   * `olderThan`: see `collectBlobs`; at least 7,200,000, 2 hours, because a writer puts the blobs of a line again only if more than one hour
-   * has passed since it put them. Rejects like `collectBlobs` if a session cannot be read; the rest is swept by then.
-   */
-  collect(o?: CollectOptions): Promise<CollectedBlobs & { readonly swept: Swept }>
-  /** Reads the whole log and reports every defect. `not_found`, `not_a_session`. */
-  verify(id: string, o?: CallOptions): Promise<VerifyReport>
+  delete(id: string, o?: CallOptions): Promise<Deleted>
   /** Closes every open session and the storage. */
   close(): Promise<void>
 }
-
-/** The calls whose code is loaded on first use. */
-export type TransferCalls = Pick<
-  Sessions,
-  | "fork"
-  | "continueRecent"
-  | "pointers"
-  | "import"
-  | "export"
-  | "copy"
-  | "merge"
-  | "migrate"
-  | "prune"
-  | "collect"
-  | "verify"
->
-
-/** With `delete`, which is called there for `blobs: "now"`. */
-export type LoadedCalls = TransferCalls & Pick<Sessions, "delete">

@@ -7,6 +7,15 @@ import { httpStatus } from "../format/errors.ts"
 import type { Header } from "../format/header.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { createSessions } from "./repository.ts"
+import {
+  continueRecent,
+  copySession,
+  forkSession,
+  migrateSession,
+  sessionTree,
+  setPointer,
+  verifySession,
+} from "../transfer/index.ts"
 
 const HOSTILE = [
   "../x",
@@ -36,10 +45,10 @@ test("an id that could be a path or a key, or is empty, is invalid in every call
       () => sessions.rename(id, "x"),
       () => sessions.move(id, { cwd: "/x" }),
       () => sessions.delete(id),
-      () => sessions.fork(id),
-      () => sessions.verify(id),
-      () => sessions.migrate(id),
-      () => sessions.copy(id, storage),
+      () => forkSession(sessions, id),
+      () => verifySession(sessions, id),
+      () => migrateSession(sessions, id),
+      () => copySession(sessions, id, storage),
       ...(id === undefined ? [] : [() => sessions.create({ id })]),
     ]
     for (const call of calls) expect(await codeOf(call())).toBe("invalid")
@@ -56,7 +65,7 @@ test("every call that needs a session fails with `not_found` for an unknown id",
     () => sessions.rename("nobody", "x"),
     () => sessions.move("nobody", { cwd: "/x" }),
     () => sessions.delete("nobody"),
-    () => sessions.fork("nobody"),
+    () => forkSession(sessions, "nobody"),
   ]
   for (const call of calls) expect(await codeOf(call())).toBe("not_found")
   // The id is free again.
@@ -189,13 +198,13 @@ test("an aborted signal stops every call before it does anything", async () => {
     () => sessions.rename("a", "x", { signal }),
     () => sessions.move("a", { cwd: "/x", signal }),
     () => sessions.delete("a", { signal }),
-    () => sessions.continueRecent({ cwd: "/x", signal }),
-    () => sessions.pointers.set("p", { session: "a" }, { signal }),
+    () => continueRecent(sessions, { cwd: "/x", signal }),
+    () => setPointer(sessions, "p", { session: "a" }, { signal }),
     () => session.append(user("late"), { signal }),
     () => session.context({ signal }),
     () => session.messages({ signal }),
     () => session.entry(id, { signal }),
-    () => session.tree({ signal }),
+    () => sessionTree(session, { signal }),
     () => session.info({ signal }),
     () => session.parts({ signal }),
     () => session.label(id, "x", { signal }),

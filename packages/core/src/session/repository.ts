@@ -6,6 +6,7 @@ import { createIds, isUlid } from "../format/ids.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { isObject } from "../format/shape.ts"
 import { notFound } from "../log/loaded-log.ts"
+import type { LogReaderCode } from "../log/log-reader.ts"
 import { READ_WINDOW } from "../log/read-backwards.ts"
 import { checkSessionId } from "../storage/checks.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
@@ -14,15 +15,15 @@ import { signalOf } from "../storage/signals.ts"
 import { checkSessionsOptions, withCheckedArguments } from "./arguments.ts"
 import { type NewSession, startSession } from "./create.ts"
 import { startDraft } from "./draft.ts"
-import { transferFeature } from "./features.ts"
 import { type Hooks, runHook } from "./hooks.ts"
+import { SESSIONS_INSIDE, type SessionsInside } from "./inside.ts"
 import { readPage } from "./list.ts"
-import type { Lists } from "./list-further.ts"
+import { listFurther, type Lists } from "./list-further.ts"
 import { type OpenedSession, OpenSessions } from "./open-sessions.ts"
 import { newHeader, openSession } from "./open.ts"
 import type { LiveSession, LiveSessionOptions } from "./live-session.ts"
 import { infoOfStored } from "./stored-info.ts"
-import type { CreateOptions, LoadedCalls, OpenOptions, Sessions, SessionsOptions } from "./repository-types.ts"
+import type { CreateOptions, OpenOptions, Sessions, SessionsOptions } from "./repository-types.ts"
 import type { Session } from "./types.ts"
 import type { AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { AnyMetadata } from "../info/projection.ts"
@@ -98,22 +99,21 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     open.remove(id)
     runHooks("delete", (hook) => hook.delete?.({ session: id }))
   }
-  /** The calls whose code is loaded on first use. They check their options themselves. */
-  const transfer = async (): Promise<LoadedCalls> => {
-    checkOpen()
-    const { transferCalls } = await transferFeature()
-    checkOpen()
-    const find = (id: string): Promise<LiveSession> | undefined => open.find(id)
-    return transferCalls({ sessions, options, check, find, use, flush, infoOf: lists.infoOf, created, deleted })
+  const find = (id: string): Promise<LiveSession> | undefined => open.find(id)
+  const inside: SessionsInside = {
+    options,
+    checkOpen,
+    check,
+    find,
+    use,
+    flush,
+    infoOf: lists.infoOf,
+    created,
+    deleted,
   }
 
   const sessions: Sessions = {
     storage,
-    pointers: {
-      set: async (...args) => (await transfer()).pointers.set(...args),
-      get: async (...args) => (await transfer()).pointers.get(...args),
-      delete: async (...args) => (await transfer()).pointers.delete(...args),
-    },
 
     async create(o = {}) {
       return create(start(o), firstEntries(o), o)
@@ -159,11 +159,8 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     async list(o = {}) {
       checkOpen()
       if (o.cursor === undefined) lists.readings.clear()
-      else if (lists.known.size > 2 * (o.limit ?? 50)) {
-        // Pages of many sessions are read together. Without the code for it they cost more.
-        const feature = await transferFeature().catch(() => undefined)
-        if (feature !== undefined) return feature.listFurther(lists, o)
-      }
+      // Pages of many sessions are read together.
+      else if (lists.known.size > 2 * (o.limit ?? 50)) return listFurther(lists, o)
       return lists.readPage(o, (info) => info)
     },
 
@@ -179,7 +176,6 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
 
     async delete(id, o = {}) {
       check(id)
-      if (o.blobs === "now") return (await transfer()).delete(id, o)
       // Pending appends are written before the delete, so that none fails on a deleted log.
       await flush(id).catch(() => undefined)
       const existed = await exists(storage, id, o)
@@ -189,23 +185,11 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
       return result
     },
 
-    fork: async (...args) => (await transfer()).fork(...args),
-    continueRecent: async (...args) => (await transfer()).continueRecent(...args),
-    import: async (...args) => (await transfer()).import(...args),
-    async *export(...args) {
-      yield* (await transfer()).export(...args)
-    },
-    copy: async (...args) => (await transfer()).copy(...args),
-    merge: async (...args) => (await transfer()).merge(...args),
-    migrate: async (...args) => (await transfer()).migrate(...args),
-    prune: async (...args) => (await transfer()).prune(...args),
-    collect: async (...args) => (await transfer()).collect(...args),
-    verify: async (...args) => (await transfer()).verify(...args),
-
     close: () => open.close(),
     [Symbol.asyncDispose]: () => open.close(),
   }
-  return withCheckedArguments(sessions) as unknown as Sessions<Own, Metadata>
+  const checked = { ...withCheckedArguments(sessions), [SESSIONS_INSIDE]: inside }
+  return checked as unknown as Sessions<Own, Metadata>
 }
 
 /** The options with all defaults applied. */
@@ -221,6 +205,8 @@ function withDefaults(o: SessionsOptions): LiveSessionOptions {
       }
     },
     onConflict: o.onConflict ?? "branch",
+    // `createSessions` has checked that their code is there.
+    readers: (o.readers ?? []) as readonly LogReaderCode[],
     migrateOnWrite: o.migrateOnWrite !== false,
     maxSessionBytes: Math.min(o.maxSessionBytes ?? Number.POSITIVE_INFINITY, o.storage.capabilities.maxSessionBytes),
     blobs: o.blobs ?? {},

@@ -5,6 +5,7 @@ import { createCountingStorage } from "../../test/counting-storage.ts"
 import { assistant, codeOf, contextTexts, createWriter, note, storedEntries, user } from "../../test/writers.ts"
 import type { Entry } from "../format/entry.ts"
 import { createSessions } from "./repository.ts"
+import { sessionTree } from "../transfer/index.ts"
 import type { Session } from "./types.ts"
 
 test("branches, labels, edits and deletes are ordered before later appends, awaited or not", async () => {
@@ -75,7 +76,7 @@ test("branching away and back survives a restart", async () => {
   expect((await opened.context()).messages).toEqual([])
   await opened.append(user("new root"))
   expect(await contextTexts(opened)).toEqual(["new root"])
-  const tree = await opened.tree()
+  const tree = await sessionTree(opened)
   expect(tree.roots).toHaveLength(4)
   expect(tree.path).toEqual([opened.leafId])
 })
@@ -149,9 +150,9 @@ test("a null label removes the label; a null or empty title clears the title", a
   const { session } = await start()
   const [id] = (await session.append(user("a"))).ids as [string]
   await session.label(id, "here")
-  expect((await session.tree()).roots[0]?.label).toBe("here")
+  expect((await sessionTree(session)).roots[0]?.label).toBe("here")
   await session.label(id, null)
-  expect((await session.tree()).roots[0]).not.toHaveProperty("label")
+  expect((await sessionTree(session)).roots[0]).not.toHaveProperty("label")
   await session.title("named")
   await session.title("")
   expect(await session.info()).not.toHaveProperty("title")

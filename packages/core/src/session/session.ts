@@ -13,14 +13,16 @@ import type { CallOptions, Head, Seq } from "../storage/contract.ts"
 import { codeOf, type CompactionLayers } from "./compaction.ts"
 import type { SessionEvents } from "./events.ts"
 import type { SessionInfo } from "../info/projection.ts"
-import type { Branch } from "../log/branches.ts"
 import { checkFunction, checkListener, checkRange, checkSessionCall, type SessionCall } from "./arguments.ts"
 import { copyEntries } from "./hooks.ts"
 import { readContext } from "./context.ts"
 import { INSIDE, type SessionInside } from "./inside.ts"
 import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
 import { readEntry, readEntryRuns, readInfo } from "./read-log.ts"
-import { contextFeature, transferFeature } from "./features.ts"
+import { Following } from "./follow.ts"
+import { readCallStates } from "./call-states.ts"
+import { runTurnWithLease } from "./lease.ts"
+import { readParts } from "./parts.ts"
 import type { LiveSession } from "./live-session.ts"
 import { waitAborted } from "../write/errors.ts"
 import { nestedTurn, runTurn } from "./turn.ts"
@@ -33,7 +35,6 @@ import type {
   PathPage,
   SessionPart,
   Session,
-  SessionTree,
   TurnContext,
   TurnOptions,
 } from "./types.ts"
@@ -117,7 +118,7 @@ export class SessionHandle implements Session {
     const own = { isClosed: () => this.#isClosed(), release: async () => undefined, turnOf: this }
     const inner = new SessionHandle(live, { ...this.#owner, ...own })
     const steps = { fn: (turn: TurnContext) => fn(inner, turn), between: () => this.#compactBetween(o) }
-    if ((o.lease ?? o.busy) !== undefined) return (await transferFeature()).runTurnWithLease(live, steps, o)
+    if ((o.lease ?? o.busy) !== undefined) return runTurnWithLease(live, steps, o)
     return live.turns.run(() => runTurn(live, steps, o), o.signal)
   }
 
@@ -139,18 +140,6 @@ export class SessionHandle implements Session {
 
   async entry(id: string, o?: CallOptions): Promise<Entry | undefined> {
     return cloneJson(await readEntry(this.#open(o, "entry"), checkedId(id), o))
-  }
-
-  async tree(o: CallOptions = {}): Promise<SessionTree> {
-    this.#open(o, "tree")
-    const { readTree } = await transferFeature()
-    return readTree(this.#open(o), o)
-  }
-
-  async branches(o: CallOptions = {}): Promise<readonly Branch[]> {
-    this.#open(o, "branches")
-    const { readBranches } = await transferFeature()
-    return readBranches(this.#open(o), o)
   }
 
   async branch(id: string, options: Parameters<Session["branch"]>[1] = {}): Promise<AppendResult> {
@@ -203,9 +192,7 @@ export class SessionHandle implements Session {
   }
 
   async callStates(o: CallOptions = {}): Promise<CallStates | undefined> {
-    this.#open(o, "callStates")
-    const { readCallStates } = await contextFeature()
-    return readCallStates(this.#open(), o)
+    return readCallStates(this.#open(o, "callStates"), o)
   }
 
   async info(o?: CallOptions): Promise<SessionInfo> {
@@ -213,9 +200,7 @@ export class SessionHandle implements Session {
   }
 
   async parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
-    const live = this.#open(o, "parts")
-    const { readParts } = await transferFeature()
-    return readParts(live, o)
+    return readParts(this.#open(o, "parts"), o)
   }
 
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void {
@@ -240,7 +225,6 @@ export class SessionHandle implements Session {
   async follow(o: CallOptions = {}): Promise<void> {
     const live = this.#open()
     checkSessionCall("follow", o, this.id)
-    const { Following } = await transferFeature()
     return (live.following ??= new Following(live)).join(o.signal, () => this.#isClosed())
   }
 

@@ -13,6 +13,7 @@ import { hasCode } from "../format/errors.ts"
 import type { Chunk, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { readLines } from "../log/loaded-log.ts"
 import { createSessions } from "./repository.ts"
+import { verifySession } from "../transfer/index.ts"
 import type { Session } from "./types.ts"
 
 type Fields = Readonly<Record<string, unknown>>
@@ -210,7 +211,7 @@ test("settings are their texts in the context, in stored states and for verify, 
   expect(await session.context()).toMatchObject(settings)
   await session.append({ type: "reset_boundary" })
   expect(await (await createSessions(o).open("s")).context()).toMatchObject(settings)
-  expect((await sessions.verify("s")).diagnostics).toEqual([])
+  expect((await verifySession(sessions, "s")).diagnostics).toEqual([])
 })
 
 test("the data of a mode that only its compaction has in the blob store is no damage for verify", async () => {
@@ -222,5 +223,5 @@ test("the data of a mode that only its compaction has in the blob store is no da
   const session = await sessions.open("s")
   await session.append({ type: "reset_boundary" })
   expect(await session.context()).toMatchObject({ mode: "m", modeData: data })
-  expect((await sessions.verify("s")).diagnostics).toEqual([])
+  expect((await verifySession(sessions, "s")).diagnostics).toEqual([])
 })

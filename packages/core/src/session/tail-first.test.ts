@@ -13,6 +13,7 @@ import { isAnnotationType } from "../format/entry-types.ts"
 import type { Header } from "../format/header.ts"
 import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
 import { pathTo } from "../log/whole-path.ts"
+import { sessionTree } from "../transfer/index.ts"
 import type { Session } from "./types.ts"
 
 /** Window sizes from one line to all of a small log. */
@@ -80,7 +81,7 @@ describe("tail-first opening", () => {
         const found = []
         for await (const entry of session.entries()) found.push(entry)
         expect(found).toEqual(slots.filter((slot) => slot !== undefined))
-        expect((await session.tree()).leafId).toBe(session.leafId)
+        expect((await sessionTree(session)).leafId).toBe(session.leafId)
       }),
       100,
     )

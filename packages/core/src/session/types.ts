@@ -8,8 +8,6 @@ import type { ContentBlock, Message, Usage } from "../format/message.ts"
 import type { Entry, AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import type { CallOptions, Head, PartInfo, Seq } from "../storage/contract.ts"
-import type { Branch } from "../log/branches.ts"
-import type { TreeNode } from "../log/nodes.ts"
 import type { AppendOptions, AppendResult, EntryOptions } from "../write/types.ts"
 import type { SessionEvents } from "./events.ts"
 import type { AnyMetadata, SessionInfo } from "../info/projection.ts"
@@ -68,14 +66,6 @@ export interface PathPage<Own extends OwnEntry = AnyOwnEntry> {
   readonly entries: readonly Entry<Own>[]
   /** Pass it as `before` to get the page before this one; undefined on the page that begins the path. */
   readonly before?: string
-}
-
-export interface SessionTree<Own extends OwnEntry = AnyOwnEntry> {
-  readonly roots: readonly TreeNode<Own>[]
-  readonly leafId: string | null
-  /** Ids from the root to the leaf. */
-  readonly path: readonly string[]
-  readonly diagnostics: readonly Diagnostic[]
 }
 
 export interface TurnContext {
@@ -167,13 +157,6 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   entries(range?: { readonly from?: Seq; readonly to?: Seq }, o?: CallOptions): AsyncIterable<Entry<Own>>
   /** One entry with its blobs inlined; undefined if the log has none with this id. A missing blob stays a reference and emits a `diagnostic` event. */
   entry(id: string, o?: CallOptions): Promise<Entry<Own> | undefined>
-  /** Reads the whole log, but no blobs: large contents may be references, which {@link entry} resolves. */
-  tree(o?: CallOptions): Promise<SessionTree<Own>>
-  /**
-   * The branches of the log, newest first, settled ones included. Reads the whole log, but no blobs. The open ones count as reported: see
-   * {@link branch}.
-   */
-  branches(o?: CallOptions): Promise<readonly Branch[]>
 
   /**
    * Makes an earlier entry the leaf, and settles the branch that it leaves. If the entry is the end of a branch, the others that this
@@ -229,7 +212,7 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
    * writer has just said: use {@link turn} to keep a question and its answer together.
    *
    * While the storage is `unavailable`, the session has the diagnostic `not_followed`, and the storage is asked again after 2 s, then
-   * after twice as long each time, up to 30 s. Rejects with `not_found` if the session is deleted, with `unavailable` if the code for it cannot be loaded, and with the other errors
+   * after twice as long each time, up to 30 s. Rejects with `not_found` if the session is deleted, and with the other errors
    * of {@link refresh}. Calls on one session share one watch. It keeps a process alive until it ends, and no longer.
    */
   follow(o?: CallOptions): Promise<void>

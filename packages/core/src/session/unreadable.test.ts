@@ -6,6 +6,7 @@ import { collectBlobs } from "../storage/collect.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
+import { continueRecent } from "../transfer/index.ts"
 
 test("`list` gives the other sessions, and the unreadable one with its error", async () => {
   const { sessions } = await withUnreadable()
@@ -16,7 +17,7 @@ test("`list` gives the other sessions, and the unreadable one with its error", a
 
 test("`continueRecent` opens the newest session that can be read", async () => {
   const { sessions } = await withUnreadable()
-  expect((await sessions.continueRecent({ cwd: "/x" })).id).toBe("c")
+  expect((await continueRecent(sessions, { cwd: "/x" })).id).toBe("c")
 })
 
 test("an unreadable row of a store that does not answer ends the listing", async () => {

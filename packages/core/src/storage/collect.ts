@@ -28,7 +28,15 @@ export interface CollectedBlobs {
   readonly bytes: number
 }
 
-/** See `session/collect-blobs.ts`. */
+/**
+ * Removes the blobs that no log and no document of the storage mentions and whose last put is older than `olderThan`. Safe beside
+ * writers: a writer puts a blob before it appends the line that refers to it, and the put renews the blob.
+ *
+ * Every session is read, chunk by chunk. If some cannot be read (`corrupt`, `unsupported`, `unavailable`), the collection rejects
+ * before anything is removed, since their references are unknown. The error names them, has the code of the first, and an
+ * `AggregateError` of all as its cause; `unreadable` excepts them. Also `unavailable` if sessions were created and deleted so fast that
+ * no pass read them all.
+ */
 export async function collectBlobs(storage: SessionStorage, o: CollectOptions = {}): Promise<CollectedBlobs> {
   checkStorage("collectBlobs", storage)
   checkCollectOptions("collectBlobs", o)

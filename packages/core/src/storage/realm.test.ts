@@ -3,6 +3,7 @@ import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { hasCode } from "../format/errors.ts"
 import { createSessions } from "../session/repository.ts"
+import { exportSession, importSession } from "../transfer/index.ts"
 import { isBytes, isError, tagOf } from "./realm.ts"
 
 /** A value of another realm, as of another frame or a VM context. */
@@ -29,10 +30,10 @@ test("a file of another realm's bytes is imported", async () => {
   const session = await sessions.create({ id: "s" })
   await session.append({ type: "message", message: { role: "user", content: "hello" } })
   let text = ""
-  for await (const line of sessions.export("s")) text += line
+  for await (const line of exportSession(sessions, "s")) text += line
   const bytes = foreign("(codes) => new Uint8Array(codes)") as (codes: number[]) => Uint8Array
   const file = bytes([...new TextEncoder().encode(text)])
-  expect(await createSessions({ storage: createMemoryStorage() }).import(file)).toMatchObject({ lines: 2 })
+  expect(await importSession(createSessions({ storage: createMemoryStorage() }), file)).toMatchObject({ lines: 2 })
 })
 
 test("an error of another realm has its code", () => {

@@ -1,54 +1,39 @@
-/**
- * The calls of a repository on whole sessions, its pointers and `continueRecent`, loaded when the first of them is made: checks options and
- * ids, and calls the modules.
- */
+/** The calls on whole sessions of a repository: check options and ids, and call the modules. */
+import type { AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import { checkCallOptions, type OptionChecks } from "../format/options.ts"
-import type { Header } from "../format/header.ts"
-import { arrayOf, type Check, isAnything, isBoolean, isFunction, isObject, isString, oneOf } from "../format/shape.ts"
-import { CALL, type Calls, OPEN, type Options, withChecks } from "../session/arguments.ts"
-import { continueRecent } from "../session/continue-recent.ts"
-import type { ReadableSession } from "../session/live.ts"
-import { createPointers } from "../session/pointers.ts"
-import type { LoadedCalls, OpenOptions, Pointers, Sessions, TransferCalls } from "../session/repository-types.ts"
-import type { CopyOptions, ExportOptions, ImportOptions, MergeResult } from "../session/transfer-types.ts"
+import { arrayOf, type Check, isAnything, isFunction, isObject, isString, oneOf } from "../format/shape.ts"
+import type { AnyMetadata } from "../info/projection.ts"
+import { CALL, OPEN } from "../session/arguments.ts"
+import { insideOfSessions } from "../session/inside.ts"
+import type { Sessions } from "../session/repository-types.ts"
 import type { Session } from "../session/types.ts"
 import { checkStorage } from "../storage/checks.ts"
+import type { CollectedBlobs, CollectOptions } from "../storage/collect.ts"
+import type { CallOptions, Deleted, SessionStorage, Swept } from "../storage/contract.ts"
 import { tagOf } from "../storage/realm.ts"
 import { signalOf } from "../storage/signals.ts"
 import { collectStorage } from "./collect.ts"
-import { copySession } from "./copy.ts"
+import { copyStored } from "./copy.ts"
 import { deleteNow } from "./delete-now.ts"
-import { exportSession } from "./export.ts"
-import { forkSession } from "./fork.ts"
-import { type ImportSettings, importSession } from "./import.ts"
-import { mergeSessions } from "./merge.ts"
-import { migrateStored } from "./migrate.ts"
-import { type PruningRepository, pruneSessions } from "./prune.ts"
-import { verifySession } from "./verify.ts"
-
-interface LockedSession extends ReadableSession {
-  readonly turns: { run<T>(fn: () => Promise<T>, signal?: AbortSignal): Promise<T> }
-}
-
-/** The repository, as these calls see it. It is open when one of them is made. */
-export interface Repository extends Pick<PruningRepository, "infoOf"> {
-  readonly sessions: Sessions
-  readonly options: ImportSettings & { readonly newId: () => string }
-  /** Throws `invalid` for a wrong id, and `closed`. */
-  readonly check: (id: string) => void
-  /** The session of an id if it is open or opening. */
-  readonly find: (id: string) => Promise<LockedSession> | undefined
-  /** Opens the session for one use of it. */
-  readonly use: (
-    id: string,
-    o: OpenOptions,
-    act: (opened: { readonly live: ReadableSession; readonly handle: Session }) => Promise<unknown>,
-  ) => Promise<void>
-  /** Writes the pending appends of an open session before its stored log is read. */
-  readonly flush: (id: string) => Promise<void>
-  readonly created: (id: string, header: Header) => void
-  readonly deleted: (id: string) => void
-}
+import { deleteOld } from "./delete-old.ts"
+import { exportStored } from "./export.ts"
+import { writeFork } from "./fork.ts"
+import { importStored } from "./import.ts"
+import { mergeStored } from "./merge.ts"
+import { migrateStored, type Migration } from "./migrate.ts"
+import type {
+  CopyOptions,
+  DeletedSessions,
+  DeleteOldOptions,
+  ExportOptions,
+  ForkOptions,
+  ImportOptions,
+  ImportResult,
+  ImportSource,
+  MergeResult,
+  VerifyReport,
+} from "./types.ts"
+import { verifyStored } from "./verify.ts"
 
 const isFormat: Check = (value) => (isObject(value) ? undefined : oneOf("auto", "sessions", "pi", "oh-my-pi")(value))
 const isHashes: Check = (value) => {
@@ -70,98 +55,153 @@ const EXPORT: OptionChecks<ExportOptions> = {
   selfContained: isAnything,
   backup: isAnything,
 }
-const FORK: OptionChecks<Options<Sessions["fork"], 1>> = { ...OPEN, at: isString, id: isAnything }
-const CONTINUE: OptionChecks<Options<Sessions["continueRecent"], 0>> = {
-  ...OPEN,
-  cwd: isAnything,
-  pointer: isAnything,
-  create: isBoolean,
+const FORK: OptionChecks<ForkOptions> = { ...OPEN, at: isString, id: isAnything }
+
+/** Creates a session with the path to `at` (default: the leaf) and its annotations, across compactions. `not_found`, `exists`. */
+export async function forkSession<Own extends OwnEntry = AnyOwnEntry, Metadata extends object = AnyMetadata>(
+  sessions: Sessions<Own, Metadata>,
+  id: string,
+  o: ForkOptions = {},
+): Promise<Session<Own, Metadata>> {
+  checkCallOptions("forkSession", o, FORK)
+  const { options, check, use, created } = insideOfSessions("forkSession", sessions)
+  const { at: _, id: forkId = options.newId(), ...open } = o
+  check(forkId)
+  await use(id, open, ({ live, handle }) => writeFork(live, handle, forkId, options, o))
+  const fork = await sessions.open(forkId, open)
+  created(forkId, fork.header)
+  return fork
 }
 
-/** `prune`, `collect` and `export` check theirs where they are. */
-const TABLES: Omit<Calls<TransferCalls>, "prune" | "collect"> = {
-  fork: [1, FORK],
-  continueRecent: [0, CONTINUE],
-  import: [1, IMPORT],
-  copy: [2, COPY],
-  merge: [2, CALL],
-  migrate: [1, CALL],
-  verify: [1, CALL],
+/** Reads a session from a file of this format, of pi or oh-my-pi, or of the format of an {@link Importer}, and writes it. */
+export async function importSession(
+  sessions: Sessions,
+  source: ImportSource,
+  o: ImportOptions = {},
+): Promise<ImportResult> {
+  checkCallOptions("importSession", o, IMPORT)
+  const { options, check, created } = insideOfSessions("importSession", sessions)
+  const id = o.id ?? options.newId()
+  check(id)
+  const { result, header } = await importStored(sessions.storage, source, id, options, o)
+  created(id, header)
+  return result
 }
-const POINTERS: Calls<Pointers> = { set: [2, CALL], get: [1, CALL], delete: [1, CALL] }
 
-export function transferCalls(repository: Repository): LoadedCalls {
-  const { sessions, options, check, find, use, flush, infoOf, created, deleted } = repository
-  const { storage } = sessions
-  const calls: LoadedCalls = {
-    async fork(id, o = {}) {
-      const forkId = o.id ?? options.newId()
-      check(forkId)
-      await use(id, o, ({ live, handle }) => forkSession(live, handle, forkId, options, o))
-      const fork = await sessions.open(forkId, o)
-      created(forkId, fork.header)
-      return fork
-    },
+/** The log byte for byte, or self-contained, or as Markdown. `not_found` if there is no such session. */
+export async function* exportSession(
+  sessions: Sessions,
+  id: string,
+  o: ExportOptions = {},
+): AsyncGenerator<string, void, undefined> {
+  checkCallOptions("exportSession", o, EXPORT)
+  await written("exportSession", sessions, id)
+  yield* exportStored(sessions.storage, id, o)
+}
 
-    continueRecent: (o) => continueRecent(sessions, o),
+/** Copies a session with its blobs to another storage, under the same id. The same call completes an interrupted copy. */
+export async function copySession(
+  sessions: Sessions,
+  id: string,
+  to: SessionStorage,
+  o: CopyOptions = {},
+): Promise<ImportResult> {
+  checkCallOptions("copySession", o, COPY)
+  checkStorage("copySession", to)
+  const { now } = await written("copySession", sessions, id)
+  return copyStored(sessions.storage, id, to, { ...o, now })
+}
 
-    pointers: withChecks(createPointers(storage), POINTERS, "pointers."),
+/**
+ * Brings the logs of a session here and in another storage to the same set of entries, the same leaf and the same annotations, with their
+ * blobs. A session that is missing there is copied. Waits for a turn that runs here. The same call completes an interrupted merge.
+ *
+ * `not_found` if the session is missing here, or was merged with that storage before and is missing there now; `exists` if that storage
+ * has another session under the id; `corrupt` if a log repeats an id or lacks a parent; `too_large`; `read_only` for a log of an older
+ * version that cannot be migrated; `conflict` if other writers keep appending. Before anything is written, except for the last.
+ */
+export async function mergeSession(
+  sessions: Sessions,
+  id: string,
+  other: SessionStorage,
+  o: CallOptions = {},
+): Promise<MergeResult> {
+  checkCallOptions("mergeSession", o, CALL)
+  checkStorage("mergeSession", other)
+  const { options, check, find } = insideOfSessions("mergeSession", sessions)
+  check(id)
+  const merge = (): Promise<MergeResult> => mergeStored(sessions.storage, id, other, { ...options, ...signalOf(o) })
+  const live = await find(id)?.catch(() => undefined)
+  if (live === undefined) return merge()
+  return live.turns.run(async () => {
+    await live.drain()
+    return merge()
+  }, o.signal)
+}
 
-    async import(source, o = {}) {
-      const id = o.id ?? options.newId()
-      check(id)
-      const { result, header } = await importSession(storage, source, id, options, o)
-      created(id, header)
-      return result
-    },
+/** Replaces a log of an older version by version 4 in one step, and keeps a backup. Leaves a current log unchanged. */
+export async function migrateSession(sessions: Sessions, id: string, o: CallOptions = {}): Promise<Migration> {
+  checkCallOptions("migrateSession", o, CALL)
+  const { options, check } = insideOfSessions("migrateSession", sessions)
+  check(id)
+  return migrateStored(sessions.storage, id, { ...o, blobs: options.blobs, now: options.now })
+}
 
-    async *export(id, o = {}) {
-      checkCallOptions("export", o, EXPORT)
-      check(id)
-      await flush(id)
-      yield* exportSession(storage, id, o)
-    },
+/** Reads the whole log and reports every defect. `not_found`, `not_a_session`. */
+export async function verifySession(sessions: Sessions, id: string, o: CallOptions = {}): Promise<VerifyReport> {
+  checkCallOptions("verifySession", o, CALL)
+  await written("verifySession", sessions, id)
+  return verifyStored(sessions.storage, id, o)
+}
 
-    async copy(id, to, o = {}) {
-      checkStorage("copy", to)
-      check(id)
-      await flush(id)
-      return copySession(storage, id, to, { ...o, now: options.now })
-    },
+/**
+ * As `delete` of the repository, with the blobs that only this session mentioned: reads all logs and documents, and removes those.
+ *
+ * A blob that was put within the last two hours stays for the next call or for {@link collect}, because the put may be that of another
+ * writer, which mentions it later; `purged` is false until it is gone. If the log cannot be read or is gone already, each blob that nothing
+ * mentions counts as the session's. Rejects like `collectBlobs` if another session cannot be read, and then nothing is deleted.
+ */
+export async function deleteWithBlobs(sessions: Sessions, id: string, o: CallOptions = {}): Promise<Deleted> {
+  checkCallOptions("deleteWithBlobs", o, CALL)
+  const { check, flush, deleted } = insideOfSessions("deleteWithBlobs", sessions)
+  check(id)
+  // Pending appends are written before the delete, so that none fails on a deleted log.
+  await flush(id).catch(() => undefined)
+  return deleteNow(sessions.storage, id, () => deleted(id), o)
+}
 
-    async merge(id, other, o = {}) {
-      checkStorage("merge", other)
-      check(id)
-      const merge = (): Promise<MergeResult> => mergeSessions(storage, id, other, { ...options, ...signalOf(o) })
-      const live = await find(id)?.catch(() => undefined)
-      if (live === undefined) return merge()
-      return live.turns.run(async () => {
-        await live.drain()
-        return merge()
-      }, o.signal)
-    },
+/**
+ * Deletes the sessions whose last message is more than `olderThan` milliseconds ago, the oldest first: of one `cwd` or `source`, or all.
+ * A session that is open or that changes meanwhile stays, as `skipped` says; what a writer appends is never deleted by a call that has
+ * not seen it. A session that is open in another process and does not write is deleted: its next append is `not_found`.
+ *
+ * `unsupported` if the storage cannot delete under a condition ({@link SessionStorage}, `deleteIf`). Rejects if the storage as a whole
+ * does not answer; what was deleted until then stays deleted, and the same call goes on. Blobs are left to {@link collect}.
+ */
+export async function deleteOldSessions(sessions: Sessions, o: DeleteOldOptions): Promise<DeletedSessions> {
+  const inside = insideOfSessions("deleteOldSessions", sessions)
+  return deleteOld(sessions.storage, inside, o)
+}
 
-    async migrate(id, o = {}) {
-      check(id)
-      return migrateStored(storage, id, { ...o, blobs: options.blobs, now: options.now })
-    },
+/**
+ * Removes from the storage what nothing refers to: blobs that no log and no document mentions, and (`swept`) what deletions,
+ * replacements and interrupted writes left. Safe beside writers, and may be interrupted anywhere.
+ *
+ * `olderThan`: see `collectBlobs`; at least 7,200,000, 2 hours, because a writer puts the blobs of a line again only if more than one hour
+ * has passed since it put them. Rejects like `collectBlobs` if a session cannot be read; the rest is swept by then.
+ */
+export async function collect(
+  sessions: Sessions,
+  o: CollectOptions = {},
+): Promise<CollectedBlobs & { readonly swept: Swept }> {
+  insideOfSessions("collect", sessions)
+  return collectStorage(sessions.storage, o)
+}
 
-    async delete(id, o = {}) {
-      // Pending appends are written before the delete, so that none fails on a deleted log.
-      await flush(id).catch(() => undefined)
-      return deleteNow(storage, id, () => deleted(id), o)
-    },
-
-    prune: (o) =>
-      pruneSessions(storage, { isOpen: (id) => find(id) !== undefined, forget: deleted, infoOf, now: options.now }, o),
-
-    collect: (o) => collectStorage(storage, o),
-
-    async verify(id, o = {}) {
-      check(id)
-      await flush(id)
-      return verifySession(storage, id, o)
-    },
-  }
-  return { ...calls, ...withChecks(calls, TABLES) }
+/** Writes the pending appends of a session before its stored log is read. Throws `invalid` for a wrong id, and `closed`. */
+async function written(call: string, sessions: Sessions, id: string): Promise<{ readonly now: () => number }> {
+  const { options, check, flush } = insideOfSessions(call, sessions)
+  check(id)
+  await flush(id)
+  return options
 }

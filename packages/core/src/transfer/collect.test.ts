@@ -5,6 +5,7 @@ import { holdsAsync } from "../../test/property.ts"
 import { codeOf, sessionsIn } from "../../test/transfer.ts"
 import type { SessionStorage, SweepOptions } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
+import { collect } from "./index.ts"
 
 const HOUR = 60 * 60 * 1000
 const bytesOf = (text: string) => new TextEncoder().encode(text)
@@ -35,12 +36,12 @@ test("collect removes old blobs that nothing mentions, and sweeps; a dry run doe
   await storage.append("a", ["{}", mentioned], { expect: 0 })
   const sessions = sessionsIn(sweeping)
   const result = { removed: 1, bytes: 3, swept: { removed: 2, bytes: 5, left: 1 } }
-  expect(await sessions.collect({ dryRun: true })).toEqual(result)
+  expect(await collect(sessions, { dryRun: true })).toEqual(result)
   expect(await storage.blobs.has(old)).toBe(true)
-  expect(await sessions.collect()).toEqual(result)
+  expect(await collect(sessions)).toEqual(result)
   expect(calls).toEqual([{ dryRun: true }, { dryRun: false }])
   expect(await Promise.all([old, mentioned, young].map((hash) => storage.blobs.has(hash)))).toEqual([false, true, true])
-  expect(await sessionsIn(storage).collect()).toEqual({
+  expect(await collect(sessionsIn(storage))).toEqual({
     removed: 0,
     bytes: 0,
     swept: { removed: 0, bytes: 0, left: 0 },
@@ -62,7 +63,7 @@ test("a grace period below two hours and wrong options are `invalid`, and nothin
     { dryRun: 1 },
     { older: 1 },
   ])
-    expect(await codeOf(sessionsIn(sweeping).collect(o as never))).toBe("invalid")
+    expect(await codeOf(collect(sessionsIn(sweeping), o as never))).toBe("invalid")
 })
 
 test("if a session cannot be read, the rest is swept and no blob is removed", async () => {
@@ -80,7 +81,7 @@ test("if a session cannot be read, the rest is swept and no blob is removed", as
       return { removed: 0, bytes: 0, left: 0 }
     },
   }
-  expect(await codeOf(sessionsIn(damaged).collect())).toBe("corrupt")
+  expect(await codeOf(collect(sessionsIn(damaged)))).toBe("corrupt")
   expect([swept, await storage.blobs.has(old)]).toEqual([true, true])
 })
 
@@ -141,9 +142,9 @@ test("whatever writers do while it runs, and wherever it is killed, no blob that
           },
         },
       }
-      await sessionsIn(busy)
-        .collect()
-        .catch((error: { code?: string }) => expect(["closed", "unavailable"]).toContain(error.code))
+      await collect(sessionsIn(busy)).catch((error: { code?: string }) =>
+        expect(["closed", "unavailable"]).toContain(error.code),
+      )
       let text = ""
       for await (const { id } of storage.list())
         for await (const chunk of storage.read(id)) text += chunk.lines.join("\n")

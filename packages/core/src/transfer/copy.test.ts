@@ -5,7 +5,8 @@ import { parseLine } from "../format/line.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { collectBlobs } from "../storage/collect.ts"
 import { sha256Hex } from "../storage/hash.ts"
-import { copySession } from "./copy.ts"
+import { copySession, verifySession } from "./index.ts"
+import { copyStored } from "./copy.ts"
 
 const HEADER = '{ "type":"session","format":"@sessions","version":4,"id":"s","timestamp":"2026-01-31T09:30:00.000Z"}\r'
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -25,7 +26,7 @@ test("a copy has the same lines, byte for byte, valid or not", async () => {
   const lines = [HEADER, entry(1), "not json", " ", entry(9).replace('"seq":9', '"seq": 7')]
   const from = await stored(lines)
   const to = createMemoryStorage()
-  const result = await sessionsIn(from).copy("s", to)
+  const result = await copySession(sessionsIn(from), "s", to)
   expect(result).toEqual({ id: "s", lines: 5, from: { format: "@sessions", version: 4 }, diagnostics: [] })
   expect(await linesIn(to, "s")).toEqual(lines)
   expect((await to.head("s"))?.info?.next).toBe(5)
@@ -36,7 +37,7 @@ test("a copy in several batches states its line count, resumes after an interrup
   const from = await stored(lines)
   const to = smallBatches()
   const whole = smallBatches()
-  await copySession(from, "s", whole)
+  await copyStored(from, "s", whole)
   const copied = await linesIn(whole, "s")
   expect(parseLine(copied[0] as string).record?.["origin"]).toEqual({
     format: "@sessions",
@@ -46,14 +47,14 @@ test("a copy in several batches states its line count, resumes after an interrup
   })
   await to.append("s", copied.slice(0, 5), { expect: 0 })
   expect((await sessionsIn(to).info("s")).incomplete).toBe(true)
-  await copySession(from, "s", to)
+  await copyStored(from, "s", to)
   expect(await linesIn(to, "s")).toEqual(copied)
   expect(copied.slice(1)).toEqual(lines.slice(1))
 
   const head = await from.head("s")
   await from.append("s", [entry(21)], { expect: { next: head?.next ?? 0, log: head?.log ?? "" } })
-  await copySession(from, "s", to)
-  await copySession(from, "s", to)
+  await copyStored(from, "s", to)
+  await copyStored(from, "s", to)
   expect((await linesIn(to, "s")).slice(1)).toEqual([...lines.slice(1), entry(21)])
 })
 
@@ -65,7 +66,7 @@ test("another session with the same id is `exists` and is left alone", async () 
     [HEADER.replace("2026", "2025")],
   ]) {
     const to = await stored(other)
-    expect(await codeOf(copySession(from, "s", to))).toBe("exists")
+    expect(await codeOf(copyStored(from, "s", to))).toBe("exists")
     expect(await linesIn(to, "s")).toEqual(other)
   }
 })
@@ -94,7 +95,7 @@ test("the blobs of lines are copied before the lines, including those of file sn
       return to.append(session, batch, o)
     },
   }
-  await copySession(from, "s", watched)
+  await copyStored(from, "s", watched)
   expect(seen).toEqual([true, true, true])
   expect(await linesIn(to, "s")).toEqual(lines)
 })
@@ -110,9 +111,9 @@ test("a hash that is written with escapes, or without its prefix, names its blob
   ]
   await stored(lines, from)
   const to = createMemoryStorage()
-  await copySession(from, "s", to)
+  await copyStored(from, "s", to)
   expect(await linesIn(to, "s")).toEqual(lines)
-  expect((await sessionsIn(to).verify("s")).diagnostics).toEqual([])
+  expect((await verifySession(sessionsIn(to), "s")).diagnostics).toEqual([])
   expect(await collectBlobs(from, { olderThan: 0 })).toEqual({ removed: 0, bytes: 0 })
 })
 
@@ -126,7 +127,7 @@ test("a blob missing in the source is reported if a line refers to it, not if a 
     entry(2, { data: text, blobs: { "/data": "utf8" } }),
     entry(3, { type: "file_snapshot", messageId: "e1", files: { a: file } }),
   ])
-  const { diagnostics } = await copySession(from, "s", createMemoryStorage())
+  const { diagnostics } = await copyStored(from, "s", createMemoryStorage())
   expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([
     ["missing_blob", 2],
     ["missing_blob", 3],
@@ -144,20 +145,20 @@ test("an older or newer log is copied as it is; a log that is not a session is r
     [newer, { format: "unknown", version: 99 }],
   ] as const) {
     const to = createMemoryStorage()
-    expect(await copySession(await stored(lines), "s", to)).toMatchObject({ from })
+    expect(await copyStored(await stored(lines), "s", to)).toMatchObject({ from })
     expect(await linesIn(to, "s")).toEqual(lines)
     // Information of a log in another format must not pass for information in this version's format.
     expect((await to.head("s"))?.info).toBeUndefined()
   }
   const to = createMemoryStorage()
-  expect(await codeOf(copySession(await stored(["hello", "world"]), "s", to))).toBe("not_a_session")
+  expect(await codeOf(copyStored(await stored(["hello", "world"]), "s", to))).toBe("not_a_session")
   expect(await to.head("s")).toBeUndefined()
 })
 
 test("an unknown id is `not_found`; a log that exceeds the other storage's limits is `too_large`, and nothing is written", async () => {
   const from = await stored([HEADER, entry(1, { data: "x".repeat(2_000) })])
-  expect(await codeOf(copySession(createMemoryStorage(), "s", from))).toBe("not_found")
+  expect(await codeOf(copyStored(createMemoryStorage(), "s", from))).toBe("not_found")
   const to = smallBatches()
-  expect(await codeOf(copySession(from, "s", to))).toBe("too_large")
+  expect(await codeOf(copyStored(from, "s", to))).toBe("too_large")
   expect(await to.head("s")).toBeUndefined()
 })

@@ -13,7 +13,7 @@ import { addMetadata, checkMetadata, noMetadata } from "./metadata-size.ts"
 import { reportLimits } from "./within-limits.ts"
 import { writeLog } from "./write-log.ts"
 import { readHeader, withOriginLines } from "./headers.ts"
-import type { CopyOptions, ImportResult } from "../session/transfer-types.ts"
+import type { CopyOptions, ImportResult } from "./types.ts"
 import { FORMAT, type Header, VERSION } from "../format/header.ts"
 import { backupHashes, hashesOf } from "./verify-log.ts"
 
@@ -22,7 +22,7 @@ import { backupHashes, hashesOf } from "./verify-log.ts"
  * several batches. The same call completes an interrupted copy, and appends to a copy what its source got since. Errors:
  * `not_found`, `not_a_session`; `exists` if the target has another session under this id; `too_large` before anything is written.
  */
-export async function copySession(
+export async function copyStored(
   from: SessionStorage,
   id: string,
   to: SessionStorage,

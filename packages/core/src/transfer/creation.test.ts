@@ -4,9 +4,10 @@ import { expect, test } from "vitest"
 import { codeOf, linesIn, sessionsIn, smallBatches, textOf } from "../../test/transfer.ts"
 import { user } from "../../test/writers.ts"
 import type { Header } from "../format/header.ts"
-import type { Importer } from "../session/transfer-types.ts"
+import type { Importer } from "./types.ts"
 import type { Sessions } from "../session/repository-types.ts"
 import type { SessionStorage } from "../storage/contract.ts"
+import { copySession, exportSession, forkSession, importSession, mergeSession } from "./index.ts"
 
 const SAME_TIME = { now: () => Date.UTC(2026, 1, 1) }
 
@@ -26,8 +27,8 @@ test("sessions of one id that were created apart at one time are not merged, and
   }
   const [here, there] = twoPlaces()
   const before = [await make(here, "one"), await make(there, "two")]
-  expect(await codeOf(here.merge("s", there.storage))).toBe("exists")
-  expect(await codeOf(there.merge("s", here.storage))).toBe("exists")
+  expect(await codeOf(mergeSession(here, "s", there.storage))).toBe("exists")
+  expect(await codeOf(mergeSession(there, "s", here.storage))).toBe("exists")
   expect([await linesIn(here.storage, "s"), await linesIn(there.storage, "s")]).toEqual(before)
 })
 
@@ -40,9 +41,9 @@ test("an interrupted copy is not completed with the lines of a session that was 
   const target = smallBatches()
   await target.append("s", [header as string, first as string], { expect: 0 })
   const before = await linesIn(target, "s")
-  expect(await codeOf(there.copy("s", target))).toBe("exists")
+  expect(await codeOf(copySession(there, "s", target))).toBe("exists")
   expect(await linesIn(target, "s")).toEqual(before)
-  expect(await here.copy("s", target)).toMatchObject({ lines: 3 })
+  expect(await copySession(here, "s", target)).toMatchObject({ lines: 3 })
 })
 
 test("copies, merges, exports and imports of a log keep its creation, and a fork has its own", async () => {
@@ -50,19 +51,19 @@ test("copies, merges, exports and imports of a log keep its creation, and a fork
   await here.create({ id: "s", entries: [user("hi".repeat(150))] })
   const { creation } = await headerIn(here.storage)
   expect(creation).toMatch(/^[0-9A-Z]{26}$/)
-  await here.merge("s", there.storage)
+  await mergeSession(here, "s", there.storage)
   const copied = createMemoryStorage()
-  await here.copy("s", copied)
+  await copySession(here, "s", copied)
   const imported = sessionsIn(smallBatches(600))
-  await imported.import(await textOf(here.export("s")), { id: "s" })
+  await importSession(imported, await textOf(exportSession(here, "s")), { id: "s" })
   for (const storage of [there.storage, copied, imported.storage])
     expect((await headerIn(storage)).creation).toBe(creation)
-  expect(await here.merge("s", imported.storage)).toMatchObject({ sent: 0, received: 0 })
-  await here.fork("s", { id: "f" })
-  await there.fork("s", { id: "f" })
+  expect(await mergeSession(here, "s", imported.storage)).toMatchObject({ sent: 0, received: 0 })
+  await forkSession(here, "s", { id: "f" })
+  await forkSession(there, "s", { id: "f" })
   const forks = [await headerIn(here.storage, "f"), await headerIn(there.storage, "f")].map((fork) => fork.creation)
   expect(new Set([creation, ...forks]).size).toBe(3)
-  expect(await codeOf(here.merge("f", there.storage))).toBe("exists")
+  expect(await codeOf(mergeSession(here, "f", there.storage))).toBe("exists")
 })
 
 test("a file of another program that is imported twice is one session, and two files under one id are not", async () => {
@@ -79,14 +80,14 @@ test("a file of another program that is imported twice is one session, and two f
   const from = chat("2026-02-01T00:00:00.000Z")
   const places = async (...names: readonly string[]): Promise<[Sessions, Sessions]> => {
     const both = twoPlaces()
-    for (const [n, name] of names.entries()) await both[n]?.import(name, { id: "s", from })
+    for (const [n, name] of names.entries()) await importSession(both[n] as Sessions, name, { id: "s", from })
     return both
   }
   const [here, there] = await places("c1", "c1")
   expect((await headerIn(here.storage)).creation).toBe("chat:c1")
-  expect(await here.merge("s", there.storage)).toMatchObject({ sent: 0, received: 0 })
+  expect(await mergeSession(here, "s", there.storage)).toMatchObject({ sent: 0, received: 0 })
   const [one, other] = await places("c1", "c2")
-  expect(await codeOf(one.merge("s", other.storage))).toBe("exists")
+  expect(await codeOf(mergeSession(one, "s", other.storage))).toBe("exists")
   // Without an id in the file nothing but the time tells them apart.
   const [nameless] = await places("")
   expect(await headerIn(nameless.storage)).not.toHaveProperty("creation")
@@ -100,10 +101,10 @@ test("a log of an older version that is imported has the creation of its session
     { type: "message", id: "a", parentId: null, timestamp: time, message },
   ].map((record) => JSON.stringify(record))
   const [here, there] = twoPlaces()
-  await here.import(lines.join("\n"), { id: "s" })
+  await importSession(here, lines.join("\n"), { id: "s" })
   expect((await headerIn(here.storage)).creation).toMatch(/:old$/)
   await there.storage.append("s", lines, { expect: 0 })
-  expect(await here.merge("s", there.storage)).toMatchObject({ sent: 0, received: 0 })
+  expect(await mergeSession(here, "s", there.storage)).toMatchObject({ sent: 0, received: 0 })
   expect(await headerIn(there.storage)).not.toHaveProperty("creation")
 })
 
@@ -111,12 +112,12 @@ test("a log without a creation is compared by its time, and exported as it was i
   const header = { type: "session", format: "@sessions", version: 4, id: "s", timestamp: "2026-02-01T00:00:00.000Z" }
   const file = `${JSON.stringify(header)}\n`
   const [here, there] = twoPlaces()
-  await here.import(file, { id: "s" })
-  expect(await textOf(here.export("s"))).toBe(file)
+  await importSession(here, file, { id: "s" })
+  expect(await textOf(exportSession(here, "s"))).toBe(file)
   await there.create({ id: "s" })
-  expect(await here.merge("s", there.storage)).toMatchObject({ sent: 0, received: 0 })
+  expect(await mergeSession(here, "s", there.storage)).toMatchObject({ sent: 0, received: 0 })
   expect(await headerIn(here.storage)).toEqual(header)
   const later = sessionsIn(undefined, { now: () => Date.UTC(2026, 1, 2) })
   await later.create({ id: "s" })
-  expect(await codeOf(here.merge("s", later.storage))).toBe("exists")
+  expect(await codeOf(mergeSession(here, "s", later.storage))).toBe("exists")
 })

@@ -4,12 +4,12 @@ import { expect, test } from "vitest"
 import { holdsAsync } from "../../test/property.ts"
 import { codeOf, sessionsIn } from "../../test/transfer.ts"
 import type { NewEntry } from "../format/new-entry.ts"
+import { deleteWithBlobs } from "./index.ts"
 import type { Sessions } from "../session/repository-types.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 
 const HOUR = 60 * 60 * 1000
-const NOW = { blobs: "now" } as const
 const long = (text: string): string => `${text} `.repeat(50)
 /** Sessions that put each longer text into a blob. */
 const sessionsOf = (storage: SessionStorage): Sessions => sessionsIn(storage, { blobs: { textUnits: 50 } })
@@ -33,7 +33,7 @@ async function stored(storage: SessionStorage, id: string, ...texts: readonly st
   await session.close()
 }
 
-test('with `blobs: "now"` the blobs that only this session mentioned are gone, those of others are not', async () => {
+test("the blobs that only this session mentioned are gone, those of others are not", async () => {
   const { storage, age, isStored } = aged()
   await stored(storage, "a", "alone", "shared", "in a document")
   await stored(storage, "b", "shared")
@@ -45,7 +45,7 @@ test('with `blobs: "now"` the blobs that only this session mentioned are gone, t
       await storage.docs.put("sessions/b/mine", `{"blob":"${hash}"}`, { expect: null })
   }
   age(3)
-  expect(await sessionsOf(storage).delete("a", NOW)).toMatchObject({ purged: true, parts: 1 })
+  expect(await deleteWithBlobs(sessionsOf(storage), "a")).toMatchObject({ purged: true, parts: 1 })
   expect(["alone", "shared", "in a document"].map(isStored)).toEqual([false, true, true])
 })
 
@@ -55,19 +55,16 @@ test("a blob that a document of the session mentioned goes too", async () => {
   const hash = await storage.blobs.put(new TextEncoder().encode("a file"))
   await storage.docs.put("sessions/a/files", `{"blob":"sha256:${hash}"}`, { expect: null })
   age(3)
-  expect(await sessionsOf(storage).delete("a", NOW)).toMatchObject({ purged: true })
+  expect(await deleteWithBlobs(sessionsOf(storage), "a")).toMatchObject({ purged: true })
   expect(isStored("a file")).toBe(false)
 })
 
-test("without it, blobs stay", async () => {
+test("delete leaves blobs to a collection", async () => {
   const { storage, age, isStored } = aged()
   await stored(storage, "a", "one")
-  await stored(storage, "b", "two")
   age(30)
   expect(await sessionsOf(storage).delete("a")).toMatchObject({ purged: true })
-  expect(await sessionsOf(storage).delete("b", { blobs: "collect" })).toMatchObject({ purged: true })
-  expect(["one", "two"].map(isStored)).toEqual([true, true])
-  expect(await codeOf(sessionsOf(storage).delete("a", { blobs: "later" as never }))).toBe("invalid")
+  expect(isStored("one")).toBe(true)
 })
 
 test("a blob that a second writer put within two hours stays, and its line finds it; `purged` is false until it is mentioned or gone", async () => {
@@ -94,14 +91,14 @@ test("a blob that a second writer put within two hours stays, and its line finds
   const appended = second.append(said("secret"))
   await put
   const sessions = sessionsOf(storage)
-  expect(await sessions.delete("a", NOW)).toMatchObject({ purged: false })
+  expect(await deleteWithBlobs(sessions, "a")).toMatchObject({ purged: false })
   expect(isStored("secret")).toBe(true)
   go()
   await appended
   const [message] = (await (await sessionsOf(storage).open("b")).messages()).messages
   expect(JSON.stringify(message)).toContain("secret secret")
   // Its blob is another session's now: nothing is left of the deleted one.
-  expect(await codeOf(sessions.delete("a", NOW))).toBe("not_found")
+  expect(await codeOf(deleteWithBlobs(sessions, "a"))).toBe("not_found")
 })
 
 test("a repeated call finishes when the two hours have passed", async () => {
@@ -109,13 +106,13 @@ test("a repeated call finishes when the two hours have passed", async () => {
   await stored(storage, "a", "secret")
   await stored(storage, "b")
   const sessions = sessionsOf(storage)
-  expect(await sessions.delete("a", NOW)).toMatchObject({ purged: false })
+  expect(await deleteWithBlobs(sessions, "a")).toMatchObject({ purged: false })
   age(1.9)
-  expect(await sessions.delete("a", NOW)).toMatchObject({ purged: false, bytes: 0 })
+  expect(await deleteWithBlobs(sessions, "a")).toMatchObject({ purged: false, bytes: 0 })
   age(0.2)
-  expect(await sessions.delete("a", NOW)).toEqual({ purged: true, bytes: 0, parts: 0 })
+  expect(await deleteWithBlobs(sessions, "a")).toEqual({ purged: true, bytes: 0, parts: 0 })
   expect(isStored("secret")).toBe(false)
-  expect(await codeOf(sessions.delete("a", NOW))).toBe("not_found")
+  expect(await codeOf(deleteWithBlobs(sessions, "a"))).toBe("not_found")
 })
 
 test("a log that cannot be read may have mentioned each blob that nothing else does", async () => {
@@ -130,7 +127,7 @@ test("a log that cannot be read may have mentioned each blob that nothing else d
       return storage.read(id, ...rest)
     },
   }
-  expect(await sessionsOf(damaged).delete("a", NOW)).toMatchObject({ purged: true })
+  expect(await deleteWithBlobs(sessionsOf(damaged), "a")).toMatchObject({ purged: true })
   expect([isStored("secret"), isStored("other")]).toEqual([false, true])
 })
 
@@ -147,8 +144,8 @@ test("if another session cannot be read, or the list is empty, nothing is delete
     },
   }
   const empty: SessionStorage = { ...storage, async *list() {} }
-  expect(await codeOf(sessionsOf(damaged).delete("a", NOW))).toBe("corrupt")
-  expect(await codeOf(sessionsOf(empty).delete("a", NOW))).toBe("unavailable")
+  expect(await codeOf(deleteWithBlobs(sessionsOf(damaged), "a"))).toBe("corrupt")
+  expect(await codeOf(deleteWithBlobs(sessionsOf(empty), "a"))).toBe("unavailable")
   expect([(await storage.head("a")) !== undefined, isStored("secret")]).toEqual([true, true])
 })
 
@@ -164,7 +161,7 @@ test("a log without blobs is deleted without reading another one", async () => {
       return storage.read(id, ...rest)
     },
   }
-  expect(await sessionsOf(counted).delete("a", NOW)).toMatchObject({ purged: true })
+  expect(await deleteWithBlobs(sessionsOf(counted), "a")).toMatchObject({ purged: true })
   expect(read).toEqual(["a"])
 })
 
@@ -184,7 +181,7 @@ test("what another writer appends before the deletion is read for it", async () 
       return storage.delete(...args)
     },
   }
-  expect(await sessionsOf(busy).delete("a", NOW)).toMatchObject({ purged: true })
+  expect(await deleteWithBlobs(sessionsOf(busy), "a")).toMatchObject({ purged: true })
   expect([isStored("first"), isStored("second")]).toEqual([false, false])
 })
 
@@ -201,7 +198,7 @@ test("a session that is created under the id meanwhile keeps its blobs", async (
       return deleted
     },
   }
-  expect(await sessionsOf(busy).delete("a", NOW)).toMatchObject({ purged: true })
+  expect(await deleteWithBlobs(sessionsOf(busy), "a")).toMatchObject({ purged: true })
   expect(isStored("same")).toBe(true)
 })
 
@@ -264,9 +261,7 @@ test("whatever writers do meanwhile, no blob that a log or a document mentions i
           },
         },
       }
-      const deleted = await sessionsOf(busy)
-        .delete("s0", NOW)
-        .catch(() => undefined)
+      const deleted = await deleteWithBlobs(sessionsOf(busy), "s0").catch(() => undefined)
       let text = ""
       for await (const { id } of storage.list())
         for await (const chunk of storage.read(id)) text += chunk.lines.join("\n")

@@ -1,12 +1,13 @@
 /** What exports have of a session whose tool calls were recorded, beside the same session without the records. */
 import { automaticCompaction, compact } from "@sessions/core/compaction"
+import { exportSession, forkSession } from "./index.ts"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { textOf } from "../../test/transfer.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { createSessions } from "../session/repository.ts"
 import type { Sessions } from "../session/repository-types.ts"
-import type { ExportOptions } from "../session/transfer-types.ts"
+import type { ExportOptions } from "./types.ts"
 
 const POLICY: NewEntry = { type: "tool_policy", never: ["charge"], safe: [] }
 
@@ -51,12 +52,12 @@ async function made(isRecorded: boolean): Promise<Sessions> {
   await compact(session, { keepRecentTokens: 10 })
   await session.append([say("i", "user", "And now?"), say("j", "assistant", "Nothing.")])
   await session.close()
-  await (await sessions.fork("s", { id: "fork", at: "h" })).close()
+  await (await forkSession(sessions, "s", { id: "fork", at: "h" })).close()
   return sessions
 }
 
 async function exportsOf(sessions: Sessions, o: ExportOptions): Promise<string> {
-  const texts = [await textOf(sessions.export("s", o)), await textOf(sessions.export("fork", o))]
+  const texts = [await textOf(exportSession(sessions, "s", o)), await textOf(exportSession(sessions, "fork", o))]
   return withNumberedIds(texts.join(""))
 }
 
@@ -73,7 +74,7 @@ function withNumberedIds(text: string): string {
 async function withoutRecords(sessions: Sessions, o: ExportOptions): Promise<string> {
   const lines: string[] = []
   for (const id of ["s", "fork"]) {
-    for (const line of (await textOf(sessions.export(id, o))).trim().split("\n")) {
+    for (const line of (await textOf(exportSession(sessions, id, o))).trim().split("\n")) {
       const { seq: _, parentId: __, targetSeq: ___, firstKeptSeq: ____, ...rest } = JSON.parse(line)
       if (rest.type !== "tool_policy" && rest.type !== "tool_start") lines.push(JSON.stringify(rest))
     }

@@ -5,7 +5,7 @@ import { withChanges } from "../format/json-edit.ts"
 import { parseLine } from "../format/line.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
-import type { ExportOptions } from "../session/transfer-types.ts"
+import type { ExportOptions } from "./types.ts"
 import { readBackup } from "./backup.ts"
 import { readHeader } from "./headers.ts"
 import { toMarkdown } from "./markdown.ts"
@@ -14,7 +14,7 @@ import { toMarkdown } from "./markdown.ts"
  * Yields chunks of any length. Errors: `not_found` if there is no such session or backup; `not_a_session` for Markdown of a file
  * that is not a session. A self-contained export keeps the reference to a blob that is missing, as every reader does.
  */
-export async function* exportSession(
+export async function* exportStored(
   storage: SessionStorage,
   id: string,
   o: ExportOptions = {},

@@ -15,6 +15,7 @@ import { identifyLog } from "../format/identify.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { labelsOf } from "../log/nodes.ts"
 import { pathTo } from "../log/whole-path.ts"
+import { forkSession, verifySession } from "./index.ts"
 
 const isOurs = (lines: readonly string[]) => identifyLog(lines.slice(0, 1)).kind === "sessions"
 
@@ -31,7 +32,7 @@ async function forked(lines: readonly string[], pick: number) {
   const slots = slotsOf(lines)
   const ids = slots.flatMap((slot) => (slot === undefined ? [] : [slot.id]))
   const at = ids[pick % Math.max(ids.length, 1)]
-  const fork = await sessions.fork(STORED_ID, { id: "fork", ...(at === undefined ? {} : { at }) })
+  const fork = await forkSession(sessions, STORED_ID, { id: "fork", ...(at === undefined ? {} : { at }) })
   const forkLines = await linesIn(storage, "fork")
   return { sessions, slots, at, fork, forkLines, forkSlots: slotsOf(forkLines) }
 }
@@ -79,8 +80,8 @@ test("a fork of a sound log is a sound log with correct hints; unchanged entries
   await holdsAsync(
     fc.asyncProperty(soundLog, fc.nat(), async (lines, pick) => {
       const { sessions, slots, forkLines, forkSlots } = await forked(lines, pick)
-      const { diagnostics } = await sessions.verify("fork")
-      const before = await sessions.verify(STORED_ID)
+      const { diagnostics } = await verifySession(sessions, "fork")
+      const before = await verifySession(sessions, STORED_ID)
       const known = new Set(before.diagnostics.filter(({ code }) => OF_ITSELF.has(code)).map(({ entryId }) => entryId))
       expect(diagnostics.filter(({ entryId }) => !known.has(entryId))).toEqual([])
       const wrong = forkSlots.filter((entry, seq) => {
@@ -118,7 +119,7 @@ test("a fork's hints have the positions of its own entries", async () => {
     modifiedFiles: [],
   })
   await source.label("a", "first")
-  const fork = await sessions.fork("s")
+  const fork = await forkSession(sessions, "s")
   const slots = slotsOf(await linesIn(sessions.storage, fork.id))
   const seqOf = (id: string) => slots.findIndex((slot) => slot?.id === id)
   expect(slots[seqOf("c")]).toMatchObject({ firstKeptEntryId: "b", firstKeptSeq: seqOf("b") })
@@ -130,7 +131,7 @@ test("a field of an own type that has the name of a hint stays as it is in a for
   const sessions = sessionsIn()
   const source = await sessions.create({ id: "s" })
   await source.append([user("one", "a"), { type: "acme:note", id: "n", targetSeq: 7, firstKeptSeq: "x" }])
-  await sessions.fork("s", { id: "f" })
+  await forkSession(sessions, "s", { id: "f" })
   const [, , note] = slotsOf(await linesIn(sessions.storage, "f"))
   expect(note).toMatchObject({ targetSeq: 7, firstKeptSeq: "x" })
 })
@@ -139,7 +140,7 @@ test("a fork names its source and copies the header's other fields", async () =>
   const sessions = sessionsIn(undefined, { now: () => 0 })
   const source = await sessions.create({ id: "s", cwd: "/project", title: "T", systemPromptOverride: "Be brief." })
   await source.append([user("hi", "a"), user("there", "b")])
-  const { header } = await sessions.fork("s", { id: "f", at: "a" })
+  const { header } = await forkSession(sessions, "s", { id: "f", at: "a" })
   expect(header).toEqual({
     type: "session",
     format: "@sessions",
@@ -161,12 +162,12 @@ test("queued entries fork as they are in memory", async () => {
   await source.append(user("first", "a"))
   const image = { type: "image" as const, mimeType: "image/png", data: btoa("x".repeat(3_000)) }
   void source.append({ type: "message", id: "b", message: { role: "user", content: [image] } })
-  const early = await sessions.fork("s", { id: "early" })
+  const early = await forkSession(sessions, "s", { id: "early" })
   expect((await early.context()).messages.map(({ entryId }) => entryId)).toEqual(["a", "b"])
   expect((await early.context()).messages[1]?.message.content).toEqual([image])
   expect((await linesIn(sessions.storage, "early"))[2]).toContain("blob:sha256:")
   void source.append(assistant("now", "c"))
-  const late = await sessions.fork("s", { id: "late" })
+  const late = await forkSession(sessions, "s", { id: "late" })
   expect((await late.context()).messages.map(({ entryId }) => entryId)).toEqual(["a", "b", "c"])
 })
 
@@ -176,7 +177,7 @@ test("a tombstone that is not on the forked path deletes its target in the fork 
   await source.append([user("secret", "a"), user("open", "b")])
   await source.branch("a")
   await source.tombstone("a")
-  const fork = await sessions.fork("s", { at: "b" })
+  const fork = await forkSession(sessions, "s", { at: "b" })
   expect((await fork.messages()).messages.map(({ entryId }) => entryId)).toEqual(["b"])
   expect((await fork.context()).messages.map(({ entryId }) => entryId)).toEqual(["b"])
 })
@@ -187,7 +188,7 @@ test("the label of an entry off the path stays behind, even if that entry is cop
   await source.append([user("one", "a"), { type: "title_change", id: "t", title: "Named", source: "user" }])
   await source.branch("a")
   await source.append([{ type: "label", id: "l", targetId: "t", label: "here" }, user("two", "b")])
-  const fork = await sessions.fork("s", { at: "b" })
+  const fork = await forkSession(sessions, "s", { at: "b" })
   expect((await fork.info()).title).toBe("Named")
   const types = (await linesIn(sessions.storage, fork.id)).map((line) => parseLine(line).record?.type)
   expect(types).toContain("title_change")
@@ -218,7 +219,7 @@ test("with duplicate ids, a compaction keeps the same entries in a fork, even if
     const session = await sessions.open(id)
     return (await session.context()).messages.map(({ entryId }) => entryId)
   }
-  const fork = await sessions.fork(STORED_ID)
+  const fork = await forkSession(sessions, STORED_ID)
   expect(await ids(STORED_ID)).toEqual(["c", "twin", "twin"])
   expect(await ids(fork.id)).toEqual(["c", "twin", "twin"])
   expect((await sessions.open(fork.id)).leafId).toBe("c")
@@ -239,10 +240,10 @@ test("an unknown entry is `not_found` and a taken id is `exists`; nothing is wri
   const sessions = sessionsIn()
   const source = await sessions.create({ id: "s" })
   await source.append(user("hi", "a"))
-  expect(await codeOf(sessions.fork("s", { at: "nobody", id: "f" }))).toBe("not_found")
+  expect(await codeOf(forkSession(sessions, "s", { at: "nobody", id: "f" }))).toBe("not_found")
   expect(await codeOf(sessions.open("f"))).toBe("not_found")
   await sessions.create({ id: "taken" })
-  expect(await codeOf(sessions.fork("s", { id: "taken" }))).toBe("exists")
+  expect(await codeOf(forkSession(sessions, "s", { id: "taken" }))).toBe("exists")
   expect(await linesIn(sessions.storage, "taken")).toHaveLength(1)
 })
 
@@ -252,13 +253,13 @@ test("an interrupted fork is incomplete, and the same call completes it later", 
   const sessions = sessionsIn(storage, { now: () => clock })
   const source = await sessions.create({ id: "s" })
   for (let i = 0; i < 20; i++) await source.append(user(`message ${i} ${"x".repeat(100)}`))
-  const whole = await sessions.fork("s", { id: "whole" })
+  const whole = await forkSession(sessions, "s", { id: "whole" })
   const lines = await linesIn(storage, "whole")
   expect(parseLine(lines[0] as string).record).toMatchObject({ origin: { id: "s", lines: 21 } })
   await storage.append("cut", [(lines[0] as string).replace('"whole"', '"cut"'), lines[1] as string], { expect: 0 })
   expect((await sessions.info("cut")).incomplete).toBe(true)
   clock = 2_000
-  const completed = await sessions.fork("s", { id: "cut" })
+  const completed = await forkSession(sessions, "s", { id: "cut" })
   expect((await linesIn(storage, "cut")).slice(1)).toEqual(lines.slice(1))
   expect((await sessions.info("cut")).incomplete).toBeUndefined()
   expect((await completed.context()).messages).toEqual((await whole.context()).messages)
@@ -285,7 +286,7 @@ test("a fork of an older log is migrated, and the older log stays as it is", asy
   ].map((record) => JSON.stringify(record))
   await storage.append("o", old, { expect: 0 })
   const sessions = sessionsIn(storage, { migrateOnWrite: false })
-  const fork = await sessions.fork("o", { at: "b" })
+  const fork = await forkSession(sessions, "o", { at: "b" })
   expect(await fork.context()).toMatchObject({ model: { provider: "p", model: "m" } })
   expect((await fork.context()).messages.map(({ entryId }) => entryId)).toEqual(["a", "b"])
   await fork.append(user("goes on"))
@@ -304,7 +305,7 @@ test("a log of a newer version is not forked", async () => {
     message: { role: "user", content: [] },
   }
   await storage.append("n", [JSON.stringify(header), JSON.stringify(entry)], { expect: 0 })
-  expect(await codeOf(sessionsIn(storage).fork("n"))).toBe("newer_version")
+  expect(await codeOf(forkSession(sessionsIn(storage), "n"))).toBe("newer_version")
 })
 
 test("a fork keeps the spelling of every line, except for its positions", async () => {
@@ -320,7 +321,7 @@ test("a fork keeps the spelling of every line, except for its positions", async 
     `{"type":"message","id":"d","parentId":"b",${base},${said}}`,
   ]
   await storage.append("s", lines, { expect: 0 })
-  await sessionsIn(storage).fork("s", { id: "f", at: "d" })
+  await forkSession(sessionsIn(storage), "s", { id: "f", at: "d" })
   const [, first, , second, label, unplaced] = lines as [string, string, string, string, string, string]
   expect((await linesIn(storage, "f")).slice(1)).toEqual([
     first,
@@ -340,6 +341,6 @@ test("a fork whose source is deleted before the fork is stored is removed: a col
       return storage.append(...args)
     },
   }
-  expect(await codeOf(sessionsIn(racing).fork("source", { id: "fork" }))).toBe("conflict")
+  expect(await codeOf(forkSession(sessionsIn(racing), "source", { id: "fork" }))).toBe("conflict")
   expect(await storage.head("fork")).toBeUndefined()
 })

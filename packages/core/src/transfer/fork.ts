@@ -14,7 +14,7 @@ import { type WholeEntry, type WholeLog, wholeLogOf } from "./whole-log.ts"
 import type { LineToWrite } from "./log-to-write.ts"
 import { writeLog } from "./write-log.ts"
 
-export interface ForkOptions {
+export interface ForkSettings {
   readonly maxSessionBytes: number
   readonly blobs: BlobLimits
   readonly now: () => number
@@ -26,11 +26,11 @@ export interface ForkOptions {
  * (default: the leaf). A log of an older version is forked as its migration. Errors: `not_found` if there is no such entry,
  * `exists` if the id is taken, `newer_version` for a log of a later version.
  */
-export async function forkSession(
+export async function writeFork(
   live: ReadableSession,
   session: Session,
   forkId: string,
-  options: ForkOptions,
+  options: ForkSettings,
   o: CallOptions & { readonly at?: string } = {},
 ): Promise<void> {
   const { writeGuard, storage, id } = live

@@ -2,6 +2,7 @@ import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { codeOf, sessionsIn, textOf } from "../../test/transfer.ts"
 import type { SessionStorage } from "../storage/contract.ts"
+import { copySession, exportSession, mergeSession, verifySession } from "./index.ts"
 import { withId, withOriginLines } from "./headers.ts"
 
 const LINE = '{"type":"session","format":"@sessions","version":4,"id":"a.b-c","timestamp":"t","x":{"id":"a.b-c"}}'
@@ -62,10 +63,10 @@ test("a session that is deleted between the reads of its head and its header is 
   }
   const sessions = sessionsIn(deleted)
   for (const call of [
-    () => sessions.copy("s", createMemoryStorage()),
-    () => sessions.merge("s", createMemoryStorage()),
-    () => sessions.verify("s"),
-    () => textOf(sessions.export("s")),
+    () => copySession(sessions, "s", createMemoryStorage()),
+    () => mergeSession(sessions, "s", createMemoryStorage()),
+    () => verifySession(sessions, "s"),
+    () => textOf(exportSession(sessions, "s")),
   ]) {
     await (await sessionsIn(storage).create({ id: "s" })).close()
     expect(await codeOf(call())).toBe("not_found")

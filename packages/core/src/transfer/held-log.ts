@@ -6,7 +6,7 @@ import type { Diagnostic, Report } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
 import type { InfoProjection } from "../info/projection.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import type { Importer, LineHold } from "../session/transfer-types.ts"
+import type { Importer, LineHold } from "./types.ts"
 import type { Seq } from "../storage/contract.ts"
 import { utf8Length } from "../storage/utf8.ts"
 import {

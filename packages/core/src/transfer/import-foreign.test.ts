@@ -9,9 +9,10 @@ import { FORMAT, type Header, VERSION } from "../format/header.ts"
 import { ulidAt } from "../format/computed-ids.ts"
 import { infoBeside } from "../info/store.ts"
 import { createSessions } from "../session/repository.ts"
-import type { Importer, ImportOptions } from "../session/transfer-types.ts"
+import type { Importer, ImportOptions } from "./types.ts"
 import type { SessionsOptions } from "../session/repository-types.ts"
 import type { HeadInfo } from "../storage/contract.ts"
+import { importSession, verifySession } from "./index.ts"
 
 const AT = Date.parse("2026-01-31T09:30:00.000Z")
 
@@ -64,7 +65,7 @@ test("a file whose session fits one batch is read once for its entries, a larger
       return inPieces(FILE)
     }
     const sessions = createSessions({ storage: createMemoryStorage({ limits }) })
-    const { lines, diagnostics } = await sessions.import(source, { id: "s", from: CHAT })
+    const { lines, diagnostics } = await importSession(sessions, source, { id: "s", from: CHAT })
     expect({ lines, codes: diagnostics.map(({ code }) => code) }).toEqual({ lines: 4, codes: ["missing_blob"] })
     return count
   }
@@ -84,7 +85,7 @@ test("with `hold`, a log of several batches is read once and written as without 
     }
     const storage = createMemoryStorage({ limits })
     const sessions = createSessions({ storage, blobs: { textUnits } })
-    const { diagnostics } = await sessions.import(source, { id: "s", from: isHeld ? { ...CHAT, hold } : CHAT })
+    const { diagnostics } = await importSession(sessions, source, { id: "s", from: isHeld ? { ...CHAT, hold } : CHAT })
     return { readings, held: held.length, lines: await storedLines(storage, "s"), diagnostics }
   }
   const [without, held] = [await imported(500, false), await imported(500, true)]
@@ -101,7 +102,7 @@ test("the session information of an imported log has the start of a prompt that 
   for (const limits of [{}, { maxBatchBytes: 700, maxLineBytes: 699 }]) {
     const storage = createMemoryStorage({ limits })
     const sessions = createSessions({ storage, blobs: { textUnits: 200 } })
-    await sessions.import(`#chat 2 c1\n> ${text}\n< yes\n< so it is\n`, { id: "s", from: CHAT })
+    await importSession(sessions, `#chat 2 c1\n> ${text}\n< yes\n< so it is\n`, { id: "s", from: CHAT })
     const head = (await storage.head("s")) as HeadInfo
     expect(infoBeside(head)?.firstPrompt).toEqual({ id: expect.any(String) as string, text: text.slice(0, 200) })
   }
@@ -138,7 +139,7 @@ test("the text of a file does not depend on its pieces, also if it is not UTF-8"
     const { sessions } = fresh()
     const source = () =>
       one(...Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) => bytes.slice(n * size, (n + 1) * size)))
-    const { diagnostics } = await sessions.import(source, { id: "s", from: CHAT })
+    const { diagnostics } = await importSession(sessions, source, { id: "s", from: CHAT })
     const lines = await contextTexts(await sessions.open("s"))
     expect([size, ...lines]).toEqual([
       size,
@@ -158,7 +159,7 @@ test("an importer's records become a session, with its files beside and its imag
     ["a.png", picture],
     ["title.txt", new TextEncoder().encode("A chat")],
   ])
-  const result = await sessions.import(inPieces(FILE), { id: "s", from: CHAT, beside: besideOf(files) })
+  const result = await importSession(sessions, inPieces(FILE), { id: "s", from: CHAT, beside: besideOf(files) })
   expect(result).toEqual({ id: "s", lines: 6, from: { format: "chat", version: 2 }, diagnostics: [] })
   const session = await sessions.open("s")
   expect(session.header).toMatchObject({
@@ -172,7 +173,7 @@ test("an importer's records become a session, with its files beside and its imag
   expect(lines[4]).toContain("blob:sha256:")
   const { id } = JSON.parse(lines[4] ?? "") as Entry
   expect(await session.entry(id)).toMatchObject({ message: { content: [{ data: toBase64(picture) }] } })
-  expect((await sessions.verify("s")).diagnostics).toEqual([])
+  expect((await verifySession(sessions, "s")).diagnostics).toEqual([])
 })
 
 test("a source that can be read once, bytes with a BOM, and characters that are cut by pieces give the same session", async () => {
@@ -187,7 +188,7 @@ test("a source that can be read once, bytes with a BOM, and characters that are 
   ]
   for (const source of forms) {
     const { sessions } = fresh()
-    const { diagnostics } = await sessions.import(source, { id: "s", from: CHAT })
+    const { diagnostics } = await importSession(sessions, source, { id: "s", from: CHAT })
     expect(diagnostics).toEqual([])
     expect(await contextTexts(await sessions.open("s"))).toEqual(["h\u00e9llo \u{1F600}"])
   }
@@ -197,7 +198,7 @@ test("diagnostics of an importer, and bytes that are not UTF-8, are reported onc
   const { sessions } = fresh()
   const bytes = new TextEncoder().encode("#chat 2\n> bad ?\n! gone.png\n")
   bytes[bytes.indexOf(63)] = 0xff
-  const { diagnostics, lines } = await sessions.import(bytes, { id: "s", from: CHAT })
+  const { diagnostics, lines } = await importSession(sessions, bytes, { id: "s", from: CHAT })
   expect(diagnostics.map(({ code }) => code)).toEqual(["unparsable_line", "missing_blob"])
   expect(lines).toBe(2)
   expect(await contextTexts(await sessions.open("s"))).toEqual(["bad \uFFFD"])
@@ -207,10 +208,10 @@ test("`identify` gets the first 65,536 units, and a file of another format is `n
   const { sessions, storage } = fresh()
   const starts: string[] = []
   const importer: Importer = { ...CHAT, identify: (start) => starts.push(start) === 0 }
-  expect(await codeOf(sessions.import(inPieces("x".repeat(200_000)), { id: "s", from: importer }))).toBe(
+  expect(await codeOf(importSession(sessions, inPieces("x".repeat(200_000)), { id: "s", from: importer }))).toBe(
     "not_a_session",
   )
-  expect(await codeOf(sessions.import("", { id: "s", from: importer }))).toBe("not_a_session")
+  expect(await codeOf(importSession(sessions, "", { id: "s", from: importer }))).toBe("not_a_session")
   expect(starts.map(({ length }) => length)).toEqual([65_536, 0])
   expect(await storage.head("s")).toBeUndefined()
 })
@@ -224,16 +225,16 @@ test("an error of the importer, of the file or of a file beside rejects the impo
   ]
   for (const [what, from, beside] of failing) {
     const { sessions, storage } = fresh()
-    const imported = sessions.import(FILE, { id: "s", from, ...(beside === undefined ? {} : { beside }) })
+    const imported = importSession(sessions, FILE, { id: "s", from, ...(beside === undefined ? {} : { beside }) })
     await expect(imported, what).rejects.toBe(FAILURE)
     expect(await storage.head("s"), what).toBeUndefined()
   }
   const { sessions } = fresh()
-  await expect(sessions.import(() => ({ [Symbol.asyncIterator]: fail }), { from: CHAT })).rejects.toBe(FAILURE)
+  await expect(importSession(sessions, () => ({ [Symbol.asyncIterator]: fail }), { from: CHAT })).rejects.toBe(FAILURE)
   const refusing = reading(() => {
     throw new SessionError("newer_version", "It is of version 9.")
   })
-  expect(await codeOf(sessions.import(FILE, { from: refusing }))).toBe("newer_version")
+  expect(await codeOf(importSession(sessions, FILE, { from: refusing }))).toBe("newer_version")
 })
 
 test("wrong records and wrong importers are `invalid`, with the number of the record, and nothing is written", async () => {
@@ -254,12 +255,12 @@ test("wrong records and wrong importers are `invalid`, with the number of the re
   ]
   for (const [from, message] of wrong) {
     const { sessions, storage } = fresh()
-    const error = await sessions.import(FILE, { id: "s", from }).catch((reason: unknown) => reason)
+    const error = await importSession(sessions, FILE, { id: "s", from }).catch((reason: unknown) => reason)
     expect(error).toMatchObject({ code: "invalid", message: expect.stringMatching(message) })
     expect(await storage.head("s")).toBeUndefined()
   }
   const { sessions } = fresh()
-  expect(await codeOf(sessions.import(FILE, { beside: () => undefined }))).toBe("invalid")
+  expect(await codeOf(importSession(sessions, FILE, { beside: () => undefined }))).toBe("invalid")
 })
 
 test("an abort ends the import, also in an importer that ignores the signal, and ends its reading", async () => {
@@ -277,7 +278,7 @@ test("an abort ends the import, also in an importer that ignores the signal, and
     }
   }
   const { sessions, storage } = fresh()
-  const imported = sessions.import(() => endless(), { id: "s", from: CHAT, signal: controller.signal })
+  const imported = importSession(sessions, () => endless(), { id: "s", from: CHAT, signal: controller.signal })
   expect(await codeOf(imported)).toBe("aborted")
   expect(isEnded).toBe(true)
   expect(await storage.head("s")).toBeUndefined()
@@ -290,7 +291,7 @@ test("an abort ends the import, also in an importer that ignores the signal, and
     },
   }
   const { signal } = new AbortController()
-  await sessions.import(FILE, { from: asking, signal })
+  await importSession(sessions, FILE, { from: asking, signal })
   expect(new Set(signals)).toEqual(new Set([signal]))
 })
 
@@ -302,12 +303,14 @@ test("an interrupted import is incomplete, and the same call completes it", asyn
   const sessions = createSessions({ storage: createMemoryStorage({ location, limits }) })
   const o = { id: "s", from: CHAT }
   const stop = (): void => controller.abort()
-  expect(await codeOf(sessions.import(file, { ...o, signal: controller.signal, onProgress: stop }))).toBe("aborted")
+  expect(await codeOf(importSession(sessions, file, { ...o, signal: controller.signal, onProgress: stop }))).toBe(
+    "aborted",
+  )
   expect((await sessions.info("s")).incomplete).toBe(true)
-  expect(await sessions.import(file, o)).toMatchObject({ lines: 201 })
+  expect(await importSession(sessions, file, o)).toMatchObject({ lines: 201 })
   expect(await sessions.info("s")).not.toHaveProperty("incomplete")
   expect((await sessions.open("s")).header.origin).toMatchObject({ lines: 201, settled: 201 })
-  expect(await codeOf(sessions.import(file, o))).toBe("exists")
+  expect(await codeOf(importSession(sessions, file, o))).toBe("exists")
 })
 
 test("the append hooks filter the records, and an importer that writes its own branches keeps its horizon", async () => {
@@ -323,7 +326,7 @@ test("the append hooks filter the records, and an importer that writes its own b
         record.type === "session" ? { ...record, origin: { ...record.origin, settled: 0 } } : record,
       ) as never,
   )
-  await sessions.import(FILE, { id: "s", from: own })
+  await importSession(sessions, FILE, { id: "s", from: own })
   const session = await sessions.open("s")
   expect(await contextTexts(session)).toEqual(["redacted", "redacted", "redacted"])
   expect(session.header.origin).toMatchObject({ lines: 4, settled: 0 })
@@ -344,7 +347,7 @@ test("a reference to another session's blob does not come in through an importer
           : record,
       ) as never,
   )
-  const { diagnostics } = await sessions.import(FILE, { id: "s", from: naming })
+  const { diagnostics } = await importSession(sessions, FILE, { id: "s", from: naming })
   expect(diagnostics.map(({ code }) => code)).toContain("missing_blob")
   expect(JSON.stringify(await contextTexts(await sessions.open("s")))).not.toContain("secret")
 })
@@ -368,7 +371,7 @@ test("records may come several at a time, and give the log that they give one at
   const logOf = async (from: Importer, limits: object) => {
     const storage = createMemoryStorage({ limits })
     const sessions = createSessions({ storage })
-    await sessions.import(text, { id: "s", from, beside: besideOf(files) })
+    await importSession(sessions, text, { id: "s", from, beside: besideOf(files) })
     return storedLines(storage, "s")
   }
   for (const limits of [{}, { maxBatchBytes: 30_000, maxLineBytes: 29_999 }]) {
@@ -388,7 +391,7 @@ test("a wrong record among several is refused with its number", async () => {
     },
   }
   const { sessions } = fresh()
-  await expect(sessions.import(FILE, { from: importer })).rejects.toThrow("number 4")
+  await expect(importSession(sessions, FILE, { from: importer })).rejects.toThrow("number 4")
 })
 
 const FAILURE = new Error("It failed.")

@@ -4,6 +4,7 @@ import { soon } from "../../test/soon.ts"
 import { user } from "../../test/writers.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Hooks } from "../session/hooks.ts"
+import { continueRecent, exportSession, forkSession, importSession } from "./index.ts"
 
 const HEADER = '{"type":"session","format":"@sessions","version":4,"id":"was","timestamp":"2026-01-31T09:30:00.000Z"}'
 const SECRET = "tok_12345"
@@ -35,7 +36,7 @@ test("append hooks change imported entries like appended ones; other lines stay 
   const { asked, hooks } = redacting()
   const sessions = sessionsIn(undefined, { hooks })
   const lines = [line(1, "fine"), line(2, `my ${SECRET}`), "not an entry", line(4, "fine too").replace('"e3"', '"e2"')]
-  await sessions.import(`${[HEADER, ...lines].join("\n")}\n`, { id: "new" })
+  await importSession(sessions, `${[HEADER, ...lines].join("\n")}\n`, { id: "new" })
   const stored = await linesIn(sessions.storage, "new")
   expect(stored.join("\n")).not.toContain(SECRET)
   expect([stored[1], stored[3], stored[4]]).toEqual([lines[0], lines[2], lines[3]])
@@ -46,7 +47,7 @@ test("append hooks change imported entries like appended ones; other lines stay 
 test("append hooks also change the log of another program", async () => {
   const { hooks } = redacting()
   const sessions = sessionsIn(undefined, { hooks })
-  await sessions.import(OLDER, { id: "new" })
+  await importSession(sessions, OLDER, { id: "new" })
   expect((await linesIn(sessions.storage, "new")).join("\n")).not.toContain(SECRET)
   const { messages } = await (await sessions.open("new")).context()
   expect(messages.map(({ entryId }) => entryId)).toEqual(["a", "b"])
@@ -58,9 +59,9 @@ test("hooks see the content of blobs, and their result is stored as an append st
   const plain = sessionsIn(undefined, limits)
   const long = `${"x".repeat(200)} ${SECRET}`
   await (await plain.create({ id: "s" })).append(user(long))
-  const text = await textOf(plain.export("s"))
+  const text = await textOf(exportSession(plain, "s"))
   const sessions = sessionsIn(plain.storage, { ...limits, hooks })
-  await sessions.import(text, { id: "new", blobs: "any" })
+  await importSession(sessions, text, { id: "new", blobs: "any" })
   const [, stored] = await linesIn(sessions.storage, "new")
   expect(stored).toContain('"blobs":')
   const { messages } = await (await sessions.open("new")).context()
@@ -73,14 +74,14 @@ test("a hook that rejects an entry rejects the import, before anything is writte
   }
   const sessions = sessionsIn(smallBatches(), { hooks: { append } })
   const lines = Array.from({ length: 30 }, (_, index) => line(index + 1, index === 29 ? SECRET : "x".repeat(100)))
-  expect(await codeOf(sessions.import(`${[HEADER, ...lines].join("\n")}\n`, { id: "new" }))).toBe("refused")
+  expect(await codeOf(importSession(sessions, `${[HEADER, ...lines].join("\n")}\n`, { id: "new" }))).toBe("refused")
   expect(await sessions.storage.head("new")).toBeUndefined()
 })
 
 test("a hook must return an entry", async () => {
   const append: Hooks["append"] = () => ({ type: "message", message: { role: 7 } }) as never
   const sessions = sessionsIn(undefined, { hooks: { append } })
-  expect(await codeOf(sessions.import(`${HEADER}\n${line(1, "a")}\n`, { id: "new" }))).toBe("invalid")
+  expect(await codeOf(importSession(sessions, `${HEADER}\n${line(1, "a")}\n`, { id: "new" }))).toBe("invalid")
   expect(await sessions.storage.head("new")).toBeUndefined()
 })
 
@@ -92,16 +93,16 @@ test("the create hook runs once for every new session, when it is complete", asy
   await sessions.create({ id: "made", cwd: "/a" })
   await sessions.openOrCreate("opened")
   await sessions.openOrCreate("opened")
-  await sessions.fork("made", { id: "fork" })
-  const recent = await sessions.continueRecent({ cwd: "/new" })
+  await forkSession(sessions, "made", { id: "fork" })
+  const recent = await continueRecent(sessions, { cwd: "/new" })
   const text = `${[HEADER, ...Array.from({ length: 20 }, (_, n) => line(n + 1, "x".repeat(100)))].join("\n")}\n`
   const abort = new AbortController()
-  const cut = sessions.import(text, { id: "import", signal: abort.signal, onProgress: () => abort.abort() })
+  const cut = importSession(sessions, text, { id: "import", signal: abort.signal, onProgress: () => abort.abort() })
   expect(await codeOf(cut)).toBe("aborted")
   expect(seen).toEqual(["made made /a", "opened opened ", "fork fork /a", `${recent.id} ${recent.id} /new`])
-  await sessions.import(text, { id: "import" })
+  await importSession(sessions, text, { id: "import" })
   expect(seen.at(-1)).toBe("import import ")
-  expect(await codeOf(sessions.import(text, { id: "import" }))).toBe("exists")
+  expect(await codeOf(importSession(sessions, text, { id: "import" }))).toBe("exists")
   expect(seen).toHaveLength(5)
 })
 
@@ -109,7 +110,7 @@ test("an abort ends an import whose hook hangs, and nothing is written", async (
   const stop = new AbortController()
   const append = (): Promise<undefined> => (stop.abort(), new Promise(() => undefined))
   const sessions = sessionsIn(undefined, { hooks: { append } })
-  const imported = sessions.import(`${HEADER}\n${line(1, "fine")}\n`, { id: "new", signal: stop.signal })
+  const imported = importSession(sessions, `${HEADER}\n${line(1, "fine")}\n`, { id: "new", signal: stop.signal })
   expect(await soon(codeOf(imported))).toBe("aborted")
   expect(await sessions.storage.head("new")).toBeUndefined()
 })

@@ -8,6 +8,7 @@ import { bytesOf, linesIn, sessionsIn, smallBatches } from "../../test/transfer.
 import { headerProblem } from "../format/header.ts"
 import { entryProblem } from "../format/entry-problems.ts"
 import { parseLine } from "../format/line.ts"
+import { importSession, verifySession } from "./index.ts"
 
 const AT = "2025-01-01T00:00:00.000Z"
 const HEADER = JSON.stringify({
@@ -27,7 +28,7 @@ function entry(id: string, parentId: string | null, content: unknown): string {
 
 test("a long version 1 log has the context that its own program builds, and an entry for every message", async () => {
   const sessions = sessionsIn()
-  const result = await sessions.import(bytesOf(firstVersionLines().join("\n")))
+  const result = await importSession(sessions, bytesOf(firstVersionLines().join("\n")))
   expect(result).toMatchObject({ lines: LINES, from: { format: "pi", version: 1 }, diagnostics: [] })
   const session = await sessions.open(result.id)
   const { messages, model } = await session.context({ repair: "none" })
@@ -35,12 +36,12 @@ test("a long version 1 log has the context that its own program builds, and an e
   expect(messages.every(({ entryId }) => typeof entryId === "string" && entryId !== "")).toBe(true)
   expect(model).toEqual({ provider: "anthropic", model: "claude-opus-4-5" })
   expect(session.header.origin).toMatchObject({ format: "pi", version: 1, lines: LINES })
-  expect(await sessions.verify(result.id)).toMatchObject({ diagnostics: [], damaged: false })
+  expect(await verifySession(sessions, result.id)).toMatchObject({ diagnostics: [], damaged: false })
 })
 
 test("a log that ends in a reset boundary has an empty context, and the title of its title slot", async () => {
   const sessions = sessionsIn()
-  const { id, from } = await sessions.import(bytesOf(titleSlotLines().join("\n")))
+  const { id, from } = await importSession(sessions, bytesOf(titleSlotLines().join("\n")))
   expect(from).toEqual({ format: "oh-my-pi", version: 3 })
   expect((await (await sessions.open(id)).context()).messages).toEqual([])
   expect((await sessions.info(id)).title).toBe("Letters")
@@ -49,7 +50,7 @@ test("a log that ends in a reset boundary has an empty context, and the title of
 test("an older log becomes complete entries under a header that names its origin", async () => {
   const storage = createMemoryStorage()
   const source = [HEADER, entry("a", null, "hi"), entry("b", "a", "ho")].join("\n")
-  const result = await sessionsIn(storage).import(source, { id: "new" })
+  const result = await importSession(sessionsIn(storage), source, { id: "new" })
   expect(result).toEqual({ id: "new", lines: 3, from: { format: "pi", version: 3 }, diagnostics: [] })
   const [header, ...entries] = (await linesIn(storage, "new")).map((line) => parseLine(line).record)
   expect(headerProblem(header)).toBeUndefined()
@@ -62,7 +63,7 @@ test("images and long strings go to the blob store as in an append, and are rest
   const sessions = sessionsIn(storage, { blobs: { textUnits: 2_000 } })
   const image = { type: "image", mimeType: "image/png", data: PNG }
   const long = { type: "text", text: "é".repeat(2_500) }
-  await sessions.import([HEADER, entry("a", null, [image, long])].join("\n"), { id: "new" })
+  await importSession(sessions, [HEADER, entry("a", null, [image, long])].join("\n"), { id: "new" })
   const [, line] = await linesIn(storage, "new")
   expect(JSON.parse(line as string).blobs).toEqual({
     "/message/content/0/data": "base64",
@@ -76,10 +77,10 @@ test("a line too long for the storage first moves blobs to the store, and is rej
   const storage = smallBatches(3_000)
   const sessions = sessionsIn(storage)
   const image = { type: "image", mimeType: "image/png", data: PNG }
-  await sessions.import([HEADER, entry("a", null, [image])].join("\n"), { id: "new" })
+  await importSession(sessions, [HEADER, entry("a", null, [image])].join("\n"), { id: "new" })
   expect(await linesIn(storage, "new")).toHaveLength(2)
   const source = [HEADER, entry("a", null, "x".repeat(4_000))].join("\n")
-  await expect(sessions.import(source, { id: "no" })).rejects.toThrow(/Line 1 of the log has 4\d\d\d bytes/)
+  await expect(importSession(sessions, source, { id: "no" })).rejects.toThrow(/Line 1 of the log has 4\d\d\d bytes/)
   expect(await storage.head("no")).toBeUndefined()
 })
 
@@ -87,7 +88,7 @@ test("other programs' references to their own blobs are left as they are", async
   const storage = createMemoryStorage()
   const data = `blob:sha256:${"a".repeat(64)}`
   const image = { type: "image", mimeType: "image/png", data }
-  await sessionsIn(storage).import([HEADER, entry("a", null, [image])].join("\n"), { id: "new" })
+  await importSession(sessionsIn(storage), [HEADER, entry("a", null, [image])].join("\n"), { id: "new" })
   const [, line] = await linesIn(storage, "new")
   expect(JSON.parse(line as string)).not.toHaveProperty("blobs")
   expect(JSON.parse(line as string).message.content).toEqual([image])
@@ -105,7 +106,7 @@ test("invalid records, invalid UTF-8 and torn lines keep their position; record 
   )
   const storage = createMemoryStorage()
   const sessions = sessionsIn(storage)
-  const { diagnostics } = await sessions.import(source, { id: "new" })
+  const { diagnostics } = await importSession(sessions, source, { id: "new" })
   expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([
     ["unparsable_line", undefined],
     ["unparsable_line", 2],
@@ -133,12 +134,12 @@ test("an import of an older log in several batches resumes after an interruption
     ...Array.from({ length: 30 }, (_, i) => entry(`e${i}`, i === 0 ? null : `e${i - 1}`, `say ${i}`)),
   ].join("\n")
   const abort = new AbortController()
-  const cut = sessions.import(source, { id: "new", signal: abort.signal, onProgress: () => abort.abort() })
+  const cut = importSession(sessions, source, { id: "new", signal: abort.signal, onProgress: () => abort.abort() })
   await expect(cut).rejects.toMatchObject({ code: "aborted" })
-  await sessions.import(source, { id: "new" })
+  await importSession(sessions, source, { id: "new" })
   expect(await linesIn(storage, "new")).toHaveLength(31)
   const whole = sessionsIn()
-  await whole.import(source, { id: "new" })
+  await importSession(whole, source, { id: "new" })
   expect(await linesIn(storage, "new")).toEqual(await linesIn(whole.storage, "new"))
 })
 
@@ -149,7 +150,7 @@ test("every line of a damaged file is kept, or the file is rejected with a code"
       const file = bytesOf(log.join("\n") + (ended ? "\n" : ""))
       for (const [at, byte] of wounds) if (file.length > 0) file[at % file.length] = byte
       const sessions = sessionsIn()
-      const result = await sessions.import(file, { id: "new" }).catch((error: { code?: string }) => error.code)
+      const result = await importSession(sessions, file, { id: "new" }).catch((error: { code?: string }) => error.code)
       expect(["object", "not_a_session", "newer_version"]).toContain(typeof result === "object" ? "object" : result)
       if (typeof result !== "object") return
       const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(file).split("\n")
@@ -162,7 +163,7 @@ test("every line of a damaged file is kept, or the file is rejected with a code"
       expect(result.lines).toBe(stored.length)
       const session = await sessions.open("new")
       await session.context()
-      expect((await sessions.verify("new")).lines).toBe(stored.length)
+      expect((await verifySession(sessions, "new")).lines).toBe(stored.length)
     }),
     200,
   )
@@ -174,7 +175,7 @@ test("an older log with a field `blobs` does not read the blob of another sessio
   const line = entry("a", null, [{ type: "text", text: `blob:sha256:${hash}` }])
   const claim = line.replace("{", '{"blobs":{"/message/content/0/text":"utf8"},')
   const sessions = sessionsIn(storage)
-  const { diagnostics } = await sessions.import([HEADER, claim].join("\n"), { id: "new" })
+  const { diagnostics } = await importSession(sessions, [HEADER, claim].join("\n"), { id: "new" })
   expect(diagnostics.map(({ code, seq }) => [code, seq])).toEqual([["missing_blob", 1]])
   expect((await linesIn(storage, "new")).join("\n")).not.toContain(hash)
 })

@@ -6,6 +6,7 @@ import * as fc from "fast-check"
 import { bytesOf, codeOf, linesIn, sessionsIn, smallBatches, textOf } from "../../test/transfer.ts"
 import { buildSessionContext } from "../context/build.ts"
 import { parseLine } from "../format/line.ts"
+import { exportSession, type ImportSource, importSession, verifySession } from "./index.ts"
 
 const HEADER = '{"type":"session","format":"@sessions","version":4,"id":"was","timestamp":"2026-01-31T09:30:00.000Z"}'
 
@@ -23,13 +24,13 @@ function entry(seq: number, text = "hello"): string {
 }
 
 /** Imports, and returns what is stored then. */
-async function imported(source: Parameters<ReturnType<typeof sessionsIn>["import"]>[0]) {
+async function imported(source: ImportSource) {
   const sessions = sessionsIn()
-  const result = await sessions.import(source, { id: "new" })
+  const result = await importSession(sessions, source, { id: "new" })
   return { sessions, result, lines: await linesIn(sessions.storage, "new") }
 }
 
-const exported = (sessions: ReturnType<typeof sessionsIn>, id: string) => textOf(sessions.export(id))
+const exported = (sessions: ReturnType<typeof sessionsIn>, id: string) => textOf(exportSession(sessions, id))
 
 test("export, import and export give the same log, byte for byte except for the id", async () => {
   await holdsAsync(
@@ -81,7 +82,7 @@ test("a repeatable source is not buffered: at most one batch is in memory", asyn
     }
   }
   const sessions = sessionsIn(storage)
-  await sessions.import(() => source(), { id: "new", onProgress: ({ lines }) => (written.lines = lines) })
+  await importSession(sessions, () => source(), { id: "new", onProgress: ({ lines }) => (written.lines = lines) })
   expect(await linesIn(storage, "new")).toHaveLength(1_001)
   expect(most).toBeGreaterThan(0)
   expect(most).toBeLessThan(100)
@@ -124,7 +125,7 @@ test("a line that is not UTF-8 is kept in an entry, and the branch continues pas
   })
   const context = await (await sessions.open("new")).context()
   expect(context.messages.map(({ entryId }) => entryId)).toEqual(["e1", "e3"])
-  expect((await sessions.verify("new")).diagnostics).toEqual([])
+  expect((await verifySession(sessions, "new")).diagnostics).toEqual([])
 })
 
 test("a torn tail is kept at every byte offset of the last record, and the context is the one before it", async () => {
@@ -137,7 +138,7 @@ test("a torn tail is kept at every byte offset of the last record, and the conte
     expect(Uint8Array.from(atob(data.base64), (c) => c.charCodeAt(0))).toEqual(last.subarray(0, cut))
     const context = buildSessionContext(slotsOf(lines))
     expect(context.messages.map(({ entryId }) => entryId)).toEqual(["e1"])
-    expect((await sessions.verify("new")).damaged).toBe(false)
+    expect((await verifySession(sessions, "new")).damaged).toBe(false)
   }
   const { lines } = await imported(Uint8Array.from([...whole, ...last]))
   expect(lines[2]).toBe(entry(2, "é𝄞"))
@@ -155,18 +156,21 @@ test.each([
   ["bytes", new Uint8Array([0xff, 0xfe, 0x00, 0x0a]), "not_a_session"],
 ])("%s is refused, and nothing is written", async (_, source, code) => {
   const storage = createMemoryStorage()
-  expect(await codeOf(sessionsIn(storage).import(source, { id: "new" }))).toBe(code)
+  expect(await codeOf(importSession(sessionsIn(storage), source, { id: "new" }))).toBe(code)
   expect(await storage.head("new")).toBeUndefined()
 })
 
 test("a given format must be the file's", async () => {
   const sessions = sessionsIn()
   const pi = '{"type":"session","version":3,"id":"x","timestamp":"2025-01-01T00:00:00.000Z","provider":"p"}\n'
-  expect(await codeOf(sessions.import(HEADER, { from: "pi" }))).toBe("not_a_session")
-  expect(await codeOf(sessions.import(pi, { from: "sessions" }))).toBe("not_a_session")
-  expect(await codeOf(sessions.import(pi, { from: "oh-my-pi" }))).toBe("not_a_session")
-  expect((await sessions.import(pi, { from: "pi" })).from).toEqual({ format: "pi", version: 3 })
-  expect((await sessions.import(HEADER, { from: "sessions" })).from).toEqual({ format: "@sessions", version: 4 })
+  expect(await codeOf(importSession(sessions, HEADER, { from: "pi" }))).toBe("not_a_session")
+  expect(await codeOf(importSession(sessions, pi, { from: "sessions" }))).toBe("not_a_session")
+  expect(await codeOf(importSession(sessions, pi, { from: "oh-my-pi" }))).toBe("not_a_session")
+  expect((await importSession(sessions, pi, { from: "pi" })).from).toEqual({ format: "pi", version: 3 })
+  expect((await importSession(sessions, HEADER, { from: "sessions" })).from).toEqual({
+    format: "@sessions",
+    version: 4,
+  })
 })
 
 test("a source that has another header when it is read again is a conflict, and nothing is written", async () => {
@@ -176,30 +180,32 @@ test("a source that has another header when it is read again is a conflict, and 
     async function* source() {
       yield readings.shift() ?? later
     }
-    expect(await codeOf(sessionsIn(storage).import(source, { id: "new" }))).toBe("conflict")
+    expect(await codeOf(importSession(sessionsIn(storage), source, { id: "new" }))).toBe("conflict")
     expect(await storage.head("new")).toBeUndefined()
   }
 })
 
 test("a taken id is `exists`; importing a file twice without an id makes two sessions", async () => {
   const sessions = sessionsIn()
-  await sessions.import(HEADER, { id: "new" })
-  expect(await codeOf(sessions.import(HEADER, { id: "new" }))).toBe("exists")
-  expect(await codeOf(sessions.import(HEADER, { id: "../x" }))).toBe("invalid")
-  expect((await sessions.import(HEADER)).id).not.toBe((await sessions.import(HEADER)).id)
+  await importSession(sessions, HEADER, { id: "new" })
+  expect(await codeOf(importSession(sessions, HEADER, { id: "new" }))).toBe("exists")
+  expect(await codeOf(importSession(sessions, HEADER, { id: "../x" }))).toBe("invalid")
+  expect((await importSession(sessions, HEADER)).id).not.toBe((await importSession(sessions, HEADER)).id)
 })
 
 test("a line longer than the storage's limit moves large strings to the blob store; if that is not enough, the error names the line", async () => {
   const storage = smallBatches(5_000)
   const sessions = sessionsIn(storage, { blobs: { textUnits: 1_000 } })
   const long = entry(1, "x".repeat(10_000))
-  await sessions.import(`${HEADER}\n${long}\n`, { id: "new" })
+  await importSession(sessions, `${HEADER}\n${long}\n`, { id: "new" })
   const [, stored] = await linesIn(storage, "new")
   expect(stored?.length).toBeLessThan(500)
   const { messages } = await (await sessions.open("new")).context()
   expect(messages[0]?.message.content).toEqual([{ type: "text", text: "x".repeat(10_000) }])
   const wide = JSON.stringify({ ...JSON.parse(entry(1)), x: Array.from({ length: 2_000 }, () => 1_000) })
-  await expect(sessions.import(`${HEADER}\n${wide}\n`, { id: "no" })).rejects.toThrow(/Line 1 of the log has \d+ bytes/)
+  await expect(importSession(sessions, `${HEADER}\n${wide}\n`, { id: "no" })).rejects.toThrow(
+    /Line 1 of the log has \d+ bytes/,
+  )
   expect(await storage.head("no")).toBeUndefined()
 })
 
@@ -208,11 +214,11 @@ test("an interrupted import is incomplete, is never the most recent session, and
   const sessions = sessionsIn(storage)
   const text = `${[HEADER, ...Array.from({ length: 20 }, (_, index) => entry(index + 1, "x".repeat(100)))].join("\n")}\n`
   const abort = new AbortController()
-  const cut = sessions.import(text, { id: "new", signal: abort.signal, onProgress: () => abort.abort() })
+  const cut = importSession(sessions, text, { id: "new", signal: abort.signal, onProgress: () => abort.abort() })
   expect(await codeOf(cut)).toBe("aborted")
   expect((await sessions.info("new")).incomplete).toBe(true)
   expect((await sessions.open("new")).diagnostics.map(({ code }) => code)).toContain("incomplete")
-  expect(await sessions.import(text, { id: "new" })).toMatchObject({ lines: 21 })
+  expect(await importSession(sessions, text, { id: "new" })).toMatchObject({ lines: 21 })
   const lines = await linesIn(storage, "new")
   expect(lines.slice(1)).toEqual(text.split("\n").slice(1, -1))
   expect(parseLine(lines[0] as string).record?.["origin"]).toEqual({
@@ -228,7 +234,7 @@ test("a session larger than its limit is rejected before anything is written", a
   const sessions = sessionsIn(storage, { maxSessionBytes: 1_000 })
   const entries = [1, 2, 3].map((seq) => entry(seq, "x".repeat(400_000)))
   const text = `${[HEADER, ...entries].join("\n")}\n`
-  expect(await codeOf(sessions.import(text, { id: "new" }))).toBe("too_large")
+  expect(await codeOf(importSession(sessions, text, { id: "new" }))).toBe("too_large")
   expect(await storage.head("new")).toBeUndefined()
 })
 
@@ -247,7 +253,7 @@ test("inline images and long texts go to the blob store, as in an append", async
     type: "message",
     message: { role: "user", content: [image, { type: "text", text: "é".repeat(600_000) }] },
   })
-  const { sessions } = await imported(await textOf(source.export("s", { selfContained: true })))
+  const { sessions } = await imported(await textOf(exportSession(source, "s", { selfContained: true })))
   expect((await linesIn(sessions.storage, "new")).slice(1)).toEqual((await linesIn(source.storage, "s")).slice(1))
   const { messages } = await (await sessions.open("new")).context()
   expect(messages).toEqual((await session.context()).messages)
@@ -308,7 +314,7 @@ async function fileThatNamesOthers() {
 
 test("a reference to a blob that did not come with the file is removed and reported", async () => {
   const { sessions, other, own, file } = await fileThatNamesOthers()
-  const { diagnostics } = await sessions.import(file, { id: "new", blobs: [own] })
+  const { diagnostics } = await importSession(sessions, file, { id: "new", blobs: [own] })
   const lines = await linesIn(sessions.storage, "new")
   expect(lines.join("\n")).not.toContain(other)
   expect(JSON.parse(lines[0] as string).origin).toEqual({ format: "pi", version: 3 })
@@ -329,13 +335,13 @@ test("a reference to a blob that did not come with the file is removed and repor
     { type: "text", text: "came with the file" },
     { type: "text", text: missing },
   ])
-  expect(await textOf(sessions.export("new", { selfContained: true }))).not.toContain("secret")
-  expect(await codeOf(textOf(sessions.export("new", { backup: true })))).toBe("not_found")
+  expect(await textOf(exportSession(sessions, "new", { selfContained: true }))).not.toContain("secret")
+  expect(await codeOf(textOf(exportSession(sessions, "new", { backup: true })))).toBe("not_found")
 })
 
 test('with `blobs: "any"` every reference of the file is kept', async () => {
   const { sessions, file } = await fileThatNamesOthers()
-  const { diagnostics } = await sessions.import(file, { id: "new", blobs: "any" })
+  const { diagnostics } = await importSession(sessions, file, { id: "new", blobs: "any" })
   expect(diagnostics).toEqual([])
   expect((await linesIn(sessions.storage, "new")).join("\n")).toBe(file.trimEnd().replace('"was"', '"new"'))
 })
@@ -344,7 +350,7 @@ test("`append` hooks do not see a blob that did not come with the file", async (
   const seen: string[] = []
   const { sessions, file } = await fileThatNamesOthers()
   const hooked = sessionsIn(sessions.storage, { hooks: { append: (one) => void seen.push(JSON.stringify(one)) } })
-  await hooked.import(file, { id: "new" })
+  await importSession(hooked, file, { id: "new" })
   expect(seen).toHaveLength(3)
   expect(seen.join("\n")).not.toContain("secret")
 })

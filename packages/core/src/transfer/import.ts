@@ -10,7 +10,7 @@ import type { Header } from "../format/header.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { type Hooks, runAppendHooks } from "../session/hooks.ts"
-import type { ImportOptions, ImportResult, ImportSource } from "../session/transfer-types.ts"
+import type { ImportOptions, ImportResult, ImportSource } from "./types.ts"
 import { StorageError } from "../storage/errors.ts"
 import { rejectOnAbort, signalOf } from "../storage/signals.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
@@ -37,7 +37,7 @@ export interface ImportSettings {
  * imported, `too_large` before anything is written, `exists` if another session has the id. The same call completes an import that
  * was interrupted. `append` hooks see each entry; if one throws, nothing is written.
  */
-export async function importSession(
+export async function importStored(
   storage: SessionStorage,
   source: ImportSource,
   id: string,

@@ -1,7 +1,7 @@
 /** A log that is to be written: its header, and its lines as they are found, converted or planned. */
 import type { Report } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
-import type { ImportResult } from "../session/transfer-types.ts"
+import type { ImportResult } from "./types.ts"
 
 /** A line after the header. */
 export interface LineToWrite {

@@ -5,6 +5,7 @@ import { assistant, user } from "../../test/writers.ts"
 import { entryToMarkdown } from "./markdown.ts"
 import { blockText, inlineText, sizeText } from "./markdown-text.ts"
 import type { Message } from "../format/message.ts"
+import { exportSession } from "./index.ts"
 
 const AT = "2026-01-31T09:30:00.000Z"
 
@@ -34,7 +35,7 @@ test("a document has a head and the whole history of the current path across com
   await session.append({ ...compaction, readFiles: [], modifiedFiles: [] })
   await branchWithSummary(session, "b", "was elsewhere")
   await session.title("A *title*")
-  expect(await textOf(sessions.export("s", { format: "markdown" }))).toBe(`# A \\*title\\*
+  expect(await textOf(exportSession(sessions, "s", { format: "markdown" }))).toBe(`# A \\*title\\*
 
 - Session: s
 - Started: 2026-01-31 09:30:00 UTC
@@ -60,7 +61,7 @@ test("a compaction is marked at its position, after the messages that it summari
   await session.append(user("before", "a"))
   const compaction = { type: "compaction" as const, summary: "so far\nso good", firstKeptEntryId: "a", tokensBefore: 9 }
   await session.append([{ ...compaction, readFiles: [], modifiedFiles: [] }, user("after")])
-  const text = await textOf(sessions.export("s", { format: "markdown" }))
+  const text = await textOf(exportSession(sessions, "s", { format: "markdown" }))
   const places = ["before", "## Compaction", "> so far\n> so good", "after"].map((part) => text.indexOf(part))
   expect(places).toEqual(places.toSorted((a, b) => a - b))
   expect(places[0]).toBeGreaterThan(0)

@@ -1,5 +1,6 @@
 import { createMemoryStorage } from "@sessions/memory"
 import { ulidAt } from "@sessions/core/format"
+import { copySession, forkSession, mergeSession, verifySession } from "./index.ts"
 import { expect, test } from "vitest"
 import { entriesIn, type Fuse, seenIn, storeNamed } from "../../test/merge-stores.ts"
 import { codeOf, linesIn, sessionsIn, smallBatches } from "../../test/transfer.ts"
@@ -17,7 +18,7 @@ async function twoCopies(o: { now?: () => number; fuse?: Fuse } = {}) {
   const session = await here.create({ id: "s" })
   const { ids } = await session.append(said("first"))
   await session.close()
-  await here.merge("s", b)
+  await mergeSession(here, "s", b)
   return { a, b, here, there, first: ids[0] as string }
 }
 
@@ -39,7 +40,12 @@ test("a session that is missing in the other storage is copied; a second merge w
   const { a, b, here } = await twoCopies()
   expect(await linesIn(b, "s")).toEqual(await linesIn(a, "s"))
   const before = [await linesIn(a, "s"), await linesIn(b, "s")]
-  expect(await here.merge("s", b)).toMatchObject({ sent: 0, received: 0, differing: [], openTips: { tips: [] } })
+  expect(await mergeSession(here, "s", b)).toMatchObject({
+    sent: 0,
+    received: 0,
+    differing: [],
+    openTips: { tips: [] },
+  })
   expect([await linesIn(a, "s"), await linesIn(b, "s")]).toEqual(before)
 })
 
@@ -47,14 +53,14 @@ test("turns of both sides are on both afterwards, the later one is continued, an
   const { a, b, here, there } = await twoCopies({ now: () => Date.now() - 1_000 })
   const one = await add(here, "from here")
   const other = await add(there, "from there")
-  const result = await here.merge("s", b)
+  const result = await mergeSession(here, "s", b)
   expect(result).toMatchObject({ sent: 1, received: 1, leaf: other, openTips: { tips: [{ id: one }] }, differing: [] })
   for (const sessions of [here, there]) {
     expect(await texts(sessions)).toEqual(["first", "from there"])
     const session = await sessions.open("s")
     expect((await session.info()).openTips?.tips).toMatchObject([{ id: one }])
     await session.close()
-    expect(await sessions.verify("s")).toMatchObject({ damaged: false })
+    expect(await verifySession(sessions, "s")).toMatchObject({ damaged: false })
   }
   expect(await seenIn(a, "s")).toEqual(await seenIn(b, "s"))
 })
@@ -67,13 +73,13 @@ test("a merge that is killed after any write is completed by the next", async ()
       for (let n = 0; n < 3; n++) await add(here, `here ${n}`)
       for (let n = 0; n < 3; n++) await add(there, `there ${n}`)
       fuse.left = kill
-      const outcome = await here.merge("s", b).catch((error: { code?: string }) => error.code)
+      const outcome = await mergeSession(here, "s", b).catch((error: { code?: string }) => error.code)
       fuse.left = Number.POSITIVE_INFINITY
       if (typeof outcome === "string") expect(outcome).toBe("closed")
-      await sessionsIn(a).merge("s", b)
+      await mergeSession(sessionsIn(a), "s", b)
       expect(await seenIn(a, "s")).toEqual(await seenIn(b, "s"))
       expect((await entriesIn(a, "s")).filter(({ type }) => type === "message")).toHaveLength(7)
-      expect(await sessionsIn(a).merge("s", b)).toMatchObject({ sent: 0, received: 0 })
+      expect(await mergeSession(sessionsIn(a), "s", b)).toMatchObject({ sent: 0, received: 0 })
     }
   }
 })
@@ -87,7 +93,7 @@ test("blobs come along, before the lines that refer to them", async () => {
     message: { role: "user", content: [{ type: "image", mimeType: "image/png", data }] },
   })
   await session.close()
-  await here.merge("s", b)
+  await mergeSession(here, "s", b)
   const merged = await there.open("s")
   const { messages } = await merged.context()
   expect(messages.at(-1)?.message.content).toEqual([{ type: "image", mimeType: "image/png", data }])
@@ -97,11 +103,11 @@ test("blobs come along, before the lines that refer to them", async () => {
 test("a session that was deleted in the other storage is not brought back; one that is missing here is not found", async () => {
   const { b, here, there } = await twoCopies()
   await there.delete("s")
-  expect(await codeOf(here.merge("s", b))).toBe("not_found")
+  expect(await codeOf(mergeSession(here, "s", b))).toBe("not_found")
   expect(await b.head("s")).toBeUndefined()
-  expect(await codeOf(there.merge("s", createMemoryStorage()))).toBe("not_found")
-  await here.copy("s", b)
-  expect(await here.merge("s", b)).toMatchObject({ sent: 0, received: 0 })
+  expect(await codeOf(mergeSession(there, "s", createMemoryStorage()))).toBe("not_found")
+  await copySession(here, "s", b)
+  expect(await mergeSession(here, "s", b)).toMatchObject({ sent: 0, received: 0 })
 })
 
 test("another session under the same id is `exists`, and neither is changed", async () => {
@@ -111,7 +117,7 @@ test("another session under the same id is `exists`, and neither is changed", as
   await session.append(said("another"))
   await session.close()
   const before = [await linesIn(a, "s"), await linesIn(other, "s")]
-  expect(await codeOf(here.merge("s", other))).toBe("exists")
+  expect(await codeOf(mergeSession(here, "s", other))).toBe("exists")
   expect([await linesIn(a, "s"), await linesIn(other, "s")]).toEqual(before)
 })
 
@@ -125,10 +131,10 @@ test("an entry with other content is named in `differing`, and stays as it is on
     { expect: 0 },
   )
   await add(here, "more")
-  expect(await here.merge("s", changed)).toMatchObject({ sent: 1, received: 0, differing: [first] })
+  expect(await mergeSession(here, "s", changed)).toMatchObject({ sent: 1, received: 0, differing: [first] })
   expect(JSON.stringify(await linesIn(changed, "s"))).toContain("changed")
   expect(JSON.stringify(await linesIn(a, "s"))).toContain("first")
-  expect(await here.merge("s", changed)).toMatchObject({ sent: 0, differing: [first] })
+  expect(await mergeSession(here, "s", changed)).toMatchObject({ sent: 0, differing: [first] })
 })
 
 test("an id that is twice in a log, and a parent that is missing, are `corrupt` before anything is written", async () => {
@@ -139,7 +145,7 @@ test("an id that is twice in a log, and a parent that is missing, are `corrupt` 
     const damaged = storeNamed("damaged")
     await damaged.append("s", [header, line, bad], { expect: 0 })
     const before = await linesIn(a, "s")
-    expect(await codeOf(here.merge("s", damaged))).toBe("corrupt")
+    expect(await codeOf(mergeSession(here, "s", damaged))).toBe("corrupt")
     expect(await linesIn(a, "s")).toEqual(before)
     expect(await linesIn(damaged, "s")).toHaveLength(3)
   }
@@ -152,11 +158,11 @@ test("a line that the other storage cannot take is `too_large` before anything i
     undefined,
     createMemoryStorage({ limits: { maxLineBytes: 1_000, maxBatchBytes: 1_001 } }),
   )
-  await here.merge("s", small)
+  await mergeSession(here, "s", small)
   await add(sessionsIn(small), "there")
   await add(here, "x".repeat(2_000))
   const before = [await linesIn(a, "s"), await linesIn(small, "s")]
-  expect(await codeOf(here.merge("s", small))).toBe("too_large")
+  expect(await codeOf(mergeSession(here, "s", small))).toBe("too_large")
   expect([await linesIn(a, "s"), await linesIn(small, "s")]).toEqual(before)
 })
 
@@ -167,10 +173,10 @@ test("a merge in small batches writes every entry once", async () => {
     undefined,
     createMemoryStorage({ limits: { maxLineBytes: 1_000, maxBatchBytes: 1_001 } }),
   )
-  await here.merge("s", small)
+  await mergeSession(here, "s", small)
   for (let n = 0; n < 8; n++) await add(here, `here ${n}`)
   await add(sessionsIn(small), "there")
-  expect(await here.merge("s", small)).toMatchObject({ sent: 8, received: 1 })
+  expect(await mergeSession(here, "s", small)).toMatchObject({ sent: 8, received: 1 })
   expect(await seenIn(a, "s")).toEqual(await seenIn(small, "s"))
 })
 
@@ -188,7 +194,7 @@ test("another writer that appends during the merge is merged too", async () => {
       return b.append(id, lines, o)
     },
   }
-  expect(await here.merge("s", busy)).toMatchObject({ sent: 1, received: 1 })
+  expect(await mergeSession(here, "s", busy)).toMatchObject({ sent: 1, received: 1 })
   expect(await seenIn(a, "s")).toEqual(await seenIn(b, "s"))
 })
 
@@ -204,13 +210,13 @@ test("a session that another merge creates or continues in the other storage mea
       const busy: SessionStorage = {
         ...other,
         async append(id, lines, o) {
-          if (++appends === nth) await there.merge("s", other)
+          if (++appends === nth) await mergeSession(there, "s", other)
           return other.append(id, lines, o)
         },
       }
-      await here.merge("s", busy)
-      await here.merge("s", b)
-      await there.merge("s", other)
+      await mergeSession(here, "s", busy)
+      await mergeSession(here, "s", b)
+      await mergeSession(there, "s", other)
       expect(await seenIn(other, "s")).toEqual(await seenIn(b, "s"))
     }
 })
@@ -231,11 +237,11 @@ test("a merge waits for the turn that runs here", async () => {
     order.push("turn")
   })
   await begun
-  const merging = here.merge("s", b).then(() => order.push("merged"))
+  const merging = mergeSession(here, "s", b).then(() => order.push("merged"))
   goOn()
   await Promise.all([turn, merging])
   expect(order).toEqual(["turn", "merged"])
-  expect(await codeOf(session.turn(async () => void (await here.merge("s", b))))).toBe("invalid")
+  expect(await codeOf(session.turn(async () => void (await mergeSession(here, "s", b))))).toBe("invalid")
   await session.close()
   expect(await seenIn(a, "s")).toEqual(await seenIn(b, "s"))
 })
@@ -254,7 +260,7 @@ test("logs of version 3 on both sides are migrated and merged", async () => {
   const [a, b] = [storeNamed("a"), storeNamed("b")]
   for (const storage of [a, b]) await storage.append("s", lines, { expect: 0 })
   await add(sessionsIn(b), "migrated there")
-  expect(await sessionsIn(a).merge("s", b)).toMatchObject({ sent: 0, received: 1 })
+  expect(await mergeSession(sessionsIn(a), "s", b)).toMatchObject({ sent: 0, received: 1 })
   expect(await seenIn(a, "s")).toEqual(await seenIn(b, "s"))
 })
 
@@ -269,9 +275,10 @@ test("a merge completes an interrupted copy on either side, also with its lines 
     await whole.append("s", ["no entry"], { expect: head })
     await add(sessionsIn(whole), "z".repeat(600))
     fuse.left = 1
-    expect(await codeOf(sessionsIn(whole).copy("s", part))).toBe("closed")
+    expect(await codeOf(copySession(sessionsIn(whole), "s", part))).toBe("closed")
     fuse.left = Number.POSITIVE_INFINITY
-    const merged = side === "here" ? sessionsIn(part).merge("s", whole) : sessionsIn(whole).merge("s", part)
+    const merged =
+      side === "here" ? mergeSession(sessionsIn(part), "s", whole) : mergeSession(sessionsIn(whole), "s", part)
     expect(await merged).toMatchObject(side === "here" ? { sent: 0, received: 3 } : { sent: 3, received: 0 })
     expect((await linesIn(part, "s")).slice(1)).toEqual((await linesIn(whole, "s")).slice(1))
     expect((await sessionsIn(part).info("s")).incomplete).toBeUndefined()
@@ -287,7 +294,7 @@ test("a blob that is missing is reported once, also if the session is copied or 
   await session.close()
   for await (const { hash } of a.blobs.list()) await a.blobs.delete(hash)
   const found = { diagnostics: [expect.objectContaining({ code: "missing_blob" })] }
-  expect(await here.merge("s", storeNamed("copied"))).toMatchObject(found)
+  expect(await mergeSession(here, "s", storeNamed("copied"))).toMatchObject(found)
   let isFirst = true
   const busy: SessionStorage = {
     ...a,
@@ -299,7 +306,7 @@ test("a blob that is missing is reported once, also if the session is copied or 
     },
   }
   await add(there, "there")
-  expect(await sessionsIn(busy).merge("s", b)).toMatchObject({ ...found, sent: 2 })
+  expect(await mergeSession(sessionsIn(busy), "s", b)).toMatchObject({ ...found, sent: 2 })
 })
 
 /** A storage that counts how often line 0 of a log is read, and how many lines are. */
@@ -327,10 +334,10 @@ test("a merge reads each header once, and only the heads if nothing has changed"
   const { a, b, there } = await twoCopies()
   await add(there, "more")
   const [here, other] = [counting(a), counting(b)]
-  await sessionsIn(here).merge("s", other)
+  await mergeSession(sessionsIn(here), "s", other)
   expect([here.counted.headers, other.counted.headers]).toEqual([1, 1])
   const before = here.counted.lines + other.counted.lines
-  await sessionsIn(here).merge("s", other)
+  await mergeSession(sessionsIn(here), "s", other)
   expect([here.counted.headers, other.counted.headers]).toEqual([1, 1])
   expect(here.counted.lines + other.counted.lines).toBe(before)
 })
@@ -341,23 +348,23 @@ test("two storages in memory have different descriptions, so that each is known 
   const session = await here.create({ id: "s" })
   await session.append(said("first"))
   await session.close()
-  await here.merge("s", one)
+  await mergeSession(here, "s", one)
   // With one description for both, the session would count as deleted there.
-  expect(await here.merge("s", other)).toMatchObject({ sent: 1 })
+  expect(await mergeSession(here, "s", other)).toMatchObject({ sent: 1 })
   expect(await linesIn(other, "s")).toEqual(await linesIn(one, "s"))
 })
 
 test("a storage whose description every object has as a key was not merged with before", async () => {
   const { here } = await twoCopies()
   for (const description of ["toString", "__proto__"])
-    expect(await here.merge("s", storeNamed(description))).toMatchObject({ sent: 1 })
+    expect(await mergeSession(here, "s", storeNamed(description))).toMatchObject({ sent: 1 })
 })
 
 test("every difference of content is named, whatever the order of the lines and the keys", async () => {
   const { b, here, there } = await twoCopies()
   const ids: string[] = []
   for (let n = 0; n < 4; n++) ids.push(await add(n % 2 === 0 ? here : there, `text ${n}`))
-  await here.merge("s", b)
+  await mergeSession(here, "s", b)
   const [header = "", ...lines] = await linesIn(b, "s")
   const changed = storeNamed("changed")
   const edited = lines.map((line) => {
@@ -366,7 +373,7 @@ test("every difference of content is named, whatever the order of the lines and 
     return line.includes("text 3") ? line.replace("}}", '},"acme":1}') : line
   })
   await changed.append("s", [header, ...edited], { expect: 0 })
-  const { differing } = await here.merge("s", changed)
+  const { differing } = await mergeSession(here, "s", changed)
   expect(new Set(differing)).toEqual(new Set([ids[1], ids[3]]))
 })
 
@@ -381,7 +388,7 @@ test("an id is found before older entries that a merge has put behind it, and th
   const session = await here.open("s")
   await session.append(pay)
   await session.close()
-  expect(await here.merge("s", b)).toMatchObject({ received: 300, sent: 1 })
+  expect(await mergeSession(here, "s", b)).toMatchObject({ received: 300, sent: 1 })
   const cold = await createSessions({ storage: a, now: () => now }).open("s")
   await cold.append(pay)
   expect(await codeOf(cold.append({ ...pay, ...said("other") }))).toBe("exists")
@@ -392,7 +399,7 @@ test("an id is found before older entries that a merge has put behind it, and th
   // The document that records the last merge is gone, so the logs are compared.
   const key = "sessions/s/merged"
   await a.docs.delete(key, { expect: (await a.docs.get(key))?.version ?? "" })
-  expect(await here.merge("s", b)).toMatchObject({ received: 0, sent: 0, differing: [] })
+  expect(await mergeSession(here, "s", b)).toMatchObject({ received: 0, sent: 0, differing: [] })
 })
 
 test("a field of an own type that has the name of a hint is content", async () => {
@@ -400,12 +407,12 @@ test("a field of an own type that has the name of a hint is content", async () =
   const session = await here.open("s")
   await session.append({ type: "acme:note", id: "n", targetSeq: 7, firstKeptSeq: "x" })
   await session.close()
-  await here.merge("s", b)
+  await mergeSession(here, "s", b)
   expect((await linesIn(b, "s")).at(-1)).toBe((await linesIn(a, "s")).at(-1))
   const changed = storeNamed("changed")
   const lines = (await linesIn(a, "s")).map((line) => line.replace('"targetSeq":7', '"targetSeq":8'))
   await changed.append("s", lines, { expect: 0 })
-  expect(await here.merge("s", changed)).toMatchObject({ sent: 0, differing: ["n"] })
+  expect(await mergeSession(here, "s", changed)).toMatchObject({ sent: 0, differing: ["n"] })
 })
 
 test("two texts with one FNV-1a of 53 bits are different texts", async () => {
@@ -417,41 +424,41 @@ test("two texts with one FNV-1a of 53 bits are different texts", async () => {
     return { storage: storeNamed(content), lines }
   }) as [{ storage: SessionStorage; lines: string[] }, { storage: SessionStorage; lines: string[] }]
   for (const { storage, lines } of [a, b]) await storage.append("s", lines, { expect: 0 })
-  expect(await sessionsIn(a.storage).merge("s", b.storage)).toMatchObject({ sent: 0, differing: ["e1"] })
+  expect(await mergeSession(sessionsIn(a.storage), "s", b.storage)).toMatchObject({ sent: 0, differing: ["e1"] })
 })
 
 test("a fork is merged as a session of its own, and goes on in both storages", async () => {
   const { a, b, here, there } = await twoCopies()
-  const mine = await here.fork("s", { id: "fork" })
+  const mine = await forkSession(here, "s", { id: "fork" })
   await mine.append(said("in the fork, here"))
   await mine.close()
-  expect(await here.merge("fork", b)).toMatchObject({ received: 0, differing: [] })
+  expect(await mergeSession(here, "fork", b)).toMatchObject({ received: 0, differing: [] })
   const theirs = await there.open("fork")
   expect(theirs.header.parentSession).toEqual(mine.header.parentSession)
   await theirs.append(said("in the fork, there"))
   await theirs.close()
-  expect(await here.merge("fork", b)).toMatchObject({ sent: 0, received: 1 })
-  expect(await here.merge("s", b)).toMatchObject({ sent: 0, received: 0 })
+  expect(await mergeSession(here, "fork", b)).toMatchObject({ sent: 0, received: 1 })
+  expect(await mergeSession(here, "s", b)).toMatchObject({ sent: 0, received: 0 })
   for (const id of ["s", "fork"]) expect(await seenIn(a, id)).toEqual(await seenIn(b, id))
 })
 
 test("forks that both sides made under one id are two sessions", async () => {
   const { a, b } = await twoCopies()
   for (const [storage, time] of [[a, 1] as const, [b, 2] as const]) {
-    await (await sessionsIn(storage, { now: () => Date.UTC(2026, 1, time) }).fork("s", { id: "fork" })).close()
+    await (await forkSession(sessionsIn(storage, { now: () => Date.UTC(2026, 1, time) }), "s", { id: "fork" })).close()
   }
   const before = [await linesIn(a, "fork"), await linesIn(b, "fork")]
-  expect(await codeOf(sessionsIn(a).merge("fork", b))).toBe("exists")
+  expect(await codeOf(mergeSession(sessionsIn(a), "fork", b))).toBe("exists")
   expect([await linesIn(a, "fork"), await linesIn(b, "fork")]).toEqual(before)
 })
 
 test("forks that each side made of a merged session stay where they are until they are merged themselves", async () => {
   const { a, b, here, there } = await twoCopies()
-  await (await here.fork("s", { id: "mine" })).close()
-  await (await there.fork("s", { id: "theirs" })).close()
-  await here.merge("s", b)
+  await (await forkSession(here, "s", { id: "mine" })).close()
+  await (await forkSession(there, "s", { id: "theirs" })).close()
+  await mergeSession(here, "s", b)
   expect([await a.head("theirs"), await b.head("mine")]).toEqual([undefined, undefined])
-  await here.merge("mine", b)
-  await there.merge("theirs", a)
+  await mergeSession(here, "mine", b)
+  await mergeSession(there, "theirs", a)
   for (const id of ["s", "mine", "theirs"]) expect(await seenIn(a, id)).toEqual(await seenIn(b, id))
 })

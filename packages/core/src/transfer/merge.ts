@@ -11,12 +11,12 @@ import { incompleteLog, notFound } from "../log/loaded-log.ts"
 import { openTips } from "../log/kept-tips.ts"
 import { settledLines } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
-import type { MergeResult } from "../session/transfer-types.ts"
+import type { MergeResult } from "./types.ts"
 import { backoff } from "../storage/clock.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { signalOf } from "../storage/signals.ts"
-import { copySession } from "./copy.ts"
+import { copyStored } from "./copy.ts"
 import { readHeader } from "./headers.ts"
 import { type MergePlan, planMerge } from "./merge-plan.ts"
 import { type MergeSide, readSides, type StoredLog } from "./merge-read.ts"
@@ -38,7 +38,7 @@ const TRIES = 10
  * for a log of an older version that cannot be migrated; `conflict` if other writers keep appending. All but the last are known before
  * anything is written. After an interruption each log has some of the missing entries, each with its parent; the same call completes them.
  */
-export async function mergeSessions(
+export async function mergeStored(
   here: SessionStorage,
   id: string,
   there: SessionStorage,
@@ -135,7 +135,7 @@ async function copy(
   o: MergeContext,
 ): Promise<number> {
   try {
-    const { lines, diagnostics } = await copySession(from, id, to, { ...signalOf(o), now: o.now })
+    const { lines, diagnostics } = await copyStored(from, id, to, { ...signalOf(o), now: o.now })
     for (const diagnostic of diagnostics) report(diagnostic)
     return Math.max(0, lines - Math.max(1, head?.next ?? 1))
   } catch (error) {

@@ -8,6 +8,7 @@ import { user } from "../../test/writers.ts"
 import { parseLine } from "../format/line.ts"
 import type { Head, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
+import { exportSession, migrateSession, verifySession } from "./index.ts"
 import { migrateStored } from "./migrate.ts"
 
 const AT = "2025-01-01T00:00:00.000Z"
@@ -29,7 +30,7 @@ test("a migrated log is current and complete, and keeps a backup of the older lo
   const storage = await stored()
   const sessions = sessionsIn(storage)
   const before = (await (await sessions.open("o")).context()).messages
-  expect(await sessions.migrate("o")).toEqual({ migrated: true, from: { format: "pi", version: 3 } })
+  expect(await migrateSession(sessions, "o")).toEqual({ migrated: true, from: { format: "pi", version: 3 } })
   const lines = await linesIn(storage, "o")
   const origin = parseLine(lines[0] as string).record?.["origin"]
   expect(origin).toEqual({
@@ -46,8 +47,8 @@ test("a migrated log is current and complete, and keeps a backup of the older lo
   expect(lines[2]).toBe("not json")
   const fresh = sessionsIn(storage)
   expect((await (await fresh.open("o")).context()).messages).toEqual(before)
-  expect((await fresh.verify("o")).diagnostics.map(({ code }) => code)).toEqual(["unparsable_line"])
-  expect(await textOf(fresh.export("o", { backup: true }))).toBe(`${OLD.join("\n")}\n`)
+  expect((await verifySession(fresh, "o")).diagnostics.map(({ code }) => code)).toEqual(["unparsable_line"])
+  expect(await textOf(exportSession(fresh, "o", { backup: true }))).toBe(`${OLD.join("\n")}\n`)
 })
 
 test("the backup of any older log is its bytes, and its content stays the same", async () => {
@@ -60,7 +61,7 @@ test("the backup of any older log is its bytes, and its content stays the same",
       await migrateStored(storage, "o")
       const after = await sessionsIn(storage).open("o")
       expect([after.leafId, after.header.timestamp, (await after.context()).messages]).toEqual(was)
-      expect(await textOf(sessionsIn(storage).export("o", { backup: true }))).toBe(`${old.join("\n")}\n`)
+      expect(await textOf(exportSession(sessionsIn(storage), "o", { backup: true }))).toBe(`${old.join("\n")}\n`)
       expect(await migrateStored(storage, "o")).toMatchObject({ migrated: false })
     }),
     60,
@@ -73,7 +74,7 @@ test("a current log stays as it is", async () => {
   const session = await sessions.create({ id: "s" })
   await session.append(user("hi"))
   const before = await linesIn(storage, "s")
-  expect(await sessions.migrate("s")).toEqual({ migrated: false, from: { format: "@sessions", version: 4 } })
+  expect(await migrateSession(sessions, "s")).toEqual({ migrated: false, from: { format: "@sessions", version: 4 } })
   expect(await linesIn(storage, "s")).toEqual(before)
 })
 
@@ -168,7 +169,7 @@ test("another writer's entry between read and replace is migrated too", async ()
     "b",
     "c",
   ])
-  expect(await textOf(sessionsIn(storage).export("o", { backup: true }))).toContain('"id":"c"')
+  expect(await textOf(exportSession(sessionsIn(storage), "o", { backup: true }))).toContain('"id":"c"')
 })
 
 test("a writer that keeps appending causes a conflict, and the log stays older", async () => {

@@ -101,7 +101,7 @@ async function replaceLog(
     for (const line of stored) await line.putBlobs?.()
   }
   const replace = async (): Promise<Head | undefined> => {
-    await verifyStored(storage, id, stored)
+    await checkStored(storage, id, stored)
     const chunks = toChunks([encodeHeader(header), ...stored.map(({ line }) => line)])
     return storage.replace?.(id, chunks, { ...o, expect: { next: head.next, log: head.log } })
   }
@@ -112,7 +112,7 @@ async function replaceLog(
 }
 
 /** Parses the new lines as a reader will, with their blobs from the storage, and compares them with the migrated entries. */
-async function verifyStored(storage: SessionStorage, id: string, stored: readonly LineToWrite[]): Promise<void> {
+async function checkStored(storage: SessionStorage, id: string, stored: readonly LineToWrite[]): Promise<void> {
   for (const [index, { line, entry, putBlobs }] of stored.entries()) {
     if (entry === undefined) continue
     const seq = index + 1

@@ -7,6 +7,7 @@ import { contextTexts, user } from "../../test/writers.ts"
 import type { Session } from "../session/types.ts"
 import type { Sessions } from "../session/repository-types.ts"
 import type { SessionStorage } from "../storage/contract.ts"
+import { copySession, exportSession, forkSession, importSession, migrateSession } from "./index.ts"
 
 const LONG = "the only copy of a tool result ".repeat(20)
 const TWO_DAYS = 48 * 3_600_000
@@ -61,20 +62,23 @@ async function source(now: () => number = Date.now): Promise<Sessions> {
 
 const TRANSFERS: Readonly<Record<string, (to: Awaited<ReturnType<typeof start>>) => Promise<Session>>> = {
   async "an import of an own log"({ sessions }) {
-    const { id } = await sessions.import(await textOf((await source()).export("s", { selfContained: true })))
+    const { id } = await importSession(
+      sessions,
+      await textOf(exportSession(await source(), "s", { selfContained: true })),
+    )
     return sessions.open(id)
   },
   async "an import of an older log"({ sessions }) {
-    const { id } = await sessions.import(OLDER.join("\n"))
+    const { id } = await importSession(sessions, OLDER.join("\n"))
     return sessions.open(id)
   },
   async "a copy"({ sessions, storage, options }) {
-    await (await source(options.now)).copy("s", storage)
+    await copySession(await source(options.now), "s", storage)
     return sessions.open("s")
   },
-  "a fork of an older log": ({ sessions }) => sessions.fork("older"),
+  "a fork of an older log": ({ sessions }) => forkSession(sessions, "older"),
   async "a migration"({ sessions }) {
-    await sessions.migrate("older")
+    await migrateSession(sessions, "older")
     return sessions.open("older")
   },
 }

@@ -7,15 +7,16 @@ import { STORED_ID, storeLines } from "../../test/stored.ts"
 import { codeOf, sessionsIn, smallBatches, textOf } from "../../test/transfer.ts"
 import type { Sessions } from "../session/repository-types.ts"
 import type { SessionStorage } from "../storage/contract.ts"
+import { copySession, exportSession, forkSession, importSession, sessionBranches, verifySession } from "./index.ts"
 
 /** The ids of the open tips as the stored information, a new session and `verify` have them. */
 async function openIn(storage: SessionStorage, id: string): Promise<readonly string[]> {
   const sessions = sessionsIn(storage)
   const info = (await sessions.info(id)).openTips?.tips.map((tip) => tip.id)
   const session = await sessions.open(id)
-  const branches = await session.branches()
+  const branches = await sessionBranches(session)
   const open = branches.filter(({ settled, current }) => !settled && !current).map((branch) => branch.id)
-  const diverged = (await sessions.verify(id)).diagnostics.filter(({ code }) => code === "diverged")
+  const diverged = (await verifySession(sessions, id)).diagnostics.filter(({ code }) => code === "diverged")
   expect(info).toEqual(open)
   expect(diverged.flatMap(({ tips = [] }) => tips.map((tip) => tip.id))).toEqual(open)
   return open
@@ -32,10 +33,10 @@ const aside = [
 
 async function importInterrupted(sessions: Sessions, text: string, id: string): Promise<void> {
   const abort = new AbortController()
-  const cut = sessions.import(text, { id, signal: abort.signal, onProgress: () => abort.abort() })
+  const cut = importSession(sessions, text, { id, signal: abort.signal, onProgress: () => abort.abort() })
   expect(await codeOf(cut)).toBe("aborted")
   expect((await sessions.info(id)).incomplete).toBe(true)
-  await sessions.import(text, { id })
+  await importSession(sessions, text, { id })
 }
 
 describe("an open tip of a log stays open", () => {
@@ -46,9 +47,9 @@ describe("an open tip of a log stays open", () => {
     ["several batches", smallBatches],
   ])("when it is imported in %s, exported and imported again", async (_, storage) => {
     const [first, second] = [storage(), storage()]
-    await sessionsIn(first).import(text, { id: "one" })
+    await importSession(sessionsIn(first), text, { id: "one" })
     expect(await openIn(first, "one")).toEqual(["e3"])
-    await sessionsIn(second).import(await textOf(sessionsIn(first).export("one")), { id: "two" })
+    await importSession(sessionsIn(second), await textOf(exportSession(sessionsIn(first), "one")), { id: "two" })
     expect(await openIn(second, "two")).toEqual(["e3"])
   })
 
@@ -60,12 +61,12 @@ describe("an open tip of a log stays open", () => {
 
   test("when it is copied, and copied again after its source got another", async () => {
     const [from, to] = [await storeLines(linesOf(chain(...aside), HEADER)), smallBatches()]
-    await sessionsIn(from).copy(STORED_ID, to)
+    await copySession(sessionsIn(from), STORED_ID, to)
     expect(await openIn(to, STORED_ID)).toEqual(["e3"])
     const head = await from.head(STORED_ID)
     const more = linesOf(chain(...aside, user("late", { parentId: "e1" })), HEADER).slice(-1)
     await from.append(STORED_ID, more, { expect: { next: head?.next ?? 0, log: head?.log ?? "" } })
-    await sessionsIn(from).copy(STORED_ID, to)
+    await copySession(sessionsIn(from), STORED_ID, to)
     expect(await openIn(to, STORED_ID)).toEqual(["e24", "e3"])
   })
 })
@@ -100,14 +101,14 @@ describe("the branches of a pi session", () => {
     "are not open when it is imported in %s; later ones are, also in a copy or an import of that",
     async (_, storage) => {
       const [first, second, third] = [storage(), storage(), storage()]
-      await sessionsIn(first).import(text, { id: "new" })
+      await importSession(sessionsIn(first), text, { id: "new" })
       expect(await openIn(first, "new")).toEqual([])
       const hidden = await continueTwice(first, "new")
       expect(await openIn(first, "new")).toEqual([hidden])
-      await sessionsIn(first).copy("new", second)
+      await copySession(sessionsIn(first), "new", second)
       expect(await openIn(second, "new")).toEqual([hidden])
-      const again = await textOf(sessionsIn(second).export("new"))
-      await sessionsIn(third).import(again, { id: "again" })
+      const again = await textOf(exportSession(sessionsIn(second), "new"))
+      await importSession(sessionsIn(third), again, { id: "again" })
       expect(await openIn(third, "again")).toEqual([hidden])
     },
   )
@@ -130,7 +131,7 @@ describe("the branches of a pi session", () => {
     const storage = smallBatches()
     const origin = { format: "pi", version: 3, id: "old", lines: 25 }
     const lines = linesOf(chain(...aside, user("x"), user("y", { parentId: "e24" })), { ...HEADER, origin })
-    await sessionsIn(storage).import(`${lines.join("\n")}\n`, { id: "new" })
+    await importSession(sessionsIn(storage), `${lines.join("\n")}\n`, { id: "new" })
     const session = await sessionsIn(storage).open("new")
     expect(session.header.origin).toMatchObject({ lines: 27, settled: 25 })
     expect(await openIn(storage, "new")).toEqual(["e25"])
@@ -139,7 +140,7 @@ describe("the branches of a pi session", () => {
 
 test("a fork has the path alone, and none of the source's open tips", async () => {
   const storage = await storeLines(linesOf(chain(...aside), HEADER))
-  await (await sessionsIn(storage).fork(STORED_ID, { id: "fork" })).close()
+  await (await forkSession(sessionsIn(storage), STORED_ID, { id: "fork" })).close()
   expect(await openIn(storage, "fork")).toEqual([])
-  expect((await (await sessionsIn(storage).open("fork")).branches()).length).toBe(1)
+  expect((await sessionBranches(await sessionsIn(storage).open("fork"))).length).toBe(1)
 })

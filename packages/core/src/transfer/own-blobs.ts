@@ -9,7 +9,7 @@ import { withChanges } from "../format/json-edit.ts"
 import { parseLine } from "../format/line.ts"
 import { setAt } from "../format/pointer.ts"
 import { isObject } from "../format/shape.ts"
-import type { ImportOptions } from "../session/transfer-types.ts"
+import type { ImportOptions } from "./types.ts"
 import type { Seq } from "../storage/contract.ts"
 import { parseHash } from "./named-hash.ts"
 

@@ -4,7 +4,7 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Seq, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { readPastDamage } from "./past-damage.ts"
-import { verifySession } from "./verify.ts"
+import { verifyStored } from "./verify.ts"
 
 const AT = "2026-01-31T09:30:00.000Z"
 const HEADER = { type: "session", format: "@sessions", version: 4, id: "s", timestamp: AT }
@@ -45,7 +45,7 @@ test("verify reports each line that is not UTF-8 and checks the lines after it",
   for (const damaged of [[0], [1], [5, 6], [3, 5, 7], [49], [0, 20, 21, 49]]) {
     const invalid = (seq: Seq): string => (seq === 30 ? lineAt(seq).replace('"role":"user"', '"role":7') : lineAt(seq))
     const { storage } = await damagedAt(50, (seq) => damaged.includes(seq), invalid)
-    const report = await verifySession(storage, "s")
+    const report = await verifyStored(storage, "s")
     const runs = damaged.filter((seq) => !damaged.includes(seq - 1))
     expect(report.damaged).toBe(true)
     expect(codesOf(report.diagnostics, "unparsable_line")).toEqual(runs)
@@ -61,7 +61,7 @@ test("verify reports damaged lines of an older log, which cannot be migrated", a
   const older = (seq: Seq): string =>
     seq === 0 ? JSON.stringify({ ...HEADER, format: undefined, version: 3 }) : lineAt(seq)
   const { storage } = await damagedAt(20, (seq) => seq === 4 || seq === 9, older)
-  const { diagnostics, damaged } = await verifySession(storage, "s")
+  const { diagnostics, damaged } = await verifyStored(storage, "s")
   expect(damaged).toBe(true)
   expect(codesOf(diagnostics, "unparsable_line")).toEqual([4, 9])
 })
@@ -114,7 +114,7 @@ test("verify of a log with a line far behind its others ends, and reports what i
     const info = await storage.head(id)
     return info && { ...info, next: far + 1 }
   }
-  const { diagnostics, damaged } = await verifySession({ ...storage, read, head }, "s")
+  const { diagnostics, damaged } = await verifyStored({ ...storage, read, head }, "s")
   expect(damaged).toBe(true)
   expect(codesOf(diagnostics, "unparsable_line")).toEqual([20])
   expect(codesOf(diagnostics, "incomplete")).toEqual([])
@@ -125,7 +125,7 @@ test("a storage that is not `corrupt` but unavailable is not damage", async () =
   const read: SessionStorage["read"] = () => {
     throw new StorageError("unavailable", "The network is down.")
   }
-  await expect(verifySession({ ...storage, read }, "s")).rejects.toMatchObject({ code: "unavailable" })
+  await expect(verifyStored({ ...storage, read }, "s")).rejects.toMatchObject({ code: "unavailable" })
 })
 
 function codesOf(diagnostics: readonly Diagnostic[], code: string): readonly (Seq | undefined)[] {

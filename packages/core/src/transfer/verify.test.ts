@@ -9,7 +9,8 @@ import { user } from "../../test/writers.ts"
 import { parseLine } from "../format/line.ts"
 import { identifyLog } from "../format/identify.ts"
 import type { SessionStorage } from "../storage/contract.ts"
-import { verifySession } from "./verify.ts"
+import { verifySession } from "./index.ts"
+import { verifyStored } from "./verify.ts"
 
 type Fields = Record<string, unknown>
 
@@ -35,7 +36,7 @@ async function stored(log: readonly string[], storage = createMemoryStorage()): 
 }
 
 async function found(log: readonly string[]) {
-  const { diagnostics, damaged } = await verifySession(await stored(log), "s")
+  const { diagnostics, damaged } = await verifyStored(await stored(log), "s")
   return { codes: diagnostics.map(({ code, seq, entryId }) => [code, seq, entryId]), damaged }
 }
 
@@ -59,7 +60,13 @@ test("a sound log has no diagnostics, and a report has its size", async () => {
   await session.branch("a")
   await session.edit("a", { content: "ho" })
   const head = await storage.head("s")
-  expect(await sessions.verify("s")).toEqual({ id: "s", lines: 6, bytes: head?.bytes, diagnostics: [], damaged: false })
+  expect(await verifySession(sessions, "s")).toEqual({
+    id: "s",
+    lines: 6,
+    bytes: head?.bytes,
+    diagnostics: [],
+    damaged: false,
+  })
 })
 
 test.each<[string, readonly (Fields | string)[], readonly unknown[]]>([
@@ -144,7 +151,7 @@ test("bytes after the last line, and lines that the storage does not return, are
       return head === undefined ? undefined : { ...head, next: 5, torn: 17 }
     },
   }
-  const { diagnostics } = await verifySession(torn, "s")
+  const { diagnostics } = await verifyStored(torn, "s")
   expect(diagnostics.map(({ code, bytes }) => [code, bytes])).toEqual([
     ["torn_tail", 17],
     ["incomplete", undefined],
@@ -176,8 +183,8 @@ test("an older log is verified as its migration makes it; of a newer one only th
 })
 
 test("a log that is not a session, and a missing one, are errors", async () => {
-  expect(await codeOf(verifySession(await stored(["hello"]), "s"))).toBe("not_a_session")
-  expect(await codeOf(verifySession(createMemoryStorage(), "s"))).toBe("not_found")
+  expect(await codeOf(verifyStored(await stored(["hello"]), "s"))).toBe("not_a_session")
+  expect(await codeOf(verifyStored(createMemoryStorage(), "s"))).toBe("not_found")
 })
 
 test("every damaged line of any log is named", async () => {
@@ -185,7 +192,7 @@ test("every damaged line of any log is named", async () => {
     fc.asyncProperty(
       anyLog.filter((log) => identifyLog(log.slice(0, 1)).kind === "sessions"),
       async (log) => {
-        const { diagnostics, lines: count } = await verifySession(await stored(log), "s")
+        const { diagnostics, lines: count } = await verifyStored(await stored(log), "s")
         expect(count).toBe(log.length)
         const named = new Set(diagnostics.map(({ seq }) => seq))
         const ids = new Set<unknown>()
@@ -214,7 +221,7 @@ test("a sound log has no damage except the kinds its generator makes on purpose"
   ])
   await holdsAsync(
     fc.asyncProperty(soundLog, async (log) => {
-      const { diagnostics } = await verifySession(await stored(log), "s")
+      const { diagnostics } = await verifyStored(await stored(log), "s")
       expect(diagnostics.filter(({ code }) => !meant.has(code))).toEqual([])
     }),
   )
@@ -225,7 +232,7 @@ test("verify ends with a report for every older log", async () => {
     fc.asyncProperty(damagedLines, async (log) => {
       const kept = log.filter((line) => line !== "")
       fc.pre(kept.length > 0)
-      const outcome = await verifySession(await stored(kept), "s").then(
+      const outcome = await verifyStored(await stored(kept), "s").then(
         ({ lines: count }) => `a report on ${count} lines`,
         (error: { code?: unknown }) => error.code,
       )
@@ -250,7 +257,7 @@ describe("the result of a tool call that was started", () => {
     ...(run === undefined ? {} : { run }),
   })
   const reported = async (...entries: readonly Fields[]) => {
-    const { diagnostics, damaged } = await verifySession(await stored(lines(HEADER, answer, ...entries)), "s")
+    const { diagnostics, damaged } = await verifyStored(await stored(lines(HEADER, answer, ...entries)), "s")
     expect(damaged).toBe(false)
     return diagnostics.flatMap(({ code, entryId, message }) => (code === "foreign_result" ? [[entryId, message]] : []))
   }

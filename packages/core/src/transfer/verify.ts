@@ -4,12 +4,13 @@ import { hasCode } from "../format/errors.ts"
 import { FORMAT, type Header, headerProblem, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
 import { incompleteLog, type LoadedLog, loadLog, notFound, tornTail } from "../log/loaded-log.ts"
+import { loadOther } from "../log/other-log.ts"
 import { settledLines } from "../log/tips.ts"
-import type { VerifyReport } from "../session/transfer-types.ts"
+import type { VerifyReport } from "./types.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { readHeader } from "./headers.ts"
-import { loadOther } from "./older/other-log.ts"
+import { piLogReader } from "./pi-logs.ts"
 import { backupHashes, checkEntry, checkLog, hashesOf } from "./verify-log.ts"
 import { addCalls, checkResults, noCalls } from "./verify-results.ts"
 import { readPastDamage } from "./past-damage.ts"
@@ -22,7 +23,7 @@ import { reportingLimits } from "./within-limits.ts"
  * checked. A log of an older version is verified as its migration, unless it has such lines; for a log of a later version only its
  * version and a torn tail are reported. Errors: `not_found`, `not_a_session`, `corrupt` if the storage cannot say where the log ends.
  */
-export async function verifySession(storage: SessionStorage, id: string, o: CallOptions = {}): Promise<VerifyReport> {
+export async function verifyStored(storage: SessionStorage, id: string, o: CallOptions = {}): Promise<VerifyReport> {
   const signal = signalOf(o)
   const { head, header } = await readStart(storage, id, signal)
   const found =
@@ -115,7 +116,7 @@ async function verifyCurrent(
 async function verifyOther(storage: SessionStorage, id: string, head: HeadInfo, o: CallOptions): Promise<Diagnostic[]> {
   let loaded: LoadedLog
   try {
-    loaded = await loadLog(storage, id, loadOther, o)
+    loaded = await loadLog(storage, id, loadOther([piLogReader]), o)
   } catch (error) {
     if (!hasCode(error, "corrupt")) throw error
     return damageOf(storage, id, head, o)

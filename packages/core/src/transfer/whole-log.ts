@@ -5,12 +5,13 @@ import type { Header } from "../format/header.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, Chunk, Seq, SessionStorage } from "../storage/contract.ts"
 import { EntryLog } from "../log/entry-log.ts"
-import { loadOther } from "./older/other-log.ts"
 import { loadLog } from "../log/loaded-log.ts"
+import { loadOther } from "../log/other-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import type { ReadableSession } from "../session/live.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 import type { Report } from "../format/diagnostics.ts"
+import { piLogReader } from "./pi-logs.ts"
 
 export interface WholeLog {
   readonly header: Header
@@ -31,7 +32,7 @@ export interface WholeEntry {
 /** The stored log. Errors: `not_found`, `not_a_session`. */
 export async function readWholeLog(storage: SessionStorage, id: string, o: CallOptions = {}): Promise<WholeLog> {
   const signal = signalOf(o)
-  const { header, log, headInfo, older, newer } = await loadLog(storage, id, loadOther, signal)
+  const { header, log, headInfo, older, newer } = await loadLog(storage, id, loadOther([piLogReader]), signal)
   if (older !== undefined || newer !== undefined) return inMemory(header, log)
   return readStored(storage, id, header, headInfo.next, signal)
 }

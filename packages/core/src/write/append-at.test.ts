@@ -17,6 +17,7 @@ import type { LeafEntry } from "../format/entry.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { createSessions } from "../session/repository.ts"
 import type { SessionsOptions } from "../session/repository-types.ts"
+import { sessionBranches } from "../transfer/index.ts"
 
 const CHAIN = [user("0", "0"), assistant("1", "1"), user("2", "2")]
 
@@ -62,7 +63,7 @@ test("the leaf settles what that of `branch` settles: the tip that is left, and 
   expect((await two.info()).openTips).toEqual({ tips: [] })
   // A step back to an inner entry settles its own tip alone.
   await two.append([user("again", "d")], { at: "0" })
-  const branches = await two.branches()
+  const branches = await sessionBranches(two)
   expect(branches.map(({ id, settled, current }) => ({ id, settled, current }))).toEqual([
     { id: "d", settled: false, current: true },
     { id: "c", settled: true, current: false },

@@ -16,6 +16,7 @@ import {
   user,
 } from "../../test/writers.ts"
 import type { NewEntry } from "../format/new-entry.ts"
+import { sessionTree } from "../transfer/index.ts"
 
 const REBASE = { onConflict: "rebase" } as const
 
@@ -139,7 +140,7 @@ test("if every writer rebases, the log has one path, with every acknowledged mes
       for (const { storage } of writers) while (storage.late > 0) await storage.deliver()
       for (const session of open) await session.flush()
       const entries = await storedEntries(location)
-      const { path } = await (await reopened(location)).tree()
+      const { path } = await sessionTree(await reopened(location))
       const messages = entries.filter(({ type }) => type === "message").map(({ id }) => id)
       expect(path.filter((id) => messages.includes(id))).toEqual(messages)
       expect(entries.map(({ id }) => id)).toEqual(expect.arrayContaining(acknowledged))

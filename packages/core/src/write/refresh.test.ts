@@ -13,6 +13,7 @@ import {
 } from "../../test/writers.ts"
 import type { Session } from "../session/types.ts"
 import type { Chunk } from "../storage/contract.ts"
+import { piLogs } from "../transfer/older/index.ts"
 
 /** A reader may see lines of a write that then fails. */
 const PREFIX = { faulty: { capabilities: { atomicBatch: "prefix" } } } as const
@@ -257,14 +258,14 @@ const OLDER = [
 test("a log of an older version is refreshed once this session has migrated it; another change is a `conflict`", async () => {
   const location = createMemoryLocation()
   const head = await createMemoryStorage({ location }).append("o", OLDER.slice(0, 2), { expect: 0 })
-  const reader = await createWriter(location).sessions.open("o")
+  const reader = await createWriter(location, { readers: [piLogs] }).sessions.open("o")
   expect(await reader.refresh()).toEqual(head)
   await createMemoryStorage({ location }).append("o", OLDER.slice(2), { expect: head })
   await expect(reader.refresh()).rejects.toMatchObject({
     code: "conflict",
     message: expect.stringMatching(/Open the session again/),
   })
-  const writer = await createWriter(location).sessions.open("o")
+  const writer = await createWriter(location, { readers: [piLogs] }).sessions.open("o")
   const appended = writer.append(user("c", "c"))
   await writer.refresh()
   await appended

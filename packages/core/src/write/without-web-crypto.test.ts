@@ -1,7 +1,8 @@
 import { createMemoryStorage } from "@sessions/memory"
-import { beforeAll, expect, onTestFinished, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { createSessions } from "../session/repository.ts"
 import type { NewEntry } from "../format/new-entry.ts"
+import { exportSession, importSession } from "../transfer/index.ts"
 
 /** As browsers have it on pages over http. */
 function removeWebCrypto(): void {
@@ -20,9 +21,6 @@ const image: NewEntry = {
 }
 const text: NewEntry = { type: "message", message: { role: "user", content: long } }
 
-// The code that is loaded on first use takes its time from the first test otherwise.
-beforeAll(() => import("../features/transfer.ts"))
-
 test("without Web Crypto an image and a long text stay in their lines, and are read and exported", async () => {
   removeWebCrypto()
   const storage = createMemoryStorage()
@@ -34,9 +32,11 @@ test("without Web Crypto an image and a long text stay in their lines, and are r
   const stored = JSON.stringify(messages)
   expect([stored.includes(data), stored.includes(long)]).toEqual([true, true])
   const lines: string[] = []
-  for await (const line of sessions.export("s")) lines.push(line)
+  for await (const line of exportSession(sessions, "s")) lines.push(line)
   expect(lines.join("").includes("blob:sha256:")).toBe(false)
-  expect(await createSessions({ storage: createMemoryStorage() }).import(lines.join(""))).toMatchObject({ lines: 3 })
+  expect(await importSession(createSessions({ storage: createMemoryStorage() }), lines.join(""))).toMatchObject({
+    lines: 3,
+  })
 })
 
 test("without Web Crypto an entry that no line holds is refused as one that is too large", async () => {

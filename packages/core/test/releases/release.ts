@@ -9,6 +9,7 @@ import type { TreeNode } from "../../src/log/nodes.ts"
 import type { Session } from "../../src/session/types.ts"
 import type { SessionStorage } from "../../src/storage/contract.ts"
 import { textOf } from "../transfer.ts"
+import { exportSession, sessionBranches, sessionTree, verifySession } from "@sessions/core/transfer"
 
 export const ID = "s"
 /** The small ones that the log was written with. */
@@ -82,7 +83,7 @@ export async function readAll(storage: SessionStorage): Promise<unknown> {
   const info = await sessions.info(ID)
   const listed = (await sessions.list()).sessions[0]
   const session = await sessions.open(ID)
-  const { roots } = await session.tree()
+  const { roots } = await sessionTree(session)
   const read = {
     info,
     listed,
@@ -93,7 +94,7 @@ export async function readAll(storage: SessionStorage): Promise<unknown> {
     messages: (await session.messages({ limit: 200 })).messages.map(({ entryId }) => entryId),
     labels: labelsOf(roots),
     branches: await branchesOf(session),
-    damaged: (await sessions.verify(ID)).damaged,
+    damaged: (await verifySession(sessions, ID)).damaged,
   }
   await sessions.close()
   return withoutSentences(read)
@@ -102,7 +103,7 @@ export async function readAll(storage: SessionStorage): Promise<unknown> {
 /** For the end of each branch: the entries of its context, and its state. Writes `leaf` entries. */
 async function branchesOf(session: Session): Promise<unknown> {
   const read: Record<string, unknown> = {}
-  for (const { id } of await session.branches()) {
+  for (const { id } of await sessionBranches(session)) {
     await session.branch(id)
     // `reused` names the `leaf` entry that was just written.
     const { messages, reused: _, ...rest } = await session.context()
@@ -120,5 +121,5 @@ function labelsOf(nodes: readonly TreeNode[]): readonly (readonly [id: string, l
 
 /** The self-contained export. */
 export async function exportOf(storage: SessionStorage): Promise<string> {
-  return textOf(createSessions({ storage, blobs: BLOBS }).export(ID, { selfContained: true }))
+  return textOf(exportSession(createSessions({ storage, blobs: BLOBS }), ID, { selfContained: true }))
 }

@@ -2,8 +2,9 @@
  * The interface of a format: reads the sessions of an agent as an importer of core and, if it has a writer, writes sessions as files that the
  * agent resumes. `packages/formats/README.md` says how to add one.
  */
-import type { Diagnostic, Entry, Header, Importer } from "@sessions/core"
+import type { Diagnostic, Entry, Header } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
+import type { Importer } from "@sessions/core/transfer"
 import { type FileStart, startOf } from "./start.ts"
 
 export interface Format extends Importer {

@@ -2,6 +2,7 @@
 import { createFaultyStorage } from "@sessions/conformance/faults"
 import type { Session, Sessions } from "@sessions/core"
 import type { DocStore, SessionStorage } from "@sessions/core/storage"
+import { sessionBranches } from "@sessions/core/transfer"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { vi } from "vitest"
 import { say, serve, type Served, type ServeOptions, type Turn } from "./server.ts"
@@ -157,7 +158,7 @@ async function logOf(sessions: Sessions, id: string): Promise<readonly [branches
   const session = await sessions.open(id)
   const types: string[] = []
   for await (const { type } of session.entries()) types.push(type)
-  const branches = await session.branches()
+  const branches = await sessionBranches(session)
   await session.close()
   return [branches.length, types]
 }

@@ -3,6 +3,7 @@ import { createSessions } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { ulidAt } from "@sessions/core/format"
+import { mergeSession } from "@sessions/core/transfer"
 import { expect, test, vi } from "vitest"
 import {
   answer,
@@ -150,14 +151,14 @@ test("a repetition is recognized before older entries that a merge has put behin
   const { client, sessions } = serve({ storage: createMemoryStorage({ location }) })
   const { id } = await client.create()
   const device = createMemoryStorage()
-  await sessions.merge(id, device)
+  await mergeSession(sessions, id, device)
   const offline = await createSessions({ storage: device, now: () => Date.now() - 3 * DAY }).open(id)
   await offline.append({ type: "message", message: { role: "user", content: "x".repeat(400_000) } })
   await offline.close()
   await ask(client, id, "first")
   const { messages } = await client.load(id)
   const first = { id: messages[0]?.entryId ?? "", text: "first" }
-  await sessions.merge(id, device)
+  await mergeSession(sessions, id, device)
   const storage = createMemoryStorage({ location })
   const key = `sessions/${id}/prompts`
   // It names the last turns that ended; the log must be enough.

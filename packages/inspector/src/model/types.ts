@@ -1,5 +1,6 @@
 /** The data of the page: what the export embeds and the view shows. JSON; seqs name entries, because a damaged log may repeat an id. */
-import type { Branch, Diagnostic, Entry, SessionInfo } from "@sessions/core"
+import type { Diagnostic, Entry, SessionInfo } from "@sessions/core"
+import type { Branch } from "@sessions/core/transfer"
 
 /** What providers report of a call. Cost is in their currency. */
 export const COUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "cost"] as const

@@ -1,5 +1,6 @@
 /** Makes the outline of a session: one row for each entry of its tree, in log order. */
-import type { Entry, SessionTree, TreeNode } from "@sessions/core"
+import type { Entry } from "@sessions/core"
+import type { SessionTree, TreeNode } from "@sessions/core/transfer"
 import { fieldsOf, stringOf } from "../model/fields.ts"
 import { preview, textOf } from "../model/text.ts"
 import type { Row } from "../model/types.ts"

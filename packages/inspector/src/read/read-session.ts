@@ -2,6 +2,7 @@
 import { toJsonText } from "@sessions/core/format"
 import type { Session, Sessions } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
+import { sessionTree } from "@sessions/core/transfer"
 import type { ContextView, DamagedLine, Row, StoredEntry, Subagent, Summary } from "../model/types.ts"
 import { type Redact, redactRecord } from "../redact.ts"
 import { readLinesOf } from "./lines.ts"
@@ -26,7 +27,7 @@ export async function* readSession(
     ...o
   }: CallOptions & { readonly redact?: Redact | undefined; readonly subagents: readonly Subagent[] },
 ): AsyncGenerator<ReadPart> {
-  const { bySeq, leaf } = placesOf(await session.tree(o))
+  const { bySeq, leaf } = placesOf(await sessionTree(session, o))
   const seqs = [...bySeq.keys()].sort((a, b) => a - b)
   const end = (await storage.head(session.id, o))?.next ?? 0
   const seqOf = new Map<string, number>()

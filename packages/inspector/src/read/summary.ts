@@ -2,6 +2,7 @@
 import { toJsonText } from "@sessions/core/format"
 import { type ContextMessage, type Diagnostic, estimateMessage, type Session, type SessionInfo } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
+import { sessionBranches } from "@sessions/core/transfer"
 import { messageText, preview } from "../model/text.ts"
 import type { ContextView, Summary } from "../model/types.ts"
 import { type Redact, redactData, redactRecord } from "../redact.ts"
@@ -10,7 +11,7 @@ import { type Redact, redactData, redactRecord } from "../redact.ts"
 export type SummaryStart = Omit<Summary, "damaged" | "leaf" | "lines" | "subagents">
 
 export async function readSummary(session: Session, redact: Redact | undefined, o: CallOptions): Promise<SummaryStart> {
-  const branches = await session.branches(o)
+  const branches = await sessionBranches(session, o)
   const diagnostics = unique(session.diagnostics)
   return {
     id: session.id,

@@ -3,6 +3,7 @@ import { toJsonText } from "@sessions/core/format"
 import { httpStatus, type Session, SessionError, type Sessions } from "@sessions/core"
 import type { Summarize } from "@sessions/core/compaction"
 import { type CallOptions, isSessionId } from "@sessions/core/storage"
+import { exportSession } from "@sessions/core/transfer"
 import { sessionPage } from "../export.ts"
 import { readContext } from "../read/summary.ts"
 import { SERVED_POLICY, servedPage } from "../html.ts"
@@ -192,7 +193,7 @@ const CALLS: Readonly<Record<string, (call: Call) => Promise<Response>>> = {
   async export({ sessions, session, searchParams, close, o }) {
     const { id } = session
     const isPage = searchParams.get("format") === "html"
-    const text = isPage ? sessionPage(sessions, id, { subagents: true, ...o }) : sessions.export(id, o)
+    const text = isPage ? sessionPage(sessions, id, { subagents: true, ...o }) : exportSession(sessions, id, o)
     return streamed(text, isPage ? "text/html" : "application/x-ndjson", close)
   },
 }

@@ -1,6 +1,7 @@
 /** Reads what the page shows of a whole session, without contents that are stored as blobs. */
 import type { Session, Sessions } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
+import { sessionTree } from "@sessions/core/transfer"
 import type { DamagedLine, Row, Summary } from "../model/types.ts"
 import { nodesBySeq, placesOf, rowOf } from "../read/outline.ts"
 import { headText } from "./end.ts"
@@ -19,7 +20,7 @@ export interface WholeEnd {
 /** Other requests have their turn between the steps, which are short: all of them together take a large session a second. */
 export async function* readWhole(sessions: Sessions, session: Session, o: CallOptions): AsyncGenerator<WholePart> {
   const head = headText(session)
-  const tree = await session.tree(o)
+  const tree = await sessionTree(session, o)
   await turn(o)
   const { bySeq, leaf } = placesOf(tree)
   await turn(o)

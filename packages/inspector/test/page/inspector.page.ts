@@ -2,6 +2,7 @@
 import assert from "node:assert/strict"
 import { after, test } from "node:test"
 import { createSessions } from "@sessions/core"
+import { exportSession } from "@sessions/core/transfer"
 import { createMemoryStorage } from "@sessions/memory"
 import { type Engine, openBrowser, type Page, serve, type Server } from "../../../../.config/browsers/page.ts"
 import { sessionPage } from "../../src/index.ts"
@@ -33,7 +34,7 @@ async function start(): Promise<Opened> {
   const storage = createMemoryStorage()
   const sessions = createSessions({ storage })
   const sample = await sampleSession(sessions)
-  const lines = (await textOf(sessions.export(sample.id))).trimEnd().split("\n")
+  const lines = (await textOf(exportSession(sessions, sample.id))).trimEnd().split("\n")
   const hostile = await hostileSession(storage, "hostile", lines)
   const odd = await sessions.create({ id: "odd", title: "turned \u202egnp.exe" })
   await odd.append([

@@ -9,6 +9,7 @@ import { STORED_ID, storeLines } from "../../../test/stored.ts"
 import { assistant, contextTexts, storedEntries, storedLines, twoWriters, user } from "../../../test/writers.ts"
 import type { CompactOptions, Summarize, SummarizeRequest } from "../types.ts"
 import { createSessions } from "../../session/repository.ts"
+import { piLogs } from "../../transfer/older/index.ts"
 
 const TALK = [user(FILLER), assistant(FILLER)]
 const NOTHING: CompactOptions = { keepRecentTokens: 0 }
@@ -191,7 +192,7 @@ test("compacting an older log migrates it, and its context stays the same when i
     said("c", "b", "user"),
   )
   const storage = await storeLines(log)
-  const session = await createSessions({ storage }).open(STORED_ID)
+  const session = await createSessions({ storage, readers: [piLogs] }).open(STORED_ID)
   expect((await storedLines(storage, STORED_ID))[0]).toContain('"version":3')
   await compact(session, { summarize: async () => SUMMARY, keepMessages: 1 })
   const opened = await createSessions({ storage }).open(STORED_ID)

@@ -4,6 +4,7 @@ import { expect, test } from "vitest"
 import { createSessions } from "../../session/repository.ts"
 import type { Session } from "../../session/types.ts"
 import type { Summarize } from "../types.ts"
+import { copySession, exportSession, forkSession, importSession, verifySession } from "../../transfer/index.ts"
 
 const user = (content: string) => ({ type: "message", message: { role: "user", content } }) as const
 /** What the model has answered may be summarized. */
@@ -32,15 +33,15 @@ test("`shortSummary` and `preserveData` of an answer are in the compaction, in f
   const expected = { type: "compaction", shortSummary: "Tests fixed", preserveData }
   expect(await compactionOf(session)).toMatchObject(expected)
   expect(JSON.stringify((await session.context()).messages)).not.toContain("Tests fixed")
-  expect(await compactionOf(await sessions.fork("s"))).toMatchObject(expected)
+  expect(await compactionOf(await forkSession(sessions, "s"))).toMatchObject(expected)
   const there = repository(async () => "unused")
-  await sessions.copy("s", there.storage)
+  await copySession(sessions, "s", there.storage)
   expect(await compactionOf(await there.open("s"))).toMatchObject(expected)
   let text = ""
-  for await (const chunk of sessions.export("s")) text += chunk
-  await there.import(new TextEncoder().encode(text), { id: "imported" })
+  for await (const chunk of exportSession(sessions, "s")) text += chunk
+  await importSession(there, new TextEncoder().encode(text), { id: "imported" })
   expect(await compactionOf(await there.open("imported"))).toMatchObject(expected)
-  expect((await there.verify("imported")).damaged).toBe(false)
+  expect((await verifySession(there, "imported")).damaged).toBe(false)
 })
 
 test("of several answers the last one that gives a field decides", async () => {
@@ -88,13 +89,13 @@ test("a compaction may keep from another compaction on: what follows that one is
   await session.append({ type: "compaction", id: "k2", firstKeptEntryId: first.entryId, ...compaction })
   await session.append({ ...user("four"), id: "u4" })
   const kept = ["k2", ...ids, "u4"]
-  for (const one of [session, await sessions.fork("s")]) {
+  for (const one of [session, await forkSession(sessions, "s")]) {
     const { messages, diagnostics } = await one.context()
     expect(messages.map(({ entryId }) => entryId)).toEqual(kept)
     expect(JSON.stringify(messages)).toContain("second")
     expect(diagnostics).toEqual([])
   }
-  expect((await sessions.verify("s")).damaged).toBe(false)
+  expect((await verifySession(sessions, "s")).damaged).toBe(false)
   await session.append(answered(`five ${LONG}`))
   const next = await compact(session)
   expect((await session.context()).messages.map(({ entryId }) => entryId)).toEqual([next.entryId])

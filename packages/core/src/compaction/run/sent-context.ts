@@ -13,7 +13,8 @@ import type { ReadableSession } from "../../session/live.ts"
 import { restoreSelected, restoreState } from "../../session/read-path.ts"
 import type { CallOptions } from "../../storage/contract.ts"
 import { sendable } from "../plan/prepare.ts"
-import { knownWindow, type SettingsInWindow } from "../settings/settings.ts"
+import type { SettingsInWindow } from "../settings/settings.ts"
+import { knownWindow } from "../settings/windows.ts"
 
 export interface SentContext {
   /** With their blobs. */

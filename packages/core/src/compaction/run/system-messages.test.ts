@@ -10,6 +10,7 @@ import { assistant, storedEntries, storedLines, user } from "../../../test/write
 import type { NewEntry } from "../../format/new-entry.ts"
 import { createSessions } from "../../session/repository.ts"
 import type { Session } from "../../session/types.ts"
+import { forkSession } from "../../transfer/index.ts"
 
 const TALK = [user(FILLER), assistant(FILLER)]
 const NOTHING = { summarize: async () => SUMMARY, keepRecentTokens: 0 }
@@ -100,7 +101,7 @@ test("a reset ends them, and a fork has them", async () => {
   const { session, sessions } = await startCompacting()
   await session.append([system("A"), ...TALK])
   await compact(session, NOTHING)
-  expect(await shown(await sessions.fork("s"))).toEqual(["A", "user"])
+  expect(await shown(await forkSession(sessions, "s"))).toEqual(["A", "user"])
   await session.append([{ type: "reset_boundary" }, ...TALK])
   await compact(session, NOTHING)
   expect(await shown(session)).toEqual(["user"])

@@ -5,7 +5,7 @@ import type { KeepRule } from "../plan/cut-point.ts"
 import type { CompactionSettings } from "../types.ts"
 import { checkSettings, COMPACTION_OPTIONS, MAX_FAILURES, type SettingsLayers, withPresets } from "./layers.ts"
 import { PRESETS } from "./presets.ts"
-import { DEFAULT_WINDOW, windowOf } from "./windows.ts"
+import { windowAt, windowSettings } from "./windows.ts"
 
 export type TriggerRule =
   | { readonly kind: "reserve" | "tokens"; readonly tokens: number }
@@ -76,7 +76,7 @@ export function resolveSettings(...layers: SettingsLayers): ResolvedSettings {
   for (const layer of layers) checkSettings(layer)
   const given = withPresets(layers)
   return Object.assign({ ...DEFAULTS }, ...given.map(fieldsOf), {
-    windows: Object.assign({}, ...given.map(({ windows }) => windows)),
+    ...windowSettings(given),
     prompts: Object.fromEntries(
       given.flatMap(({ prompts = {} }) => Object.entries(prompts).filter(([, text]) => text !== undefined)),
     ),
@@ -84,20 +84,10 @@ export function resolveSettings(...layers: SettingsLayers): ResolvedSettings {
   }) as ResolvedSettings
 }
 
-/** The window of the settings, else that of the current model; undefined if neither is known. */
-export function knownWindow(
-  { state }: Selection,
-  { contextWindow, windows }: Pick<ResolvedSettings, "contextWindow" | "windows">,
-): number | undefined {
-  return contextWindow ?? windowOf(state.models["default"]?.model, windows)
-}
-
 /** The settings for a context: in their `contextWindow`, else in the window of its current model, else in an assumed one. */
 export function settingsAt(selection: Selection, settings: ResolvedSettings): SettingsInWindow {
-  const model = selection.state.models["default"]?.model
-  const window = knownWindow(selection, settings)
-  if (window !== undefined) return inWindow(settings, window)
-  return { ...inWindow(settings, DEFAULT_WINDOW), ...(model === undefined ? {} : { unknownModel: model }) }
+  const { window, ...unknown } = windowAt(selection, settings)
+  return { ...inWindow(settings, window), ...unknown }
 }
 
 /** Numbers that the caller set are not scaled, even if they do not fit. */

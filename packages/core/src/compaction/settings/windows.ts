@@ -1,4 +1,5 @@
 /** The table of models: the most input that a request may have, in tokens, bytes and images, by prefix of the model's name. */
+import type { Selection } from "../../context/select.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import { REQUEST_LIMITS, type RequestLimits } from "../../format/request-limits.ts"
 
@@ -125,6 +126,38 @@ export function limitsOf(model: string | undefined, windows: WindowTable = {}): 
 /** The window of a model in tokens, as {@link limitsOf} finds it; undefined if no row matches. */
 export function windowOf(model: string | undefined, windows: WindowTable = {}): number | undefined {
   return limitsOf(model, windows).tokens
+}
+
+/** The settings that say which window a model has. */
+interface WindowSettings {
+  readonly contextWindow?: number | undefined
+  readonly windows: WindowTable
+}
+
+/** Those of all layers, the weakest first. */
+export function windowSettings(layers: readonly (Partial<WindowSettings> | undefined)[]): WindowSettings {
+  const contextWindow = layers.findLast((layer) => layer?.contextWindow !== undefined)?.contextWindow
+  const windows = Object.assign({}, ...layers.map((layer) => layer?.windows)) as WindowTable
+  return { ...(contextWindow === undefined ? {} : { contextWindow }), windows }
+}
+
+/** The window of the settings, else that of the current model; undefined if neither is known. */
+export function knownWindow(
+  { state }: Pick<Selection, "state">,
+  { contextWindow, windows }: WindowSettings,
+): number | undefined {
+  return contextWindow ?? windowOf(state.models["default"]?.model, windows)
+}
+
+/** That window, else an assumed one, with the current model. */
+export function windowAt(
+  selection: Pick<Selection, "state">,
+  settings: WindowSettings,
+): { readonly window: number; readonly unknownModel?: string } {
+  const window = knownWindow(selection, settings)
+  if (window !== undefined) return { window }
+  const model = selection.state.models["default"]?.model
+  return { window: DEFAULT_WINDOW, ...(model === undefined ? {} : { unknownModel: model }) }
 }
 
 /** Says that the window of this model is assumed. */

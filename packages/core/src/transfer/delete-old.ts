@@ -5,17 +5,15 @@
 import { SessionError, hasCode } from "../format/errors.ts"
 import { checkCallOptions, type OptionChecks } from "../format/options.ts"
 import { isAboveZero, isAnything, isBoolean, isNonEmpty, oneOf } from "../format/shape.ts"
-import type { Sessions } from "../session/repository-types.ts"
-import type { PrunedSessions } from "../session/transfer-types.ts"
-import type { SessionInfo } from "../info/projection.ts"
-import type { CallOptions, Deleted, Head, HeadInfo, SessionStorage } from "../storage/contract.ts"
+import type { SessionsInside } from "../session/inside.ts"
+import type { CallOptions, Deleted, Head, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { checkSignal, signalOf } from "../storage/signals.ts"
+import type { DeletedSessions, DeleteOldOptions } from "./types.ts"
 
-type PruneOptions = Parameters<Sessions["prune"]>[0]
-type Skipped = PrunedSessions["skipped"][number]
+type Skipped = DeletedSessions["skipped"][number]
 
-const OPTIONS: OptionChecks<PruneOptions> = {
+const OPTIONS: OptionChecks<DeleteOldOptions> = {
   signal: isAnything,
   olderThan: isAboveZero,
   cwd: isNonEmpty,
@@ -23,15 +21,8 @@ const OPTIONS: OptionChecks<PruneOptions> = {
   dryRun: isBoolean,
 }
 
-/** The repository whose open sessions stay. */
-export interface PruningRepository {
-  readonly isOpen: (id: string) => boolean
-  /** Called for each session that was deleted. */
-  readonly forget: (id: string) => void
-  /** The information of a session whose head was listed. */
-  readonly infoOf: (id: string, head: HeadInfo, o: CallOptions) => Promise<SessionInfo>
-  readonly now: () => number
-}
+/** The repository, whose open sessions stay. */
+type Repository = Pick<SessionsInside, "find" | "infoOf" | "deleted" | "options">
 
 /** A session whose last message is before the limit. */
 interface Old {
@@ -41,23 +32,25 @@ interface Old {
   readonly head: Head
 }
 
-export async function pruneSessions(
+export async function deleteOld(
   storage: SessionStorage,
-  repository: PruningRepository,
-  o: PruneOptions,
-): Promise<PrunedSessions> {
-  checkCallOptions("prune", o, OPTIONS)
-  if (o.olderThan === undefined) throw new SessionError("invalid", "prune needs `olderThan`, in milliseconds.")
+  repository: Repository,
+  o: DeleteOldOptions,
+): Promise<DeletedSessions> {
+  checkCallOptions("deleteOldSessions", o, OPTIONS)
+  if (o.olderThan === undefined)
+    throw new SessionError("invalid", "deleteOldSessions needs `olderThan`, in milliseconds.")
   checkSignal(o.signal)
   if (storage.capabilities.deleteIf !== true) throw noCondition(storage)
   const { old, failed } = await listOld(storage, repository, o)
-  const removed: PrunedSessions["removed"][number][] = []
+  const removed: DeletedSessions["removed"][number][] = []
   const skipped: Skipped[] = []
   for (const { head, ...session } of old) {
     checkSignal(o.signal)
     const { id, lastMessageAt } = session
     try {
-      const isOpen = repository.isOpen(id) || (await hasPrompts(storage, id, repository.now(), signalOf(o)))
+      const isOpen =
+        repository.find(id) !== undefined || (await hasPrompts(storage, id, repository.options.now(), signalOf(o)))
       const deleted = isOpen ? "open" : await deleteAt(storage, repository, id, head, o)
       if (typeof deleted === "string") skipped.push({ id, lastMessageAt, why: deleted })
       else removed.push({ ...session, purged: deleted.purged })
@@ -72,11 +65,11 @@ export async function pruneSessions(
 /** The sessions that the options name, the oldest first, and those that cannot be read. */
 async function listOld(
   storage: SessionStorage,
-  { infoOf, now }: PruningRepository,
-  { olderThan, cwd, source, ...o }: PruneOptions,
+  { infoOf, options }: Repository,
+  { olderThan, cwd, source, ...o }: DeleteOldOptions,
 ): Promise<{ readonly old: readonly Old[]; readonly failed: readonly Skipped[] }> {
   const signal = signalOf(o)
-  const limit = now() - olderThan
+  const limit = options.now() - olderThan
   const old: Old[] = []
   const failed: Skipped[] = []
   for await (const row of storage.list(signal)) {
@@ -108,17 +101,17 @@ function byTime(a: Old, b: Old): number {
 /** Nothing is awaited between the look at the repository and the call of the storage. */
 async function deleteAt(
   storage: SessionStorage,
-  { isOpen, forget }: PruningRepository,
+  { find, deleted }: Repository,
   id: string,
   expect: Head,
-  { dryRun = false, ...o }: PruneOptions,
+  { dryRun = false, ...o }: DeleteOldOptions,
 ): Promise<Pick<Deleted, "purged"> | "open" | "changed"> {
-  if (isOpen(id)) return "open"
+  if (find(id) !== undefined) return "open"
   if (dryRun) return { purged: true }
   try {
-    const deleted = await storage.delete(id, { ...signalOf(o), expect })
-    forget(id)
-    return deleted
+    const result = await storage.delete(id, { ...signalOf(o), expect })
+    deleted(id)
+    return result
   } catch (error) {
     if (hasCode(error, "conflict")) return "changed"
     throw error
@@ -159,6 +152,6 @@ async function isInReach(storage: SessionStorage, o: CallOptions): Promise<boole
 
 function noCondition(storage: SessionStorage): StorageError {
   const { description } = storage
-  const message = `${description} cannot delete a session on the condition that it has not changed, so prune() could delete what a writer has just appended. Nothing was deleted; delete() takes single sessions.`
+  const message = `${description} cannot delete a session on the condition that it has not changed, so deleteOldSessions() could delete what a writer has just appended. Nothing was deleted; delete() takes single sessions.`
   return new StorageError("unsupported", message, { storage: description })
 }

@@ -1,8 +1,10 @@
-/** The options and results of the calls that bring sessions in and out, and that check them: import, export, copy, merge and verify. */
+/** The options and results of the calls on whole sessions. */
 import type { Diagnostic } from "../format/diagnostics.ts"
-import type { Entry } from "../format/entry.ts"
+import type { AnyOwnEntry, Entry, OwnEntry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import type { OpenTips } from "../log/kept-tips.ts"
+import type { TreeNode } from "../log/nodes.ts"
+import type { OpenOptions } from "../session/repository-types.ts"
 import type { CallOptions } from "../storage/contract.ts"
 
 /** Text or bytes of one session file. A function is called for each reading, so that a large file is not kept in memory. */
@@ -108,8 +110,8 @@ export interface MergeResult {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** What `prune` did. Both lists have the sessions whose last message is before the limit, the oldest first. */
-export interface PrunedSessions {
+/** What `deleteOldSessions` did. Both lists have the sessions whose last message is before the limit, the oldest first. */
+export interface DeletedSessions {
   /** Sessions that were deleted; with `dryRun`, that would be. */
   readonly removed: readonly {
     readonly id: string
@@ -148,4 +150,39 @@ export interface VerifyReport {
   readonly diagnostics: readonly Diagnostic[]
   /** Stored data is missing or invalid. False for diagnostics about the origin of the log (`diverged`, `repaired`, `left_out`, …). */
   readonly damaged: boolean
+}
+
+export interface ForkOptions extends OpenOptions {
+  /** The entry that the fork ends with. Default: the leaf. */
+  readonly at?: string
+  /** Default: a new ULID. */
+  readonly id?: string
+}
+
+export type ContinueOptions = OpenOptions &
+  (
+    | { readonly cwd: string; readonly pointer?: string; readonly create?: boolean }
+    | { readonly cwd?: undefined; readonly pointer?: undefined; readonly create: false }
+  )
+
+export interface Pointer {
+  readonly session: string
+  readonly cwd?: string
+}
+
+export interface DeleteOldOptions extends CallOptions {
+  /** Milliseconds since the last message. */
+  readonly olderThan: number
+  readonly cwd?: string
+  readonly source?: "interactive" | "cron"
+  /** Deletes nothing, and returns what it would delete. Default false. */
+  readonly dryRun?: boolean
+}
+
+export interface SessionTree<Own extends OwnEntry = AnyOwnEntry> {
+  readonly roots: readonly TreeNode<Own>[]
+  readonly leafId: string | null
+  /** Ids from the root to the leaf. */
+  readonly path: readonly string[]
+  readonly diagnostics: readonly Diagnostic[]
 }

@@ -1,9 +1,9 @@
 /** Whether a log of another version can be written: never, after a migration, or freely. */
-import { SessionError } from "../../format/errors.ts"
-import { unknownVersion } from "../../format/identify.ts"
-import type { LoadedLog } from "../../log/loaded-log.ts"
-import type { WriteGuard } from "../../session/live.ts"
-import type { SessionStorage } from "../../storage/contract.ts"
+import { SessionError } from "../format/errors.ts"
+import { unknownVersion } from "../format/identify.ts"
+import type { LoadedLog } from "../log/loaded-log.ts"
+import type { WriteGuard } from "./live.ts"
+import type { SessionStorage } from "../storage/contract.ts"
 
 export function writeGuardOf(
   { older, newer }: Pick<LoadedLog, "older" | "newer">,
@@ -17,7 +17,7 @@ export function writeGuardOf(
     return { kind: "refused", error: new SessionError("newer_version", message, about) }
   }
   if (older === undefined) return { kind: "open" }
-  if (migrateOnWrite && storage.capabilities.replace) return { kind: "migrate" }
+  if (migrateOnWrite && storage.capabilities.replace) return { kind: "migrate", reader: older.reader }
   const why = migrateOnWrite ? `${storage.description} cannot replace a log` : "migrateOnWrite is off"
   const message = `The log of ${id} is of the older version ${older.version}, and ${why}: it is open for reading only. Fork the session to continue it.`
   return { kind: "refused", error: new SessionError("read_only", message, about) }

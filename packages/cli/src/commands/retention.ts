@@ -1,4 +1,4 @@
-import type { PrunedSessions } from "@sessions/core"
+import { type DeletedSessions, deleteOldSessions } from "@sessions/core/transfer"
 import { type Command, defineCommand } from "../command.ts"
 import { confirmed } from "../confirm.ts"
 import { CommandError, EXIT_FAILED, UsageError } from "../errors.ts"
@@ -8,8 +8,8 @@ import { type Line, styled } from "../output/lines.ts"
 
 const SOURCES = ["interactive", "cron"] as const
 
-export const prune: Command = defineCommand({
-  name: "prune",
+export const retention: Command = defineCommand({
+  name: "retention",
   summary: "delete the sessions whose last message is old",
   args: [],
   options: {
@@ -23,10 +23,11 @@ export const prune: Command = defineCommand({
     "Deleted sessions cannot be restored. The command asks first; without a terminal --yes or --dry-run is needed.",
     "Sessions that change meanwhile, or for which a server has prompts, stay. Exit status 1: some could not be read or deleted.",
   ],
-  examples: ["prune --older-than 30d --dry-run", "prune --older-than 8w --cwd /srv/agent --yes"],
+  examples: ["retention --older-than 30d --dry-run", "retention --older-than 8w --cwd /srv/agent --yes"],
   async run({ sessions, values, json, io, callOptions, progress }) {
     const olderThan = ageOption("older-than", values["older-than"])
-    if (olderThan === undefined || olderThan === 0) throw new UsageError("prune needs --older-than AGE, such as 30d.")
+    if (olderThan === undefined || olderThan === 0)
+      throw new UsageError("retention needs --older-than AGE, such as 30d.")
     const source = choiceOption("source", values.source, SOURCES, undefined)
     const cwd = values.cwd
     const options = {
@@ -39,36 +40,36 @@ export const prune: Command = defineCommand({
     const asks = !dryRun && values.yes !== true
     if (asks && (json || !io.stdout.isTerminal))
       throw new UsageError(
-        "prune asks before it deletes sessions: add --yes, or --dry-run to see what would be deleted.",
+        "retention asks before it deletes sessions: add --yes, or --dry-run to see what would be deleted.",
       )
     progress.update(() => "looking for old sessions")
     if (asks) {
-      const { removed } = await sessions.prune({ ...options, dryRun: true })
+      const { removed } = await deleteOldSessions(sessions, { ...options, dryRun: true })
       await progress.clear()
       const question = `Delete ${formatCount(removed.length, "session")} (${formatBytes(sizeOf(removed))}) for good?`
       if (removed.length > 0 && !(await confirmed(io, question))) throw new CommandError("nothing was deleted.")
     }
     progress.update(() => (dryRun ? "looking for old sessions" : "deleting old sessions"))
-    const pruned = await sessions.prune({ ...options, dryRun })
+    const outcome = await deleteOldSessions(sessions, { ...options, dryRun })
     return {
-      json: { ...pruned, skipped: pruned.skipped.map(toJson), dryRun },
-      exit: pruned.skipped.some(({ why }) => why === "failed") ? EXIT_FAILED : 0,
-      text: () => linesOf(pruned, dryRun),
+      json: { ...outcome, skipped: outcome.skipped.map(toJson), dryRun },
+      exit: outcome.skipped.some(({ why }) => why === "failed") ? EXIT_FAILED : 0,
+      text: () => linesOf(outcome, dryRun),
     }
   },
 })
 
-function sizeOf(removed: PrunedSessions["removed"]): number {
+function sizeOf(removed: DeletedSessions["removed"]): number {
   return removed.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
-function toJson({ error, ...skipped }: PrunedSessions["skipped"][number]): object {
+function toJson({ error, ...skipped }: DeletedSessions["skipped"][number]): object {
   if (error === undefined) return skipped
   const { code, message } = error as { code?: string; message?: string }
   return { ...skipped, error: { code, message } }
 }
 
-function linesOf({ removed, skipped }: PrunedSessions, dryRun: boolean): Line[] {
+function linesOf({ removed, skipped }: DeletedSessions, dryRun: boolean): Line[] {
   const verb = dryRun ? "would delete" : "deleted"
   return [
     ...removed.map(({ id, lastMessageAt, bytes }): Line => `${id}  ${lastMessageAt}  ${formatBytes(bytes)}`),

@@ -5,6 +5,7 @@ import { holdsAsync } from "../../test/property.ts"
 import { codeOf, sessionsIn } from "../../test/transfer.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
+import { deleteOldSessions } from "./index.ts"
 
 const DAY = 24 * 60 * 60 * 1000
 const NOW = Date.UTC(2026, 5, 1)
@@ -41,10 +42,10 @@ test("sessions whose last message is older are deleted, the oldest first; the ot
   ] as const)
     await make(storage, id, age * DAY)
   const sessions = sessionsIn(storage, { now })
-  const dry = await sessions.prune({ olderThan: 30 * DAY, dryRun: true })
+  const dry = await deleteOldSessions(sessions, { olderThan: 30 * DAY, dryRun: true })
   expect(dry.removed.map(({ id }) => id)).toEqual(["oldest", "older"])
   expect(await idsIn(storage)).toHaveLength(4)
-  expect(await sessions.prune({ olderThan: 30 * DAY })).toEqual(dry)
+  expect(await deleteOldSessions(sessions, { olderThan: 30 * DAY })).toEqual(dry)
   expect(await idsIn(storage)).toEqual(["limit", "new"])
 })
 
@@ -59,7 +60,7 @@ test("a session without a timestamp that is a time is as old as its last append"
   await put("old")
   time = NOW
   await put("new")
-  const { removed } = await sessionsIn(storage, { now }).prune({ olderThan: 30 * DAY })
+  const { removed } = await deleteOldSessions(sessionsIn(storage, { now }), { olderThan: 30 * DAY })
   expect(removed.map(({ id }) => id)).toEqual(["old"])
   expect(await idsIn(storage)).toEqual(["new"])
 })
@@ -71,7 +72,7 @@ test("only sessions of the cwd and the source are deleted, and the hook runs for
   await make(storage, "c", 90 * DAY, { cwd: "/c", source: "cron" })
   const deleted: string[] = []
   const sessions = sessionsIn(storage, { now, hooks: { delete: ({ session }) => void deleted.push(session) } })
-  await sessions.prune({ olderThan: DAY, cwd: "/a", source: "cron" })
+  await deleteOldSessions(sessions, { olderThan: DAY, cwd: "/a", source: "cron" })
   expect(await idsIn(storage)).toEqual(["b", "c"])
   expect(deleted).toEqual(["a"])
 })
@@ -86,7 +87,7 @@ test("an open session, a kept one and one with prompts are skipped as open", asy
   await put("served", { prompts: [], ended: [{}], lease: { until: NOW } })
   const sessions = sessionsIn(storage, { now })
   const open = await sessions.open("open")
-  const { removed, skipped } = await sessions.prune({ olderThan: DAY })
+  const { removed, skipped } = await deleteOldSessions(sessions, { olderThan: DAY })
   expect(removed.map(({ id }) => id).toSorted()).toEqual(["closed", "served"])
   expect(skipped.map(({ id, why }) => `${id} ${why}`)).toEqual(["leased open", "open open", "queued open"])
   await open.append(said("still there"))
@@ -109,7 +110,7 @@ test("a session that another writer continues, or deletes, after it was listed i
       return storage.delete(id, o)
     },
   }
-  const { removed, skipped } = await sessionsIn(changing, { now }).prune({ olderThan: DAY })
+  const { removed, skipped } = await deleteOldSessions(sessionsIn(changing, { now }), { olderThan: DAY })
   expect(removed.map(({ id }) => id)).toEqual(["c"])
   expect(skipped).toMatchObject([
     { id: "a", why: "changed" },
@@ -129,7 +130,7 @@ test("a session that cannot be read or deleted is skipped with its error, and th
       return storage.delete(id, o)
     },
   }
-  const { removed, skipped } = await sessionsIn(failing, { now }).prune({ olderThan: DAY })
+  const { removed, skipped } = await deleteOldSessions(sessionsIn(failing, { now }), { olderThan: DAY })
   expect(removed.map(({ id }) => id)).toEqual(["c"])
   expect(skipped).toMatchObject([
     { id: "b", why: "failed", error: { code: "corrupt" } },
@@ -149,10 +150,12 @@ test("wrong options are `invalid`, and a storage that cannot compare is `unsuppo
     { olderThan: 1, cwd: 1 },
     { olderThen: 1 },
   ])
-    expect(await codeOf(sessions.prune(o as never))).toBe("invalid")
-  expect(await codeOf(sessions.prune({ olderThan: 1, signal: AbortSignal.abort() }))).toBe("aborted")
+    expect(await codeOf(deleteOldSessions(sessions, o as never))).toBe("invalid")
+  expect(await codeOf(deleteOldSessions(sessions, { olderThan: 1, signal: AbortSignal.abort() }))).toBe("aborted")
   const { deleteIf: _, ...capabilities } = storage.capabilities
-  expect(await codeOf(sessionsIn({ ...storage, capabilities }, { now }).prune({ olderThan: 1 }))).toBe("unsupported")
+  expect(await codeOf(deleteOldSessions(sessionsIn({ ...storage, capabilities }, { now }), { olderThan: 1 }))).toBe(
+    "unsupported",
+  )
   expect(await idsIn(storage)).toEqual(["a"])
 })
 
@@ -217,9 +220,7 @@ test("whatever other writers and faults do, no session with a newer message goes
         },
       }
       const limit = 30 * DAY
-      const result = await sessionsIn(faulty, { now })
-        .prune({ olderThan: limit })
-        .catch(() => undefined)
+      const result = await deleteOldSessions(sessionsIn(faulty, { now }), { olderThan: limit }).catch(() => undefined)
       const left = new Set(await idsIn(storage))
       for (const [id, age] of newest) if (age <= limit) expect([id, left.has(id)]).toEqual([id, true])
       for (const { id, lastMessageAt } of result?.removed ?? []) {

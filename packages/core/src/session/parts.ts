@@ -1,6 +1,6 @@
 /** The stored parts of a session's log. */
-import type { ReadableSession } from "../session/live.ts"
-import type { SessionPart } from "../session/types.ts"
+import type { ReadableSession } from "./live.ts"
+import type { SessionPart } from "./types.ts"
 import type { CallOptions } from "../storage/contract.ts"
 
 export async function readParts(

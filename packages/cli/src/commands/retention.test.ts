@@ -19,38 +19,38 @@ async function withSessions(...days: readonly number[]) {
   return { cli, ids }
 }
 
-test("prune deletes what is older, the oldest first, and --dry-run nothing", async () => {
+test("retention deletes what is older, the oldest first, and --dry-run nothing", async () => {
   const { cli, ids } = await withSessions(1, 40, 90)
-  const dry = await cli("prune", "--older-than", "30d", "--dry-run")
+  const dry = await cli("retention", "--older-than", "30d", "--dry-run")
   expect(dry.stdout).toMatch(/^d90 .*\nd40 .*\nwould delete 2 sessions .*, 0 skipped\n$/)
   expect(await ids()).toEqual(["d1", "d40", "d90"])
-  expect(await cli.json("prune", "--older-than", "30d", "--cwd", "/old", "--yes")).toMatchObject({
+  expect(await cli.json("retention", "--older-than", "30d", "--cwd", "/old", "--yes")).toMatchObject({
     removed: [{ id: "d90" }],
   })
-  expect((await cli("prune", "--older-than", "30d", "--yes")).stdout).toContain("deleted 1 session ")
+  expect((await cli("retention", "--older-than", "30d", "--yes")).stdout).toContain("deleted 1 session ")
   expect(await ids()).toEqual(["d1"])
 })
 
-test("on a terminal prune asks, unless --yes is given or nothing is old", async () => {
+test("on a terminal retention asks, unless --yes is given or nothing is old", async () => {
   const { cli, ids } = await withSessions(1, 40)
-  const no = await cli.with({ terminal: 80, stdin: "n\n" }, "prune", "--older-than", "30d")
+  const no = await cli.with({ terminal: 80, stdin: "n\n" }, "retention", "--older-than", "30d")
   expect(no).toMatchObject({ exit: 1, stderr: expect.stringContaining("nothing was deleted") })
   expect(no.stdout).toContain("Delete 1 session")
   expect(await ids()).toEqual(["d1", "d40"])
-  expect((await cli.with({ terminal: 80, stdin: "y\n" }, "prune", "--older-than", "30d")).exit).toBe(0)
+  expect((await cli.with({ terminal: 80, stdin: "y\n" }, "retention", "--older-than", "30d")).exit).toBe(0)
   expect(await ids()).toEqual(["d1"])
-  expect((await cli.with({ terminal: 80 }, "prune", "--older-than", "30d")).stdout).not.toContain("[y/N]")
-  expect((await cli.with({ terminal: 80 }, "prune", "--older-than", "1h", "--yes")).exit).toBe(0)
+  expect((await cli.with({ terminal: 80 }, "retention", "--older-than", "30d")).stdout).not.toContain("[y/N]")
+  expect((await cli.with({ terminal: 80 }, "retention", "--older-than", "1h", "--yes")).exit).toBe(0)
   expect(await ids()).toEqual([])
 })
 
-test("without a terminal, and with --json, prune needs --yes or --dry-run", async () => {
+test("without a terminal, and with --json, retention needs --yes or --dry-run", async () => {
   const { cli, ids } = await withSessions(40)
   for (const more of [[], ["--json"]]) {
-    const { exit, stderr } = await cli("prune", "--older-than", "30d", ...more)
+    const { exit, stderr } = await cli("retention", "--older-than", "30d", ...more)
     expect([exit, stderr]).toEqual([2, expect.stringContaining("add --yes")])
   }
-  expect((await cli.with({ terminal: 80, stdin: "y\n" }, "prune", "--older-than", "30d", "--json")).exit).toBe(2)
+  expect((await cli.with({ terminal: 80, stdin: "y\n" }, "retention", "--older-than", "30d", "--json")).exit).toBe(2)
   expect(await ids()).toEqual(["d40"])
 })
 
@@ -60,11 +60,11 @@ test("gc takes an age from two hours on", async () => {
   expect((await cli("gc", "--older-than", "2h")).exit).toBe(0)
 })
 
-test("prune without an age is wrong usage", async () => {
+test("retention without an age is wrong usage", async () => {
   const { cli } = await withSessions()
-  expect((await cli("prune")).exit).toBe(2)
-  expect((await cli("prune", "--older-than", "30")).exit).toBe(2)
-  expect((await cli("prune", "--older-than", "0d")).exit).toBe(2)
+  expect((await cli("retention")).exit).toBe(2)
+  expect((await cli("retention", "--older-than", "30")).exit).toBe(2)
+  expect((await cli("retention", "--older-than", "0d")).exit).toBe(2)
 })
 
 test("gc keeps young blobs and says what it removed", async () => {
