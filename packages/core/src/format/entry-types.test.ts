@@ -3,6 +3,7 @@ import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { codeOf, contextTexts, createWriter, reopened, storedEntries, twoWriters, user } from "../../test/writers.ts"
 import { createSessions } from "../session/repository.ts"
+import { copySession, forkSession, verifySession } from "../transfer/index.ts"
 import type { NewEntry } from "./new-entry.ts"
 import { ENTRY_TYPES, type EntryTraits, hasMessage } from "./entry-types.ts"
 import { isString, shape } from "./shape.ts"
@@ -39,10 +40,10 @@ test("an entry about another one names its line, and a fork has it only with tha
   await session.append([user("a", "a"), user("b", "b")])
   await session.append(entry("comment", { id: "c", targetId: "b" }))
   expect((await storedEntries(location)).at(-1)).toMatchObject({ id: "c", targetId: "b", targetSeq: 2 })
-  const other = await sessions.fork("s", { at: "a", id: "f" })
+  const other = await forkSession(sessions, "s", { at: "a", id: "f" })
   expect((await storedEntries(location, other.id)).map(({ id }) => id)).not.toContain("c")
   await session.append(entry("comment", { targetId: "missing" }))
-  const { diagnostics } = await sessions.verify("s")
+  const { diagnostics } = await verifySession(sessions, "s")
   expect(diagnostics.map(({ code }) => code)).toEqual(["missing_target"])
 })
 
@@ -79,10 +80,8 @@ test("another repository without the type keeps the entries, and merges them", a
   const before = await storedEntries(location)
   const target = createMemoryLocation()
   for (const type of Object.keys(ADDED)) table.delete(type)
-  await createSessions({ storage: createMemoryStorage({ location }) }).copy(
-    "s",
-    createMemoryStorage({ location: target }),
-  )
+  const sessions = createSessions({ storage: createMemoryStorage({ location }) })
+  await copySession(sessions, "s", createMemoryStorage({ location: target }))
   expect(await storedEntries(target)).toEqual(before)
   expect(await contextTexts(await reopened(target))).toEqual(["a", "b"])
 })
