@@ -2,15 +2,13 @@
 import { assembleContext, type ContextParts } from "../context/assemble.ts"
 import { counterOf, lastSetting } from "../context/settings.ts"
 import { plainMessages, plainUnits } from "../context/plain.ts"
-import { changesOf } from "../context/changed-units.ts"
-import { convertedMessages } from "../context/converted.ts"
+import type { ChangesOf } from "../context/changes.ts"
 import { lastRequest, placeOfAnswer } from "../context/reused.ts"
 import { type KnownUnits, measure, type Ruler } from "../context/ruler.ts"
 import type { Selection } from "../context/select.ts"
 import type { ContextMessage, SessionContext } from "../context/types.ts"
 import { type CompactionLayers, settingsOf } from "./compaction.ts"
-import { compareContexts } from "./compare-contexts.ts"
-import { explainContext } from "./explain-context.ts"
+import { contextFeature } from "./features.ts"
 import type { ReadableSession } from "./live.ts"
 import type { ContextOptions } from "./types.ts"
 import { isObject } from "../format/shape.ts"
@@ -42,15 +40,17 @@ export async function readContext(
   let parts: ContextParts<ModelMessage> = { ...read, common: { ...request, same: same ?? -1 } }
   const isShown = shorten !== false || selection.entries.some(({ entry }) => isViewStep(entry))
   const isChanged = live.state.log.lastTombstone >= 0 || selection.lastEdit !== undefined
-  const isCompared = isShown || same === undefined
-  if (isCompared) {
+  let changesOf: ChangesOf | undefined
+  if (isShown || isChanged || same === undefined) {
+    // A page that is offline can go on with its sessions: only a context that is not sent whole needs the code.
+    const feature = await (isShown ? contextFeature() : loadedFeature())
+    changesOf = feature?.changesOf
     const given = { read, make: contextMessages, same, request, selection, shorten, layers, count, o }
-    parts = await compareContexts(live, given)
+    if (isShown || same === undefined) parts = (await feature?.compareContexts(live, given)) ?? parts
   }
   const from = { ...selection, state }
   const { log } = live.state
-  const overheadTokens = lastSetting(layers, "overheadTokens")
-  const measuring = { count, overheadTokens, changesOf: isCompared || isChanged ? changesOf : undefined }
+  const measuring = { count, overheadTokens: lastSetting(layers, "overheadTokens"), changesOf }
   const isAsStored = !isShown && !isChanged && count === undefined && read.stored !== undefined
   let ruler: Ruler | undefined
   const measureNow = (): Ruler => {
@@ -71,8 +71,11 @@ export async function readContext(
   const context = assembleContext(from, { ...parts, diagnostics }, measured)
   const isLarge = window !== undefined && mayBeLarge(selection, parts, measured.ruler)
   const isOutdated = mayBeOutdated(live.state.log, selection)
-  if (context.fits !== false && !isLarge && !isOutdated) return context
-  return explainContext(live, context, { selection: from, measured, layers, o, isLarge, isOutdated })
+  // A page that is offline can go on: its next context that finds the code says it.
+  const feature =
+    context.fits === false ? await contextFeature() : isLarge || isOutdated ? await loadedFeature() : undefined
+  const explained = { selection: from, measured, layers, o, isLarge, isOutdated }
+  return (await feature?.explainContext(live, context, explained)) ?? context
 }
 
 /** Whether a summary says that it is outdated, or anything was deleted or edited since it was made. */
@@ -103,6 +106,11 @@ function mayBeLarge({ entries }: Selection, { messages }: ContextParts<ModelMess
 /** Whether an entry changes how contexts show the messages before it. */
 function isViewStep(entry: Entry): boolean {
   return entry.type === "context_step" && entry["window"] !== undefined
+}
+
+/** Undefined if the code cannot be loaded. */
+function loadedFeature(): Promise<Awaited<ReturnType<typeof contextFeature>> | undefined> {
+  return contextFeature().catch(() => undefined)
 }
 
 export interface ContextMessages {
@@ -138,6 +146,7 @@ async function contextMessages(
   const isTried = hasState && entries === selection.entries
   const restored = isTried ? undefined : plainly(entries, state)
   if (restored !== undefined) return restored
+  const { convertedMessages } = await contextFeature()
   const convert = { repair, summaryAs, extensions, end }
   return {
     ...(await live.store.untilKnown(

@@ -1,5 +1,5 @@
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest"
 import {
   assistant,
   codeOf,
@@ -13,6 +13,11 @@ import {
 import { createFaultyStorage, type FaultyStorage } from "@sessions/conformance/faults"
 import { createSessions } from "./repository.ts"
 import type { Session } from "./types.ts"
+
+// The code of following is loaded on first use, which takes time of the machine's clock.
+beforeAll(async () => {
+  await import("../features/seldom.ts")
+})
 
 // Time passes only by `advanceTimersByTimeAsync`; nothing here waits for the machine's clock.
 beforeEach(() => {

@@ -14,6 +14,7 @@ import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 import { onAbort, rejectOnAbort } from "../storage/signals.ts"
 import { Emitter } from "./events.ts"
+import { seldomFeature } from "./features.ts"
 import type { Following } from "./follow.ts"
 import { copyEntries, type Hooks, runAppendHooks, runHook } from "./hooks.ts"
 import { infoText } from "../info/store.ts"
@@ -31,7 +32,6 @@ import { aborted, changedUnderneath, notMovable, otherWriter, vanished } from ".
 import { followEnd } from "../write/reconcile.ts"
 import { checkMetadata, checkSizes } from "../write/limits.ts"
 import type { CompactableSession, CompactionProgress, LogReading, ReloadableSession, WriteGuard } from "./live.ts"
-import { reload, resolveOther } from "./reloaded.ts"
 import { NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { Resolved } from "../write/resolve-outcome.ts"
 import type { SessionState } from "../write/session-state.ts"
@@ -186,6 +186,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
   async #migrate(reader: LogReaderCode): Promise<void> {
     const { storage, id } = this
     const { blobs, now } = this.options
+    const { reload } = await seldomFeature()
     await reader.replace(storage, id, { blobs, now }).catch((error: unknown) => {
       this.store.outdated = hasCode(error, "not_found")
       throw error
@@ -299,7 +300,8 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
 
   // ---- QueueContext --------------------------------------------------------------------------------------------------------------
 
-  resolveOther(end: LogEnd): Promise<Resolved> {
+  async resolveOther(end: LogEnd): Promise<Resolved> {
+    const { resolveOther } = await seldomFeature()
     return resolveOther(this, end)
   }
 

@@ -20,15 +20,14 @@ import {
   startProjection,
   withTips,
 } from "../info/projection.ts"
-import { type LoadedLog, loadLog, LogStore } from "../log/loaded-log.ts"
-import { loadOther } from "../log/other-log.ts"
+import { type LoadedLog, loadLog, type LoadOther, LogStore } from "../log/loaded-log.ts"
 import { readTips } from "./read-log.ts"
 import { readDefaultLeaf } from "./read-path.ts"
 import { retryOn, retryUnavailable } from "../storage/retry.ts"
 import { signalOf } from "../storage/signals.ts"
+import { seldomFeature } from "./features.ts"
 import { SessionState } from "../write/session-state.ts"
 import { LiveSession, type LiveSessionOptions } from "./live-session.ts"
-import { writeGuardOf } from "./write-guard.ts"
 import type { LogReading } from "./live.ts"
 import type { CreateOptions } from "./repository-types.ts"
 import { encodeHeader } from "../format/line.ts"
@@ -107,8 +106,10 @@ async function openOnce(
   })
   const live = new LiveSession({ state, store, options, reading: readingOf(storage, id, options) })
   live.reportTips(openAt(log, tips, leaf, settled))
-  if (!isOurs(loaded)) live.writeGuard = writeGuardOf(loaded, id, storage, options.migrateOnWrite)
-  else if (tips === undefined && o.readTips === true) {
+  if (!isOurs(loaded)) {
+    const { writeGuardOf } = await seldomFeature()
+    live.writeGuard = writeGuardOf(loaded, id, storage, options.migrateOnWrite)
+  } else if (tips === undefined && o.readTips === true) {
     // If the log cannot be read, the tips stay unknown, and the next request for the information tries again.
     live.readingTips = readTips(live, headInfo, signalOf(o)).then(
       () => undefined,
@@ -131,7 +132,8 @@ async function load(
 ): Promise<Loaded> {
   let beside: InfoProjection | undefined
   const contextStartOf = (head: HeadInfo): Seq | undefined => contextStart((beside = infoBeside(head)))
-  const loaded = await loadLog(storage, id, loadOther(readers), { ...o, readWindow, contextStart: contextStartOf })
+  const loadOther: LoadOther = async (...log) => (await seldomFeature()).loadOther(readers)(...log)
+  const loaded = await loadLog(storage, id, loadOther, { ...o, readWindow, contextStart: contextStartOf })
   return { ...loaded, beside }
 }
 

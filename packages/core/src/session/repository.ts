@@ -15,10 +15,11 @@ import { signalOf } from "../storage/signals.ts"
 import { checkSessionsOptions, withCheckedArguments } from "./arguments.ts"
 import { type NewSession, startSession } from "./create.ts"
 import { startDraft } from "./draft.ts"
+import { seldomFeature } from "./features.ts"
 import { type Hooks, runHook } from "./hooks.ts"
 import { SESSIONS_INSIDE, type SessionsInside } from "./inside.ts"
 import { readPage } from "./list.ts"
-import { listFurther, type Lists } from "./list-further.ts"
+import type { Lists } from "./list-further.ts"
 import { type OpenedSession, OpenSessions } from "./open-sessions.ts"
 import { newHeader, openSession } from "./open.ts"
 import type { LiveSession, LiveSessionOptions } from "./live-session.ts"
@@ -159,8 +160,11 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     async list(o = {}) {
       checkOpen()
       if (o.cursor === undefined) lists.readings.clear()
-      // Pages of many sessions are read together.
-      else if (lists.known.size > 2 * (o.limit ?? 50)) return listFurther(lists, o)
+      else if (lists.known.size > 2 * (o.limit ?? 50)) {
+        // Pages of many sessions are read together. Without the code for it they cost more.
+        const feature = await seldomFeature().catch(() => undefined)
+        if (feature !== undefined) return feature.listFurther(lists, o)
+      }
       return lists.readPage(o, (info) => info)
     },
 

@@ -19,10 +19,7 @@ import { readContext } from "./context.ts"
 import { INSIDE, type SessionInside } from "./inside.ts"
 import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
 import { readEntry, readEntryRuns, readInfo } from "./read-log.ts"
-import { Following } from "./follow.ts"
-import { readCallStates } from "./call-states.ts"
-import { runTurnWithLease } from "./lease.ts"
-import { readParts } from "./parts.ts"
+import { contextFeature, seldomFeature } from "./features.ts"
 import type { LiveSession } from "./live-session.ts"
 import { waitAborted } from "../write/errors.ts"
 import { nestedTurn, runTurn } from "./turn.ts"
@@ -118,7 +115,7 @@ export class SessionHandle implements Session {
     const own = { isClosed: () => this.#isClosed(), release: async () => undefined, turnOf: this }
     const inner = new SessionHandle(live, { ...this.#owner, ...own })
     const steps = { fn: (turn: TurnContext) => fn(inner, turn), between: () => this.#compactBetween(o) }
-    if ((o.lease ?? o.busy) !== undefined) return runTurnWithLease(live, steps, o)
+    if ((o.lease ?? o.busy) !== undefined) return (await seldomFeature()).runTurnWithLease(live, steps, o)
     return live.turns.run(() => runTurn(live, steps, o), o.signal)
   }
 
@@ -192,7 +189,9 @@ export class SessionHandle implements Session {
   }
 
   async callStates(o: CallOptions = {}): Promise<CallStates | undefined> {
-    return readCallStates(this.#open(o, "callStates"), o)
+    this.#open(o, "callStates")
+    const { readCallStates } = await contextFeature()
+    return readCallStates(this.#open(), o)
   }
 
   async info(o?: CallOptions): Promise<SessionInfo> {
@@ -200,7 +199,9 @@ export class SessionHandle implements Session {
   }
 
   async parts(o?: CallOptions): Promise<{ readonly bytes: number; readonly parts: readonly SessionPart[] }> {
-    return readParts(this.#open(o, "parts"), o)
+    const live = this.#open(o, "parts")
+    const { readParts } = await seldomFeature()
+    return readParts(live, o)
   }
 
   on<K extends keyof SessionEvents>(event: K, listener: (event: SessionEvents[K]) => void): () => void {
@@ -225,6 +226,7 @@ export class SessionHandle implements Session {
   async follow(o: CallOptions = {}): Promise<void> {
     const live = this.#open()
     checkSessionCall("follow", o, this.id)
+    const { Following } = await seldomFeature()
     return (live.following ??= new Following(live)).join(o.signal, () => this.#isClosed())
   }
 
