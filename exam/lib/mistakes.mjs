@@ -14,7 +14,7 @@ export const mistakes = {
   "05-edit-question": ["edit.mjs", ", { at: parentId }", ""],
   "06-context-window": ["chat.mjs", "      contextWindow: window,\n", ""],
   "07-chat-list": ["chats.mjs", ', { source: "auto" }', ""],
-  "08-clean-up": ["cleanup.mjs", "if (!dryRun) await sessions.collect({ withoutSessions: removed.length > 0 })\n", ""],
+  "08-clean-up": ["cleanup.mjs", "if (!dryRun) await collect(sessions, { withoutSessions: removed.length > 0 })\n", ""],
   "09-claude-to-codex": ["move.mjs", ', { redact: (text) => text.replaceAll(/sk-[A-Za-z0-9]+/g, "[key]") }', ""],
   "10-s3-handler": ["handler.mjs", '{ type: "message", id, message', '{ type: "message", message'],
   "11-postgres-ratings": ["ratings.ts", "`tenant_${tenant}`", '"tenants"'],

@@ -79,12 +79,12 @@ test.each(STORE_NAMES)("after the recipe, no byte of a secret in a blob and a li
 })
 
 test("with a blob of the last two hours the recipe says false, and both ways that the page names end it", () => {
-  const again = `${LATER}console.log((await redacting.delete(old.id, { blobs: "now" })).purged)\n${LOOK}`
+  const again = `${LATER}console.log((await deleteWithBlobs(redacting, old.id)).purged)\n${LOOK}`
   expect(run("again", recipe("sqlite", TEXTS.blob, "", again))).toEqual(["false", "true"])
   const page = readFileSync(new URL("../../docs/recipes.md", import.meta.url), "utf8")
-  const alone = ["await collectBlobs(storage, { olderThan: 0 })", "await sessions.collect()"]
+  const alone = ["await collectBlobs(storage, { olderThan: 0 })", "await collect(sessions)"]
   for (const call of alone) expect(page).toContain(`\`${call}\``)
-  const code = `const { collectBlobs } = await import("@sessions/core")\nconst sessions = redacting\n${alone.join("\n")}\n${LOOK}`
+  const code = `const { collect, collectBlobs } = await import("@sessions/core/transfer")\nconst sessions = redacting\n${alone.join("\n")}\n${LOOK}`
   expect(run("alone", recipe("sqlite", TEXTS.blob, "", code))).toEqual(["false"])
 })
 
@@ -92,7 +92,7 @@ test("the FAQ names the call of the recipe", () => {
   const answer = /^## Can I delete old sessions\?\n([^]*?)^## /m.exec(
     readFileSync(new URL("../../docs/faq.md", import.meta.url), "utf8"),
   )?.[1]
-  expect(answer).toContain('`sessions.delete(id, { blobs: "now" })`')
+  expect(answer).toContain("`deleteWithBlobs(sessions, id)`")
 })
 
 test("after the block of docs/claude-agent.md no byte of a transcript is in the store", async () => {

@@ -1,6 +1,6 @@
 /**
- * Brings the sessions here and on a server to the same state, in both directions. Entries are merged by `sessions.merge`, which needs no
- * server while they are made. What `merge` leaves to its caller is done here: sessions that only one side has are new there, or were deleted
+ * Brings the sessions here and on a server to the same state, in both directions. Entries are merged by `mergeSession`, which needs no
+ * server while they are made. What `mergeSession` leaves to its caller is done here: sessions that only one side has are new there, or were deleted
  * on the other side. The document `synced` tells which: it has the heads of both logs after their last merge.
  */
 import { createSessions, hasCode, type Sessions } from "@sessions/core"

@@ -6,7 +6,7 @@ import { parseLine } from "../format/line.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 import { EntryLog } from "./entry-log.ts"
 import { type LoadOther, readLines, tornTail } from "./loaded-log.ts"
-import type { LogReaderCode } from "./log-reader.ts"
+import type { LogReader, LogReaderCode } from "./log-reader.ts"
 import { parseEntry } from "./parse-entry.ts"
 import { startBackwards } from "./read-backwards.ts"
 import { settledLines } from "./tips.ts"
@@ -15,13 +15,15 @@ import { settledLines } from "./tips.ts"
  * Reads the complete log; also one of this version whose header is not its first line. Throws `not_a_session`, and `older_version` if none
  * of the readers reads the log.
  */
-export function loadOther(readers: readonly LogReaderCode[]): LoadOther {
+export function loadOther(readers: readonly LogReader[]): LoadOther {
+  // `createSessions` has checked that their code is there.
+  const codes = readers as readonly LogReaderCode[]
   return async (storage, id, headInfo, o) => {
     const lines = await retryUnavailable(() => readLines(storage, id, {}, o))
     const about = { session: id, storage: storage.description }
     const whole = { headInfo, reading: startBackwards(headInfo, o.readWindow) }
     const diagnostics = tornTail(headInfo)
-    const reader = readers.find((one) => one.reads(lines))
+    const reader = codes.find((one) => one.reads(lines))
     if (reader !== undefined) {
       const { header, log, from, diagnostics: found } = reader.read(lines, id)
       const older = { ...from, reader }

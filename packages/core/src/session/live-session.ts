@@ -20,7 +20,7 @@ import { copyEntries, type Hooks, runAppendHooks, runHook } from "./hooks.ts"
 import { infoText } from "../info/store.ts"
 import { divergenceAt, type Divergence, toDiagnostic } from "../log/diverged.ts"
 import type { LogStore } from "../log/loaded-log.ts"
-import type { LogReaderCode } from "../log/log-reader.ts"
+import type { LogReader, LogReaderCode } from "../log/log-reader.ts"
 import { isOlder } from "../log/path.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import type { OpenTips } from "../log/kept-tips.ts"
@@ -44,7 +44,7 @@ export interface LiveSessionOptions {
   readonly hooks: readonly Hooks[]
   readonly onHookFailed: (hook: string, error: unknown) => void
   readonly onConflict: ConflictPolicy
-  readonly readers: readonly LogReaderCode[]
+  readonly readers: readonly LogReader[]
   readonly migrateOnWrite: boolean
   readonly maxSessionBytes: number
   readonly blobs: BlobLimits

@@ -6,7 +6,6 @@ import { createIds, isUlid } from "../format/ids.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { isObject } from "../format/shape.ts"
 import { notFound } from "../log/loaded-log.ts"
-import type { LogReaderCode } from "../log/log-reader.ts"
 import { READ_WINDOW } from "../log/read-backwards.ts"
 import { checkSessionId } from "../storage/checks.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
@@ -209,8 +208,7 @@ function withDefaults(o: SessionsOptions): LiveSessionOptions {
       }
     },
     onConflict: o.onConflict ?? "branch",
-    // `createSessions` has checked that their code is there.
-    readers: (o.readers ?? []) as readonly LogReaderCode[],
+    readers: o.readers ?? [],
     migrateOnWrite: o.migrateOnWrite !== false,
     maxSessionBytes: Math.min(o.maxSessionBytes ?? Number.POSITIVE_INFINITY, o.storage.capabilities.maxSessionBytes),
     blobs: o.blobs ?? {},

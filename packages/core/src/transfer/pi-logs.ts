@@ -5,8 +5,7 @@ import { migrateStored } from "./migrate.ts"
 import { toEntryLog } from "./older/log.ts"
 import { migrateLines } from "./older/migrate.ts"
 
-/** As the calls of `@sessions/core/transfer` use it, which need no reader to be given. */
-export const piLogReader: LogReaderCode = {
+const reader: LogReaderCode = {
   formats: ["pi", "oh-my-pi"],
   reads: (lines) => identifyStart(lines, readStart(lines)).kind === "older",
   read(lines, id) {
@@ -25,4 +24,4 @@ export const piLogReader: LogReaderCode = {
  * const sessions = createSessions({ storage, readers: [piLogs] })
  * ```
  */
-export const piLogs: LogReader = piLogReader
+export const piLogs: LogReader = reader

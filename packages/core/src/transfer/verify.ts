@@ -10,7 +10,7 @@ import type { VerifyReport } from "./types.ts"
 import { signalOf } from "../storage/signals.ts"
 import type { CallOptions, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { readHeader } from "./headers.ts"
-import { piLogReader } from "./pi-logs.ts"
+import { piLogs } from "./pi-logs.ts"
 import { backupHashes, checkEntry, checkLog, hashesOf } from "./verify-log.ts"
 import { addCalls, checkResults, noCalls } from "./verify-results.ts"
 import { readPastDamage } from "./past-damage.ts"
@@ -116,7 +116,7 @@ async function verifyCurrent(
 async function verifyOther(storage: SessionStorage, id: string, head: HeadInfo, o: CallOptions): Promise<Diagnostic[]> {
   let loaded: LoadedLog
   try {
-    loaded = await loadLog(storage, id, loadOther([piLogReader]), o)
+    loaded = await loadLog(storage, id, loadOther([piLogs]), o)
   } catch (error) {
     if (!hasCode(error, "corrupt")) throw error
     return damageOf(storage, id, head, o)

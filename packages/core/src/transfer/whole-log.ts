@@ -11,7 +11,7 @@ import { parseEntry } from "../log/parse-entry.ts"
 import type { ReadableSession } from "../session/live.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 import type { Report } from "../format/diagnostics.ts"
-import { piLogReader } from "./pi-logs.ts"
+import { piLogs } from "./pi-logs.ts"
 
 export interface WholeLog {
   readonly header: Header
@@ -32,7 +32,7 @@ export interface WholeEntry {
 /** The stored log. Errors: `not_found`, `not_a_session`. */
 export async function readWholeLog(storage: SessionStorage, id: string, o: CallOptions = {}): Promise<WholeLog> {
   const signal = signalOf(o)
-  const { header, log, headInfo, older, newer } = await loadLog(storage, id, loadOther([piLogReader]), signal)
+  const { header, log, headInfo, older, newer } = await loadLog(storage, id, loadOther([piLogs]), signal)
   if (older !== undefined || newer !== undefined) return inMemory(header, log)
   return readStored(storage, id, header, headInfo.next, signal)
 }
