@@ -1,5 +1,6 @@
 /** One round: stores a damaged log, or damages what is stored of a log, calls everything, and compares what came of it. */
 import { createSessions } from "@sessions/core"
+import { piLogs } from "@sessions/core/migrations"
 import type { Chunk, Head, SessionStorage } from "@sessions/core/storage"
 import { createDice, type Dice } from "../../../packages/core/test/dice.ts"
 import { importingCall, readingCalls, writingCalls } from "../../../packages/core/test/every-call.ts"
@@ -102,14 +103,14 @@ async function fuzzStored({ store, lines, dice, version, isStoredDamaged }: Case
     findings.push(...(await readStored(storage, lines, damaged.extents, dice))),
   )
   await withStorage(store, steps, async (storage) => {
-    const sessions = createSessions({ storage })
+    const sessions = createSessions({ storage, readers: [piLogs] })
     const { defects, exported } = await readingCalls(sessions, "s")
     findings.push(...defects, ...(await changesOf(store, before)))
     if (version === 4 && isCurrent(lines)) findings.push(...exportProblems(exported, lines, damaged.extents))
     findings.push(...(await writingCalls(sessions, "s")))
     await sessions.close()
   })
-  const memory = createSessions({ storage: memoryStore().open(steps) })
+  const memory = createSessions({ storage: memoryStore().open(steps), readers: [piLogs] })
   findings.push(...(await importingCall(memory, `${lines.join("\n")}\n`)))
   const more = putBack === undefined ? [] : await damageAgain(store, putBack, lines, dice)
   const name = `version ${version} on ${store.name}${damaged.what}`
@@ -183,7 +184,7 @@ async function write(store: Store, lines: readonly string[], steps: Steps, dice:
       batch = []
     }
     await storage.docs.put("sessions/s/notes", "A note.", { expect: null })
-    const sessions = createSessions({ storage })
+    const sessions = createSessions({ storage, readers: [piLogs] })
     // Information is stored beside the log; a log that is no session has none.
     if (dice.chance(0.5)) await sessions.info("s").catch(() => undefined)
     await sessions.close()

@@ -3,6 +3,7 @@ import * as fs from "node:fs"
 import { join } from "node:path"
 import { createSessions, type NewEntry, type Session, type Sessions, type SessionsOptions } from "@sessions/core"
 import { compact } from "@sessions/core/compaction"
+import { piLogs } from "@sessions/core/migrations"
 import { exportSession, forkSession, sessionTree, verifySession } from "@sessions/core/transfer"
 import { expect, onTestFinished, test } from "vitest"
 import { createFileStorage, type FileStorageOptions } from "../src/index.ts"
@@ -238,7 +239,7 @@ test("the fork of an older log has all of its history, and is listed as its chil
     JSON.stringify(record),
   )
   fs.writeFileSync(join(root, "old", "session.jsonl"), `${lines.join("\n")}\n`)
-  const sessions = open(root)
+  const sessions = open(root, {}, { readers: [piLogs] })
   const fork = await forkSession(sessions, "old")
   expect(await texts(fork)).toEqual(messages.map(({ message }) => message.content))
   expect(await sessions.info(fork.id)).toMatchObject({

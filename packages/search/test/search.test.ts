@@ -1,6 +1,7 @@
 /** What a search finds and answers, on every kind of index. */
 import { createSessions, hasCode } from "@sessions/core"
 import { branchWithSummary } from "@sessions/core/compaction"
+import { piLogs } from "@sessions/core/migrations"
 import { createMemoryStorage } from "@sessions/memory"
 import { afterEach, describe, expect, test } from "vitest"
 import { createMemoryIndex, createSearch, type ToMessage } from "../src/index.ts"
@@ -252,7 +253,7 @@ describe("the text of an entry", () => {
     await storage.append("old", [JSON.stringify(more)], { expect: { log: head?.log ?? "", next: 2 } })
     expect(await find("older")).toEqual(["a2", "a1"])
     // A migration replaces the log.
-    const sessions = createSessions({ storage })
+    const sessions = createSessions({ storage, readers: [piLogs] })
     const session = await sessions.open("old")
     const newest = await say(session, "and a newer one")
     await session.close()
