@@ -23,7 +23,7 @@ COMP_WORDS=(${line}); COMP_CWORD=${words.length - 1}; _sessions; printf '%s\\n' 
 }
 
 test("bash completes commands, and the options of each", async () => {
-  expect(await offered("sessions", "re")).toEqual(["resume", "rename", "rewind"])
+  expect(await offered("sessions", "re")).toEqual(["resume", "rename", "rewind", "retention"])
   expect(await offered("sessions", "")).toEqual([...COMMANDS.map(({ name }) => name), "help", "completion"])
   expect(await offered("sessions", "help", "expo")).toEqual(["export"])
   expect(await offered("sessions", "completion", "")).toEqual(["bash", "zsh", "fish"])
