@@ -1,4 +1,4 @@
-/** Whether a context can be sent as it is: the fast path of contexts. `repair.ts` mends the others. */
+/** Whether a context can be sent as it is. Beside the fast path of contexts; `repair.ts`, which mends the others, is loaded on first use. */
 import type { ContentBlock, Message, ModelMessage, ToolCallBlock } from "../format/message.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 

@@ -13,7 +13,7 @@ export interface ResolveContext {
   readonly id: string
   readonly storage: SessionStorage
   readonly state: SessionState
-  /** For a log that is another one, or does not have the last line that is known. */
+  /** For a log that is another one, or does not have the last line that is known. Loads code on first use. */
   resolveOther(end: LogEnd): Promise<Resolved>
 }
 
