@@ -181,8 +181,7 @@ test("a function that crashes during the turn writes nothing, and the next one r
 })
 
 /** Functions that share sessions; their models answer only after all of them have been called. */
-function openConcurrent(count: number): readonly ReturnType<typeof open>[] {
-  const location = createMemoryLocation()
+function openConcurrent(count: number, location = createMemoryLocation()): readonly ReturnType<typeof open>[] {
   let asked = 0
   let release = (): void => undefined
   const all = new Promise<void>((resolve) => {
@@ -224,6 +223,30 @@ test("concurrent requests are stored one after the other, each with its answer, 
     expect(shown[shown.findIndex((one) => one.id === questions[n]) + 1]?.message).toEqual(body["message"])
     expect((await ask(first, n)).body).toEqual({ message: body["message"], repeated: true })
   }
+})
+
+test("of a double click both questions and answers are in the next context, and on no other branch", async () => {
+  const location = createMemoryLocation()
+  const [first = open(), second = open()] = openConcurrent(2, location)
+  const id = await createSession(first)
+  const ask = async (send: typeof first, n: number): Promise<unknown> =>
+    (await send("POST", `/sessions/${id}/turns`, { id: `01K8ZQ4Y9G3V5N7B2M6X0CTR${n}0`, text: `question ${n}` })).body[
+      "message"
+    ]
+  const answers = await Promise.all([ask(first, 1), ask(second, 2)])
+  const read: string[] = []
+  const next = open(createMemoryStorage({ location }), async (messages) => {
+    read.push(...messages.map(({ content }) => JSON.stringify(content)))
+    return echo(messages)
+  })
+  await ask(next, 3)
+  expect(read).toHaveLength(5)
+  for (const [n, message] of answers.entries()) {
+    const at = read.findIndex((text) => text.includes(`question ${n + 1}`))
+    expect(read[at + 1]).toBe(JSON.stringify((message as { content: unknown }).content))
+  }
+  const session = await createSessions({ storage: createMemoryStorage({ location }) }).open(id)
+  expect(await session.branches()).toHaveLength(1)
 })
 
 test("each error has its status", async () => {

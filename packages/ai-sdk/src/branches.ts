@@ -2,6 +2,7 @@
 import type { Entry, Session } from "@sessions/core"
 import { type Difference, difference } from "./difference.ts"
 import { isObject } from "./json.ts"
+import { openCalls } from "./results.ts"
 import type { End } from "./session.ts"
 import type { ChatMessage } from "./types.ts"
 
@@ -14,14 +15,15 @@ export async function leastDifference(
   { path }: End,
   messages: readonly ChatMessage[],
 ): Promise<Difference> {
-  const found = difference(path, messages)
+  const open = await openCalls(session)
+  const found = difference(path, messages, open)
   const first = found.entries.find(({ type }) => type === "message")
   const last = path.findLast(({ type }) => type === "message" || type === "leaf")
   const isAtBranch = found.at !== undefined || last?.type !== "message"
   if (first === undefined || !isAtBranch) return found
   let least = found
   for (const branch of await branchesWith(session, idOf(first), messages)) {
-    const other = difference(branch, messages)
+    const other = difference(branch, messages, open)
     if (countMessages(other) < countMessages(least)) least = { ...other, at: other.at ?? branch.at(-1)?.id ?? null }
     if (countMessages(least) === 0) break
   }

@@ -1,9 +1,10 @@
 /** Reads and changes one chat; all changes of this package go through `changeChat`. */
-import { hasCode, type NewEntry, type Session, SessionError, type Sessions } from "@sessions/core"
+import { type Entry, hasCode, type NewEntry, type Session, SessionError, type Sessions } from "@sessions/core"
 import { leastDifference } from "./branches.ts"
 import { asJson, isObject } from "./json.ts"
 import { inTurn } from "./queue.ts"
 import { readMessages } from "./read.ts"
+import { withResultsOfRuns } from "./results.ts"
 import { appendDifference, readToEnd, withChat, withNewChat } from "./session.ts"
 import type { ChatMessage } from "./types.ts"
 
@@ -60,10 +61,12 @@ async function apply(session: Session, { messages, entries }: Change): Promise<v
   const more = (await entries?.(session)) ?? []
   const end = messages === undefined ? { path: [] } : await readToEnd(session)
   const { entries: changes = [], ...place } =
-    messages === undefined
-      ? {}
-      : await leastDifference(session, end, messages(readMessages(end.path).map(({ message }) => message)))
+    messages === undefined ? {} : await leastDifference(session, end, saved(end.path, messages))
   await appendDifference(session, end, { ...place, entries: [...changes, ...more] })
+}
+
+function saved(path: readonly Entry[], messages: NonNullable<Change["messages"]>): readonly ChatMessage[] {
+  return withResultsOfRuns(path, messages(readMessages(path).map(({ message }) => message)))
 }
 
 /** More than the writers that could meet in one chat; each conflict means that another writer has succeeded. */

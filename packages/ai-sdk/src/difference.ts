@@ -3,6 +3,7 @@ import type { Entry, NewEntry } from "@sessions/core"
 import { type Draft, draftsOf, fieldsOf, updateEntry, type UpdateData } from "./entries.ts"
 import { type Change, changeBetween, type Fields, isEqual } from "./json.ts"
 import { keyOf, readMessages, type StoredMessage } from "./read.ts"
+import type { OpenCalls } from "./results.ts"
 import type { ChatMessage } from "./types.ts"
 
 export interface Difference {
@@ -16,14 +17,19 @@ export interface Difference {
  * repeated if it stays: new steps and results follow the last message, other fields are changed by an update. If content changes, a branch
  * begins before the first entry that has changed.
  */
-export function difference(path: readonly Entry[], messages: readonly ChatMessage[]): Difference {
+export function difference(
+  path: readonly Entry[],
+  messages: readonly ChatMessage[],
+  open?: OpenCalls | undefined,
+): Difference {
   const stored = readMessages(path)
   const entries: NewEntry[] = []
   for (const [index, one] of stored.entries()) {
     const message = messages[index]
     const isLatest = stored.findLastIndex(({ message: { id } }) => id === one.message.id) === index
-    const added = message === undefined ? undefined : additions(one, message, index === stored.length - 1)
-    if (added === undefined || (added.length > 0 && !isLatest)) return branchBefore(path, one, messages, message)
+    const added =
+      message === undefined ? undefined : additions(one, message, { isLast: index === stored.length - 1, open })
+    if (added === undefined || (added.length > 0 && !isLatest)) return branchBefore(path, one, messages, message, open)
     entries.push(...added)
   }
   for (const message of messages.slice(stored.length)) entries.push(...draftsOf(message))
@@ -39,21 +45,22 @@ function branchBefore(
   { message: { id }, entries, start }: StoredMessage<Entry>,
   messages: readonly ChatMessage[],
   message: ChatMessage | undefined,
+  open: OpenCalls | undefined,
 ): Difference {
   const last = entries.at(-1)
   const end = message?.id === id && last !== undefined ? path.lastIndexOf(last) : start
-  return { at: path[end]?.parentId ?? null, ...difference(path.slice(0, end), messages) }
+  return { at: path[end]?.parentId ?? null, ...difference(path.slice(0, end), messages, open) }
 }
 
 /** What a stored message needs to become this one. Undefined if its content changes, or gets more and others follow it. */
 function additions(
   { message: stored, entries }: StoredMessage<Entry>,
   message: ChatMessage,
-  isLast: boolean,
+  { isLast, open }: { readonly isLast: boolean; readonly open: OpenCalls | undefined },
 ): NewEntry[] | undefined {
   if (isEqual(stored, message)) return []
   if (stored.id !== message.id || stored.role !== message.role) return undefined
-  const missing = missingDrafts(entries, draftsOf(message))
+  const missing = missingDrafts(entries, draftsOf(message), open)
   if (missing === undefined || (missing.length > 0 && !isLast)) return undefined
   const [after] = readMessages<Entry | Draft>([...entries, ...missing])
   const update = after === undefined ? undefined : updateBetween(after.message, message)
@@ -61,19 +68,30 @@ function additions(
 }
 
 /** The drafts that are not stored. Undefined if a stored entry has other content, or a draft belongs before one of a later step. */
-function missingDrafts(entries: readonly Entry[], drafts: readonly Draft[]): Draft[] | undefined {
+function missingDrafts(
+  entries: readonly Entry[],
+  drafts: readonly Draft[],
+  open: OpenCalls | undefined,
+): Draft[] | undefined {
   const byKey = new Map(entries.flatMap((entry) => (keyOf(entry) === undefined ? [] : [[keyOf(entry), entry]])))
   const lastStep = drafts.findLastIndex((draft) => isStep(draft) && byKey.has(keyOf(draft)))
+  const hasOpen = entries.some(({ id }) => id === open?.entryId)
   const missing: Draft[] = []
   let found = 0
   for (const [index, draft] of drafts.entries()) {
     const entry = byKey.get(keyOf(draft))
+    if (entry === undefined && hasOpen && isOf(open, draft)) continue
     if (entry === undefined && index < lastStep) return undefined
     if (entry === undefined) missing.push(draft)
     else if (!isEqual(entry["message"], draft.message)) return undefined
     else found++
   }
   return found === byKey.size ? missing : undefined
+}
+
+/** Whether it is what a request has in the place of a result. */
+function isOf(open: OpenCalls | undefined, { message }: Draft): boolean {
+  return message.role === "toolResult" && open?.callIds.has(message.toolCallId) === true
 }
 
 function isStep(draft: Draft): boolean {

@@ -124,7 +124,7 @@ function isStep(ui: unknown): ui is StepFields {
   )
 }
 
-function isResult(ui: unknown): ui is ResultFields & { readonly field?: ResultField } {
+export function isResult(ui: unknown): ui is ResultFields & { readonly field?: ResultField } {
   return isOf(ui, "of") && isObject(ui["set"])
 }
 

@@ -1,8 +1,10 @@
 /** Results of calls that `@sessions/tool-calls` runs, which are in the log before the chat is saved with them. */
-import type { Entry, ToolResultMessage } from "@sessions/core"
+import type { Entry, Session, ToolResultMessage } from "@sessions/core"
 import { type ResultFields, resultDraft, type StepFields } from "./entries.ts"
-import { isObject } from "./json.ts"
-import { isTool, type Part } from "./parts.ts"
+import { isEqual, isObject } from "./json.ts"
+import { isFinished, isTool, type Part } from "./parts.ts"
+import { isResult, readMessages } from "./read.ts"
+import type { ChatMessage } from "./types.ts"
 
 export type ChatResult = {
   readonly type: "message"
@@ -31,4 +33,44 @@ export function chatResult(
   const message = draft.message as ToolResultMessage
   // The answer of another program is no message of the chat.
   return { type: "message", message, ...(index < 0 ? {} : { ui: draft.ui as ResultFields }) }
+}
+
+/**
+ * The messages with the results that runs have given: of two requests that execute one call, as when it is approved twice, one is refused, and has
+ * an error in the place of the result.
+ */
+export function withResultsOfRuns(path: readonly Entry[], messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const places = new Map<string, Set<number>>()
+  for (const { ui, run } of path as readonly (Entry & { readonly ui?: unknown; readonly run?: unknown })[])
+    if (typeof run === "string" && isResult(ui)) places.set(ui.id, (places.get(ui.id) ?? new Set()).add(ui.of))
+  if (places.size === 0) return messages
+  const stored = new Map(readMessages(path).map(({ message }) => [message.id, message.parts]))
+  return messages.map((message) => {
+    const given = places.get(message.id)
+    if (given === undefined) return message
+    const parts = message.parts.map((part, index) => {
+      const known = given.has(index) ? stored.get(message.id)?.[index] : undefined
+      return known === undefined || !isFinished(part) || isSameResult(known, part) ? part : known
+    })
+    return { ...message, parts }
+  })
+}
+
+function isSameResult(one: Part, other: Part): boolean {
+  return ["toolCallId", "state", "output", "errorText"].every((field) => isEqual(one[field], other[field]))
+}
+
+/**
+ * The entry of the last step, and its calls that were started and have no result. What a request has in the place of one is no result: it was refused the
+ * call, or stopped within it.
+ */
+export interface OpenCalls {
+  readonly entryId: string
+  readonly callIds: ReadonlySet<string>
+}
+
+export async function openCalls(session: Session): Promise<OpenCalls | undefined> {
+  const states = await session.callStates()
+  const open = states?.calls.filter(({ state }) => state === "unknown" || state === "running") ?? []
+  return states && { entryId: states.entryId, callIds: new Set(open.map(({ callId }) => callId)) }
 }

@@ -26,7 +26,7 @@ interface Server {
   readonly sessions: Sessions
   readonly store: ChatStore<UIMessage>
   /** The route of the chat: one request with the last message of the page. */
-  readonly ask: (message: UIMessage, steps: readonly Step[]) => Promise<void>
+  readonly ask: (message: UIMessage, steps: readonly Step[], beforeSaving?: () => Promise<void>) => Promise<void>
   readonly resume: () => Promise<readonly string[]>
 }
 
@@ -50,7 +50,7 @@ function startServer(
   return {
     sessions,
     store,
-    async ask(message, steps) {
+    async ask(message, steps, beforeSaving) {
       const messages = await store.addMessage({ id: "chat", message })
       const { session, calls } = await openCalls()
       if (message.role === "user") await session.append(calls.record)
@@ -62,9 +62,15 @@ function startServer(
         stopWhen: isStepCount(5),
         onError: () => undefined,
       })
+      const { onUIMessageStepEnd, onEnd } = store.persist({ chatId: "chat", messages })
       const chat = toUIMessageStream({
         stream,
-        ...store.persist({ chatId: "chat", messages }),
+        originalMessages: [...messages],
+        onStepEnd: async (step) => {
+          await beforeSaving?.()
+          await onUIMessageStepEnd(step)
+        },
+        onEnd,
       })
       for await (const _ of chat);
     },
@@ -141,6 +147,51 @@ test("a server that was killed in a tool: the next one finds the outcome out, an
     "assistant",
   ])
   expect(await resultsIn(next.sessions)).toHaveLength(1)
+})
+
+/** A server that charges until it is told to end, and what another one has made of the same approval meanwhile. */
+async function approvedTwice(beforeSaving: (first: { readonly end: () => Promise<void> }) => Promise<void>) {
+  const location = createMemoryLocation()
+  const bank: string[] = []
+  let end = (): void => undefined
+  const first = startServer(location, async (key) => {
+    bank.push(key)
+    await new Promise<void>((resolve) => (end = resolve))
+    return { charged: 5 }
+  })
+  await first.ask(question, [asks])
+  const message = await approved(first.store)
+  const asked = first.ask(message, [{ text: "Done." }])
+  await expect.poll(() => bank.length).toBe(1)
+  const second = startServer(location, (key) => bank.push(key))
+  await second.ask(message, [{ text: "I do not know." }], () =>
+    beforeSaving({
+      async end() {
+        end()
+        await asked
+      },
+    }),
+  )
+  expect(bank.length).toBe(1)
+  const { sessions, store } = startServer(location, () => bank.push("again"))
+  const session = await sessions.open("chat")
+  const { messages } = await session.context()
+  const [told] = messages.flatMap(({ message: one }) => (one.role === "toolResult" ? [one.content[0]] : []))
+  const parts = ((await store.loadChat("chat")).at(-1) as UIMessage).parts
+  return { sessions, told, part: parts.find(isToolUIPart) }
+}
+
+test("a call that is approved twice at once: the request that is refused it gives it no result", async () => {
+  const { sessions, told, part } = await approvedTwice(async () => undefined)
+  expect(told).toMatchObject({ text: expect.stringContaining("its outcome is unknown") })
+  expect(part).toMatchObject({ errorText: expect.stringContaining("was started by another run") })
+  expect(await resultsIn(sessions)).toEqual([])
+})
+
+test("a call that is approved twice at once: the request that is refused it does not replace the result", async () => {
+  const { told, part } = await approvedTwice(({ end }) => end())
+  expect(told).toMatchObject({ text: '{"charged":5}' })
+  expect(part).toMatchObject({ state: "output-available", output: { charged: 5 } })
 })
 
 test("an error of a tool is in the chat as the SDK has it", async () => {

@@ -100,13 +100,17 @@ class SessionCalls implements ToolCalls {
     }
     const place = { target, call: call.call }
     const make = await entryMaker(this.#session, place, call, this.#callbacks.toResult)
-    const now = await this.#session.callStates()
-    const newest = now?.entryId === target ? now.calls.find((one) => one.call === call.call) : undefined
-    if (newest?.state === "done") return "done"
-    if (newest?.start !== start) return "held"
+    const newest = async (): Promise<CallState | undefined> => {
+      const now = await this.#session.callStates()
+      return now?.entryId === target ? now.calls.find((one) => one.call === call.call) : undefined
+    }
     const { output, isError = false } = answer
-    await appendResult(this.#session, place, make, { output, isError, run: newRun() })
-    return "settled"
+    const counts = async (): Promise<boolean> => {
+      const now = await newest()
+      return now?.state !== "done" && now?.start === start
+    }
+    const settled = await appendResult(this.#session, place, make, { output, isError, run: newRun(), counts })
+    return settled !== undefined ? "settled" : (await newest())?.state === "done" ? "done" : "held"
   }
 
   async #run(wanted: Wanted, execute: Execute): Promise<CallResult> {

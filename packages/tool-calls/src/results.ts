@@ -43,22 +43,39 @@ export async function entryMaker(
   return ({ output, isError }) => toResult(block, output, { isError, answer })
 }
 
+interface Settling {
+  /** Whether the result still counts. Asked before it is appended, and again whenever another writer has appended or started something. */
+  readonly counts: () => Promise<boolean>
+}
+
 /**
  * Appends a result wherever the conversation is by now. If the call has one already, that one counts. A result that cannot be stored is an error
- * result that says why: the call has run.
+ * result that says why: the call has run. Undefined: it no longer `counts`.
  */
 export async function appendResult(
   session: Session,
   place: CallPlace,
   make: MakeEntry,
   { run, ...output }: Output & { readonly run: string },
-): Promise<Appended> {
+): Promise<Appended>
+export async function appendResult(
+  session: Session,
+  place: CallPlace,
+  make: MakeEntry,
+  output: Output & { readonly run: string } & Settling,
+): Promise<Appended | undefined>
+export async function appendResult(
+  session: Session,
+  place: CallPlace,
+  make: MakeEntry,
+  { run, counts, ...output }: Output & { readonly run: string } & Partial<Settling>,
+): Promise<Appended | undefined> {
   try {
-    return await append(session, place, run, orError(make, output))
+    return await append(session, place, { ...orError(make, output), run }, counts)
   } catch (error) {
     if (!hasCode(error, "too_large") && !hasCode(error, "invalid")) throw error
     const why = new Error(`The tool has run, and its result was not stored: ${(error as Error).message}`)
-    return append(session, place, run, make({ output: why, isError: true }))
+    return append(session, place, { ...make({ output: why, isError: true }), run }, counts)
   }
 }
 
@@ -71,14 +88,21 @@ function orError(make: MakeEntry, output: Output): ResultEntry {
   }
 }
 
-async function append(session: Session, place: CallPlace, run: string, made: ResultEntry): Promise<Appended> {
-  // With the run, no result is taken for the equal one of another run, which may be on another branch.
-  const entry = { ...made, run }
+/** `entry` has its run, so that no result is taken for the equal one of another run, which may be on another branch. */
+async function append(
+  session: Session,
+  place: CallPlace,
+  entry: ResultEntry,
+  counts: Settling["counts"] | undefined,
+): Promise<Appended | undefined> {
   let named: NewEntry = Object.assign({ id: resultId(place) }, entry)
+  const onConflict = counts === undefined ? "rebase" : "fail"
+  let isSure = true
   for (let tries = 1; ; tries++) {
+    if (isSure && (await counts?.()) === false) return undefined
     try {
       // Its message is in memory, and so is everything behind it.
-      const { ids } = await session.append(named, { onConflict: "rebase", repeats: "end" })
+      const { ids } = await session.append(named, { onConflict, repeats: "end" })
       return { entryId: ids[0] as string, message: entry.message }
     } catch (error) {
       if (hasCode(error, "exists")) {
@@ -89,6 +113,8 @@ async function append(session: Session, place: CallPlace, run: string, made: Res
       }
       // Also refused with a start that was queued before it, and with which another writer was faster.
       else if ((!hasCode(error, "indeterminate") && !hasCode(error, "conflict")) || tries === TRIES) throw error
+      // It may be in memory, as if it were in the log.
+      isSure = !hasCode(error, "indeterminate")
     }
   }
 }

@@ -106,6 +106,27 @@ test("an answer to a start that is no longer the newest does not count", async (
   expect(ran).toBe(2)
 })
 
+test("an answer that is on its way when another process starts the call again does not count", async () => {
+  const location = await crashed()
+  const other = await startProcess(location, { onUnknown: () => "not done" })
+  const next = await startProcess(location, { onUnknown: () => ({ output: "it never happened", isError: true }) })
+  const release = next.storage.hold("append")
+  const settling = next.calls.resume({})
+  await expect.poll(() => next.storage.calls.some(({ operation }) => operation === "append")).toBe(true)
+  let settled: readonly { readonly outcome: string }[] = []
+  await other.calls.resume({
+    charge: async ({ attempt }) => {
+      if (attempt === 1) return "charged"
+      release()
+      settled = await settling
+      return "charged"
+    },
+  })
+  expect(settled[1]?.outcome).toBe("held")
+  const reader = await startProcess(location)
+  expect((await toldOf(reader.session))["b"]).toBe("charged")
+})
+
 test("nothing starts behind a conversation that has gone on; what is found out is added to it", async () => {
   const location = await crashed()
   const next = await startProcess(location, { onUnknown: () => ({ output: "charged" }) })

@@ -146,6 +146,29 @@ test("two calls of a message with one id are two calls", async () => {
   expect(await statesOf(session)).toEqual(["a done", "a done"])
 })
 
+test("of two calls with one id each has its own result, whichever ends first", async () => {
+  const { session, calls } = await inTurn([call("a", "charge", { card: 1 }), call("a", "charge", { card: 2 })])
+  let end = (_: string): void => undefined
+  const first = calls.run(call("a"), () => new Promise<string>((resolve) => (end = resolve)))
+  await calls.run(call("a"), () => "declined")
+  expect(await callsOf(session)).toMatchObject([{ state: "unknown" }, { state: "done", result: "answer.1.result" }])
+  const told = async (): Promise<unknown> =>
+    (await session.context()).messages.flatMap(({ message }) =>
+      message.role === "toolResult" ? [[message.toolCallId, message.content[0]]] : [],
+    )
+  expect(await told()).toMatchObject([
+    ["a_2", { text: "declined" }],
+    ["a", { text: expect.stringContaining("its outcome is unknown") }],
+  ])
+  end("charged")
+  await first
+  expect(await callsOf(session)).toMatchObject([{ result: "answer.0.result" }, { result: "answer.1.result" }])
+  expect(await told()).toMatchObject([
+    ["a_2", { text: "declined" }],
+    ["a", { text: "charged" }],
+  ])
+})
+
 test("one call that is asked for twice at once runs once", async () => {
   const { calls } = await inTurn([call("a")])
   let ran = 0

@@ -93,7 +93,7 @@ export function callStatesAt(log: EntryLog, leaf: Seq | null): FoundStates | Nee
   const calls = shownCalls(entry, edits.get(at))
   if (calls.length === 0) return { states: undefined }
   const path = new Set(behind)
-  const results = resultsOf(log, behind.toReversed(), calls)
+  const results = resultsOf(log, behind.toReversed(), { target: entry.id, calls })
   const records = new CallRecords(log, log.end, (seq) => path.has(seq) && !log.deleted.has(seq))
   const states: CallState[] = []
   for (const [index, { call, block }] of calls.entries()) {
@@ -335,21 +335,31 @@ function addEdit(log: EntryLog, seq: Seq, edits: Map<Seq, Entry>): void {
   if (target !== undefined && !edits.has(target)) edits.set(target, edit)
 }
 
-/** The result of each call. Calls with one id have them in their order, as in contexts. */
+/** The result of each call. Calls with one id have them in their order, as in contexts, but for results that name their call. */
 function resultsOf(
   log: EntryLog,
   behind: readonly Seq[],
-  calls: readonly ShownCall[],
+  { target, calls }: { readonly target: string; readonly calls: readonly ShownCall[] },
 ): readonly (string | undefined)[] {
   const results = new Array<string | undefined>(calls.length).fill(undefined)
   const free = placesOf(calls.map(({ block }) => block))
+  const places = new Map(calls.map(({ call }, place) => [call, place]))
   for (const seq of behind) {
     const entry = log.at(seq) as Entry
     const id = log.deleted.has(seq) ? undefined : resultId(entry)
-    const place = id === undefined ? undefined : free.get(id)?.pop()
+    const others = id === undefined ? undefined : free.get(id)
+    const named = places.get(namedCall(entry.id, target))
+    let place = named !== undefined && calls[named]?.block.id === id ? named : others?.pop()
+    while (place !== undefined && results[place] !== undefined) place = others?.pop()
     if (place !== undefined) results[place] = entry.id
   }
   return results
+}
+
+/** The place of the call in its message that the id of its result names: `<message>.<call>.result`. NaN: it names none. */
+export function namedCall(result: string, target: string): number {
+  const isNamed = result.startsWith(`${target}.`) && result.endsWith(".result")
+  return isNamed ? Number(result.slice(target.length + 1, -7)) : Number.NaN
 }
 
 /**

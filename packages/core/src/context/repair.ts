@@ -11,6 +11,7 @@ import type {
   ToolCallBlock,
   ToolResultMessage,
 } from "../format/message.ts"
+import { namedCall } from "./call-states.ts"
 import { callsOf } from "./content.ts"
 import { isSendable } from "./sendable.ts"
 import { soundMessage } from "./sound-blocks.ts"
@@ -94,6 +95,8 @@ export function repairMessages(
 interface CallsOfId {
   /** Index of the message. */
   readonly owner: number
+  /** All calls of the message. */
+  readonly blocks: readonly ToolCallBlock[]
   readonly calls: number[]
   /** Those before have a result. */
   next: number
@@ -101,7 +104,8 @@ interface CallsOfId {
 
 /**
  * For each message with calls: the index of each call's result. A result belongs to the nearest assistant message before it with its
- * id, since local models reuse ids. If that call already has a result, or there is no call, the result is left out.
+ * id, since local models reuse ids; of several calls with it, to the one that it names, else to the first without a result. If all have
+ * one, or there is no call, the result is left out.
  */
 function matchResults(
   messages: readonly Item[],
@@ -117,14 +121,17 @@ function matchResults(
       for (const id of new Set([call.id, renamed.get(call) ?? call.id])) {
         const known = nearest.get(id)
         if (known?.owner === owner) known.calls.push(at)
-        else nearest.set(id, { owner, calls: [at], next: 0 })
+        else nearest.set(id, { owner, blocks: calls, calls: [at], next: 0 })
       }
     }
     if (item.message.role !== "toolResult") continue
     const found = nearest.get(item.message.toolCallId)
     const slots = found === undefined ? [] : (results.get(found.owner) as (number | undefined)[])
     while (found !== undefined && slots[found.calls[found.next] ?? -1] !== undefined) found.next++
-    const free = found?.calls[found.next]
+    const named = found && namedCall(item.entryId, (messages[found.owner] as Item).entryId)
+    const block = named === undefined ? undefined : found?.blocks[named]
+    const isIts = block !== undefined && (renamed.get(block) ?? block.id) === item.message.toolCallId
+    const free = isIts && slots[named as number] === undefined ? named : found?.calls[found.next]
     if (free !== undefined) slots[free] = owner
     else
       report(

@@ -32,6 +32,9 @@ export async function bundle(folder: string, programs: readonly URL[]): Promise<
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     bundle: true,
+    // What a program imports when it needs it is loaded then.
+    splitting: true,
+    chunkNames: "chunk-[hash]",
     platform: "node",
     format: "esm",
     target: "es2023",

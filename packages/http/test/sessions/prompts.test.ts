@@ -15,6 +15,7 @@ import {
   newId,
   say,
   serve,
+  type Served,
   textsOf,
   type Turn,
   until,
@@ -436,6 +437,27 @@ test("two servers run 100 prompts on one session, each once and one at a time", 
   expect([...asked].sort()).toEqual(prompts.map(({ text }) => text).sort())
   expect(most).toBe(1)
   expect(servers.flatMap(({ errors }) => errors)).toEqual([])
+})
+
+test("of a double click on two servers both questions and answers are in the next context, and on no other branch", async () => {
+  const location = createMemoryLocation()
+  const read: string[] = []
+  const run = async (turn: Turn): Promise<void> => {
+    const { messages } = await turn.session.context()
+    read.splice(0, read.length, ...messages.map(({ message }) => JSON.stringify(message.content)))
+    await answer(turn)
+  }
+  const [one, two] = [0, 1].map(() => serve({ storage: createMemoryStorage({ location }), run })) as [Served, Served]
+  const { id } = await one.client.create()
+  await Promise.all([one.client.prompt(id, { text: "left" }), two.client.prompt(id, { text: "right" })])
+  await one.client.prompt(id, { text: "next" })
+  await eventually(async () => expect(await textsOf(one.client, id)).toHaveLength(6))
+  expect(read).toHaveLength(5)
+  for (const text of ["left", "right"])
+    expect(read[read.findIndex((said) => said.includes(text)) + 1]).toContain(text.toUpperCase())
+  expect(read.at(-1)).toContain("next")
+  const session = await createSessions({ storage: createMemoryStorage({ location }) }).open(id)
+  expect(await session.branches()).toHaveLength(1)
 })
 
 test("a prompt that is stored while its server closes is left to another one, which runs it", async () => {

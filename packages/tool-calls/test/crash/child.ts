@@ -1,80 +1,64 @@
-/** A process that runs or resumes the calls of a turn, up to a given step, at which it kills itself; and what all of them share. */
-import { appendFileSync, existsSync, readFileSync } from "node:fs"
-import { join } from "node:path"
-import { createSessions, hasCode, type Sessions } from "@sessions/core"
-import type { SessionStorage } from "@sessions/core/storage"
-import { createFileStorage } from "@sessions/fs"
-import { createSqliteStorage } from "@sessions/sqlite"
-import { createToolCalls, type Execution } from "@sessions/tool-calls"
-import { call, TOOLS } from "../world.ts"
+/** A process that goes on with the turn, up to a given step, at which it kills or stops itself. Its plan is the line on its input. */
+import { writeSync } from "node:fs"
+import { hasCode } from "@sessions/core"
+import type { Execution } from "@sessions/tool-calls"
+import { openBank } from "./bank.ts"
+import { type Plan, type Said, TOOLS } from "./plan.ts"
+import { openSessions } from "./stores.ts"
+import { RUN } from "./ways.ts"
 
-export interface Plan {
-  readonly place: string
-  readonly kind: "files" | "sqlite"
-  /** Runs the calls as the loop of an agent; otherwise resumes them. */
-  readonly runs: boolean
-  /** No other process is there that could still make a call. */
-  readonly isAlone: boolean
-  /** -1: never. */
-  readonly killAt: number
+let text = ""
+for await (const piece of process.stdin.setEncoding("utf8")) {
+  text += String(piece)
+  if (text.includes("\n")) break
 }
+await run(JSON.parse(text) as Plan)
+process.exit(0)
 
-export const BLOCKS = ["a", "b", "c", "d"].map((id) => call(id, id === "c" ? "look" : "charge", { id }))
-
-/** A line for each charge. */
-export function chargesIn(place: string): readonly { readonly callId: string; readonly key: string }[] {
-  const file = join(place, "bank")
-  if (!existsSync(file)) return []
-  const lines = readFileSync(file, "utf8").split("\n").slice(0, -1)
-  return lines.map((line) => ({ callId: line.split(" ")[0] ?? "", key: line.split(" ")[1] ?? "" }))
-}
-
-/** `step` is called before and after each call of the storage. */
-export function openSessions(
-  { place, kind }: Pick<Plan, "place" | "kind">,
-  step: () => void = () => undefined,
-): Sessions {
-  const storage =
-    kind === "files" ? createFileStorage({ root: place }) : createSqliteStorage({ path: join(place, "sessions.db") })
-  const append: SessionStorage["append"] = async (...args) => {
-    step()
-    const head = await storage.append(...args)
-    step()
-    return head
-  }
-  return createSessions({ storage: { ...storage, append } })
-}
-
-export async function runChild(plan: Plan): Promise<void> {
+async function run(plan: Plan): Promise<void> {
   let steps = 0
   const step = (): void => {
-    if (steps++ === plan.killAt) process.kill(process.pid, "SIGKILL")
+    const n = steps++
+    if (n === plan.stopAt) {
+      writeSync(1, `${JSON.stringify({ stops: true } satisfies Said)}\n`)
+      process.kill(process.pid, "SIGSTOP")
+    }
+    if (n === plan.killAt) process.kill(process.pid, "SIGKILL")
   }
-  const sessions = openSessions(plan, step)
-  const session = await sessions.open("s")
-  const calls = createToolCalls(session, {
-    tools: TOOLS,
-    onUnknown: ({ key }) => {
-      if (chargesIn(plan.place).some((charge) => charge.key === key)) return { output: "charged" }
-      return plan.isAlone ? "not done" : undefined
+  const bank = openBank(plan.folder, plan.takesKeys)
+  const tools = {
+    charge({ key, arguments: { id } }: Execution): string {
+      step()
+      const receipt = bank.charge({ callId: String(id), key })
+      step()
+      return receipt
     },
-  })
-  const charge = async ({ key, arguments: { id } }: Execution): Promise<string> => {
-    step()
-    appendFileSync(join(plan.place, "bank"), `${String(id)} ${key}\n`)
-    step()
-    return "charged"
+    look(): string {
+      step()
+      return "seen"
+    },
+  } satisfies Record<keyof typeof TOOLS, unknown>
+  const onUnknown = ({ key = "" }) => {
+    const output = bank.find(key)
+    if (output !== undefined) return { output }
+    // A bank that does not take keys is told again only when nobody else can tell it.
+    return plan.isAlone || plan.takesKeys ? ("not done" as const) : undefined
   }
-  const look = (): string => {
-    step()
-    return "seen"
-  }
-  const run = (block: (typeof BLOCKS)[number]): Promise<unknown> =>
-    calls.run(block, block.name === "look" ? look : charge).catch((error: unknown) => {
-      if (!hasCode(error, "conflict")) throw error
-    })
+  const sessions = await openSessions(plan.place, step)
   step()
-  if (plan.runs) await Promise.all(BLOCKS.map(run))
-  else await calls.resume({ charge, look })
+  try {
+    await RUN[plan.way]({ sessions, plan, tools, onUnknown })
+  } catch (error) {
+    // Others are there, or were while it stood still.
+    if (plan.isAlone || !isExpected(error)) throw error
+  }
   await sessions.close()
+}
+
+/** SDKs wrap what a tool throws. A call of a turn that has ended meanwhile is `invalid`. */
+function isExpected(error: unknown): boolean {
+  for (let one = error; one instanceof Error; one = (one as { error?: unknown }).error ?? one.cause)
+    if ((["conflict", "indeterminate", "unavailable", "invalid"] as const).some((code) => hasCode(one, code)))
+      return true
+  return false
 }
