@@ -5,6 +5,9 @@ import { search } from "./search.mjs"
 
 const onAllRuntimes = async () => (await absent.node()) ?? (await absent.bun()) ?? (await absent.deno())
 
+export const CALLS_WHOLE =
+  /^killed [1-9]\d* and stopped \d+ of \d+ processes, charged [1-9]\d*, twice 0, told wrongly 0, lost 0$/m
+
 /** Processes of all three runtimes are killed, and another process looks for what they had acknowledged. */
 export const crashes = [
   killing("fs", { test: 30, deep: 2_000 }, 12, /^acknowledged [1-9]\d*, lost 0, corrupt 0$/m),
@@ -16,12 +19,7 @@ export const crashes = [
     /^killed [1-9]\d* of \d+ rounds, without backup 0, half written 0$/m,
   ),
   killing("recall", { test: 6, deep: 200 }, 5, /^killed [1-9]\d* of \d+ processes, lost 0, damaged 0$/m),
-  killing(
-    "tool-calls",
-    { test: 1, deep: 400 },
-    8,
-    /^killed [1-9]\d* of \d+ processes, charged twice 0, told wrongly 0, unfinished 0$/m,
-  ),
+  killing("tool-calls", { test: 4, deep: 1_600 }, 40, CALLS_WHOLE),
   killing(
     "claude-agent",
     { test: 2, deep: 50 },

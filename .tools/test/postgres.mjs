@@ -4,6 +4,7 @@ import { absentFromSystem, system } from "../lib/debian.mjs"
 import { postgresUrl } from "../lib/postgres-server.mjs"
 import { absent } from "../lib/runtimes.mjs"
 import { root } from "../lib/workspace.mjs"
+import { CALLS_WHOLE } from "./crash.mjs"
 import { commands, entriesStep } from "./entries.mjs"
 import { search } from "./search.mjs"
 
@@ -36,6 +37,20 @@ export function onPostgres(runtime, minutes) {
     }),
   )
 }
+
+/** Processes that run tool calls on one server are killed and stopped. */
+export const postgresCalls = search({
+  name: "postgres:tool-calls",
+  absent: async () =>
+    (await absent.node()) ?? (process.env.SESSIONS_TEST_POSTGRES ? undefined : absentFromSystem(system.postgres)),
+  amount: { test: 1, deep: 400 },
+  minutes: 10,
+  whole: CALLS_WHOLE,
+  command: (rounds, seed) => [
+    process.execPath,
+    [join(root, ".tools", "tool-calls-postgres.mjs"), "--rounds", String(rounds), "--seed", String(seed)],
+  ],
+})
 
 /** A server and its clients are killed during appends, three clients for each kill of the server. */
 export const postgresCrash = search({

@@ -20,7 +20,7 @@ import { packedCli } from "./packed-cli.mjs"
 import { packedDocs } from "./packed-docs.mjs"
 import { clonedExamples, packedExamples } from "./packed-examples.mjs"
 import { packedOnOlderNode } from "./packed-nodes.mjs"
-import { onPostgres, postgresCrash } from "./postgres.mjs"
+import { onPostgres, postgresCalls, postgresCrash } from "./postgres.mjs"
 import { onServer, simulation } from "./s3.mjs"
 import { trackRecord } from "./track-record.mjs"
 import { laws, vitest } from "./vitest.mjs"
@@ -97,6 +97,7 @@ export const steps = [
   onPostgres("bun", 1),
   onPostgres("deno", 1),
   postgresCrash,
+  postgresCalls,
   // It measures.
   benchmarks,
   ...[laws(absent.node, 50), agents, fuzzPlanted, judgePlanted, linearPlanted, mergePlanted, trackRecord, matrix].map(

@@ -4,11 +4,7 @@
  */
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-
-export interface Charge {
-  readonly callId: string
-  readonly key: string
-}
+import { type Charge, receiptOf } from "./plan.ts"
 
 export interface Bank {
   /** Charges, and returns the receipt. */
@@ -41,10 +37,6 @@ export function openBank(folder: string, takesKeys: boolean): Bank {
     charges: () => read("charges"),
   }
   return bank
-}
-
-export function receiptOf({ callId, key }: Charge): string {
-  return `charged ${callId} under ${key}`
 }
 
 function isFirst(file: string): boolean {

@@ -1,6 +1,6 @@
 /** Compares what a log says of its calls with what their receiver knows. */
 import type { Session } from "@sessions/core"
-import { type Bank, type Charge, receiptOf } from "./bank.ts"
+import { type Charge, receiptOf } from "./plan.ts"
 
 const UNKNOWN = "its outcome is unknown"
 
@@ -23,9 +23,12 @@ export async function toldWrongly(session: Session, requests: readonly Charge[])
 }
 
 /** What is wrong when the last process has ended. */
-export async function leftWrong(session: Session, bank: Bank, charges: number): Promise<readonly string[]> {
+export async function leftWrong(
+  session: Session,
+  charged: readonly Charge[],
+  charges: number,
+): Promise<readonly string[]> {
   const wrong: string[] = []
-  const charged = bank.charges()
   for (const { callId } of charged)
     if (charged.filter((one) => one.callId === callId).length > 1) wrong.push(`${callId} was charged twice`)
   if (new Set(charged.map(({ callId }) => callId)).size !== charges)

@@ -38,6 +38,8 @@ console.log(`seed ${seed}, ${rounds} rounds on ${kinds.join(", ")} with ${ways.j
 
 const base = fs.mkdtempSync(join(fs.existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "sessions-calls-crash-"))
 const [program = ""] = await bundle(base, [new URL("child.ts", import.meta.url)])
+// A process lives for milliseconds, most of which it would compile.
+process.env["NODE_COMPILE_CACHE"] = join(base, "compiled")
 const servers = await startServers(postgres)
 let next = 0
 await Promise.all(Array.from({ length: atOnce }, runRounds))

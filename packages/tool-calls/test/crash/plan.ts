@@ -54,3 +54,13 @@ export function stateFile(folder: string): string {
 export function logOf(way: Way): string {
   return way === "agents" ? `openai-agents.${SESSION}` : SESSION
 }
+
+/** What the receiver of a call is asked for. */
+export interface Charge {
+  readonly callId: string
+  readonly key: string
+}
+
+export function receiptOf({ callId, key }: Charge): string {
+  return `charged ${callId} under ${key}`
+}

@@ -91,9 +91,9 @@ class Round {
     await this.#start(true).ended
     await this.#look()
     const sessions = await openSessions(place)
-    const bank = openBank(folder, this.#takesKeys)
-    counts.charges += bank.charges().length
-    for (const text of await leftWrong(await sessions.open(logOf(way)), bank, CHARGES[way])) this.#wrong.add(text)
+    const charged = openBank(folder, this.#takesKeys).charges()
+    counts.charges += charged.length
+    for (const text of await leftWrong(await sessions.open(logOf(way)), charged, CHARGES[way])) this.#wrong.add(text)
     await sessions.close()
     return [...this.#wrong]
   }
