@@ -1,7 +1,7 @@
 /** The turn with the runner of the OpenAI Agents SDK. A program keeps the state of a run that waits for approval; the next process goes on with it. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { Agent, type AgentInputItem, Runner, RunState, tool } from "@openai/agents-core"
-import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents-core/testing"
+import { assistantMessage, functionCall, ScriptedModel, type ScriptedModelInput } from "@openai/agents-core/testing"
 import { agentResult, createAgentSession, openAgentLog } from "@sessions/openai-agents"
 import { createToolCalls, executionOf } from "@sessions/tool-calls"
 import { wrapTools } from "@sessions/tool-calls/openai-agents"
@@ -25,10 +25,10 @@ export async function runAgents({ sessions, plan, tools: executors, onUnknown }:
   const last = (await session.getItems(1)).at(0)
   if (last !== undefined && "role" in last && last.role === "assistant") return
   const runner = new Runner({ tracingDisabled: true })
-  const agentWith = (...answers: ConstructorParameters<typeof ScriptedModel>[0]): Agent =>
+  const agentWith = (...answers: readonly ScriptedModelInput[]): Agent =>
     new Agent({
       name: "shop",
-      model: new ScriptedModel(answers),
+      model: new ScriptedModel([...answers]),
       tools: wrapTools(calls, [charge]),
       modelSettings: { parallelToolCalls: false },
     })
