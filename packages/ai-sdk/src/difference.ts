@@ -17,11 +17,7 @@ export interface Difference {
  * repeated if it stays: new steps and results follow the last message, other fields are changed by an update. If content changes, a branch
  * begins before the first entry that has changed.
  */
-export function difference(
-  path: readonly Entry[],
-  messages: readonly ChatMessage[],
-  open?: OpenCalls | undefined,
-): Difference {
+export function difference(path: readonly Entry[], messages: readonly ChatMessage[], open?: OpenCalls): Difference {
   const stored = readMessages(path)
   const entries: NewEntry[] = []
   for (const [index, one] of stored.entries()) {

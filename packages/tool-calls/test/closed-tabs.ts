@@ -64,8 +64,9 @@ function runTab(database: string, charges: Charge[], closeAt: number): Promise<t
         answer = found && receiptOf(found)
       }
       if (++steps >= closeAt) return close("closed")
-      return tab.postMessage({ answer })
+      // Nothing is transferred; a worker has no origin.
+      return tab.postMessage({ answer }, [])
     })
-    tab.postMessage({ database })
+    tab.postMessage({ database }, [])
   })
 }

@@ -46,9 +46,10 @@ async function run(database: string): Promise<void> {
 }
 
 addEventListener("message", ({ data }: MessageEvent<{ readonly database: string } | { readonly answer: unknown }>) => {
-  if ("answer" in data) return waiting.shift()?.(data.answer)
-  return run(data.database).then(
-    () => postMessage({ ended: true } satisfies Said),
-    (error: unknown) => postMessage({ ended: String(error) } satisfies Said),
-  )
+  if ("answer" in data) waiting.shift()?.(data.answer)
+  else
+    void run(data.database).then(
+      () => postMessage({ ended: true } satisfies Said),
+      (error: unknown) => postMessage({ ended: String(error) } satisfies Said),
+    )
 })

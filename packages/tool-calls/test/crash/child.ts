@@ -3,7 +3,7 @@ import { writeSync } from "node:fs"
 import { hasCode } from "@sessions/core"
 import type { Execution } from "@sessions/tool-calls"
 import { openBank } from "./bank.ts"
-import { type Plan, type Said, TOOLS } from "./plan.ts"
+import type { Plan, Said, TOOLS } from "./plan.ts"
 import { openSessions } from "./stores.ts"
 import { RUN } from "./ways.ts"
 

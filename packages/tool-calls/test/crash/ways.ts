@@ -78,8 +78,6 @@ export async function stageOf(session: Session): Promise<"begin" | "calls" | "en
 export async function answersIn(session: Session): Promise<number> {
   const { messages } = await session.messages()
   return messages.filter(
-    ({ message }) =>
-      message.role === "assistant" &&
-      (message.content as readonly ContentBlock[]).some(({ type }) => type === "toolCall"),
+    ({ message }) => message.role === "assistant" && message.content.some(({ type }) => type === "toolCall"),
   ).length
 }
