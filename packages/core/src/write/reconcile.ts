@@ -151,9 +151,11 @@ function decide(
   const ids = new Set(foreign.map(({ id }) => id))
   const takenOf = (item: PendingAppend): string | undefined => item.entries.find(({ id }) => ids.has(id))?.id
   const hasConversation = foreign.some(isConversation)
-  const hasStart = foreign.some(isStart)
+  const hasStart = foreign.some(({ type }) => type === "tool_start")
+  // Nor does a message with "fail" pass beside another writer's start: it may say that the call was not made.
   const isConflict = (item: PendingAppend): boolean =>
-    item.lease?.refuses(foreign) === true || asksForConflict(item, hasConversation, hasStart)
+    item.lease?.refuses(foreign) === true ||
+    (asksForConflict(item) && (hasConversation || (hasStart && item.policy === "fail" && !isAnnotation(item))))
   const at = items.findIndex((item) => isConflict(item) || takenOf(item) !== undefined)
   const pending = at < 0 ? items : items.slice(0, at)
   const refused = items.slice(pending.length)
@@ -167,22 +169,11 @@ function decide(
   return { pending, refused, taken, follow }
 }
 
-/**
- * The start of a tool call is an annotation, but it must not pass beside another writer's message that forbids it, nor a message with "fail" beside
- * another writer's start: it may say that the call was not made.
- */
-function asksForConflict(
-  { entries, policy, committed }: PendingAppend,
-  hasConversation: boolean,
-  hasStart: boolean,
-): boolean {
-  if (committed || !(hasConversation || hasStart)) return false
-  const fails = policy === "fail" || (hasConversation && policy === "retry-turn")
-  return entries.some((entry) => (isStart(entry) ? hasConversation : fails && isConversation(entry)))
-}
-
-function isStart({ type }: { readonly type: string }): boolean {
-  return type === "tool_start"
+/** The start of a tool call is an annotation, but it must not pass beside another writer's message that forbids it. */
+function asksForConflict({ entries, policy, committed }: PendingAppend): boolean {
+  if (committed) return false
+  const fails = policy === "fail" || policy === "retry-turn"
+  return entries.some((entry) => entry.type === "tool_start" || (fails && isConversation(entry)))
 }
 
 /**
