@@ -1,12 +1,16 @@
 // `pnpm test:agents [NAME...]`: installs the agents' own programs from the registry into a temporary folder, makes real sessions with them and a model
-// on loopback, and compares what they send with our contexts. AGENTS_FOLDER names a folder in which they are installed already. Prints the versions; an
-// agent that cannot be installed is named, and is no failure.
+// on loopback, and compares what they send with our contexts. AGENTS_FOLDER names a folder in which they are installed already, SCENES a pattern of the names
+// of the scenes that are played, TARGETS=all hands each session over to every agent and not to itself and one other, TARGETS=none to nobody. Prints the versions; an agent that
+// cannot be installed is named, and is no failure.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
-import { AGENTS } from "./agents/programs.mjs"
-import { runScenes } from "./agents/scenes.mjs"
+import { AGENTS } from "./agents/drivers/index.mjs"
+import { absenceOf, play } from "./agents/play.mjs"
+import { SCENES } from "./agents/scenes.mjs"
+import { sideBySide } from "./agents/side-by-side.mjs"
 import { run } from "./lib/run.mjs"
+import { TARGETS } from "../packages/cli/src/agents/table.ts"
 
 const wanted = process.argv.slice(2)
 const unknown = wanted.filter((name) => !AGENTS.some(({ format }) => format === name))
@@ -30,18 +34,69 @@ try {
       )
     } else present.push({ ...agent, at, version: versionOf(agent) })
   }
-  for (const agent of present.filter(({ format }) => wanted.length === 0 || wanted.includes(format))) {
-    const others = present.filter(({ format }) => format !== agent.format)
-    const { lines, passed, failed } = await runScenes(agent, others)
-    totals.passed += passed
-    totals.failed += failed
-    console.log([`${agent.title} ${agent.version}: ${passed} hold, ${failed} do not`, ...lines].join("\n"))
-  }
+  for (const agent of present.filter(({ format }) => wanted.length === 0 || wanted.includes(format)))
+    await playAll(agent, present)
 } finally {
   if (given === undefined) rmSync(folder, { recursive: true, force: true })
 }
 console.log(`agents: comparisons ${totals.passed + totals.failed}, failed ${totals.failed}, absent ${totals.absent}`)
 process.exitCode = totals.failed === 0 ? 0 : 1
+
+/** Several scenes at a time: each has its own model and its own home. */
+async function playAll(agent, present) {
+  const scenes = SCENES.filter(({ name }) => new RegExp(process.env["SCENES"] ?? "").test(name))
+  const left = [...scenes.entries()]
+  const reports = []
+  const work = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const [i, scene] = next
+      reports[i] = await playOne(agent, scene, targetsOf(agent, present, i))
+      const { passed, lines } = reports[i]
+      console.log([`${agent.title}, ${scene.name}: ${passed} hold`, ...lines].join("\n"))
+    }
+  }
+  await Promise.all(Array.from({ length: Math.max(1, availableParallelism() - 1) }, work))
+  const sum = (name) => reports.reduce((all, one) => all + one[name], 0)
+  totals.passed += sum("passed")
+  totals.failed += sum("failed")
+  const played = reports.filter(({ absent }) => absent === undefined).length
+  console.log(
+    `${agent.title} ${agent.version}: ${played} scenes, ${sum("passed")} comparisons hold, ${sum("failed")} do not`,
+  )
+}
+
+async function playOne(agent, scene, targets) {
+  const report = { passed: 0, failed: 0, lines: [], absent: absenceOf(agent, scene) }
+  if (report.absent !== undefined) {
+    report.lines.push(`  not played: ${report.absent}`)
+    return report
+  }
+  const check = (name, expected, found) => {
+    if (JSON.stringify(expected) === JSON.stringify(found)) report.passed++
+    else {
+      report.failed++
+      report.lines.push(`  differs: ${name}`, ...sideBySide(expected, found))
+    }
+  }
+  try {
+    await play(agent, scene, targets, check)
+  } catch (error) {
+    report.failed++
+    report.lines.push(`  failed: ${error.stack}`)
+  }
+  return report
+}
+
+/** The agent itself and one of the others, in turn; `TARGETS=all` and `TARGETS=none` are what they say. */
+function targetsOf(agent, present, i) {
+  if (process.env["TARGETS"] === "none") return []
+  const written = present.filter(({ format }) => TARGETS.some((target) => target.format.format === format))
+  const others = written.filter(({ format }) => format !== agent.format)
+  const itself = written.filter(({ format }) => format === agent.format)
+  return process.env["TARGETS"] === "all"
+    ? [...itself, ...others]
+    : [...itself, ...others.slice(i % others.length).slice(0, 1)]
+}
 
 /** Why it is not there; undefined if it is. */
 async function install({ package: name }) {

@@ -1,178 +1,207 @@
-// What is tried with each agent: a session that the program itself makes is imported, and our context is compared with the request that the program
-// sends when it resumes the session, the session that we write for it, and the one that we write for another agent.
-import { spawn } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
-import { createSessions } from "../../packages/core/src/index.ts"
-import { formats, importFile } from "../../packages/formats/src/index.ts"
-import { createMemoryStorage } from "../../packages/memory/src/index.ts"
-import { rowsOf, rowsOfContext, startModel } from "./model.mjs"
-import { writeWorkFiles } from "./programs.mjs"
+// What is tried with each agent, as data: each driver plays what its agent can. A scene is a list of steps:
+//
+// - `ask`: a prompt; the program is started for it, and resumes the session of the scene if there is one. `answers`: what the model says, one list of blocks
+//   for each of its steps. A block is a text, `{ thinking }`, or what a tool is asked: `{ read: FILE }`, `{ shell: COMMAND }`, `{ subagent: PROMPT }`.
+//   `{ hold: true }`: here the model says no more; `cut` of a block: in its middle
+// - `stop`: the signal that the program gets at the hold; `SIGINT` is what Ctrl-C in a terminal sends
+// - `file`, `image`: attached to the prompt. `model`: another one. `fork`: the session goes on as a copy. `name`: the session gets it
+// - `act`: `compact`, `rewind` (to before the last prompt), `queue` (a second prompt while the first is answered), `move` (the folder)
+//
+// A step needs the features that it names, see `featuresOf`. An agent without one says why, and does not play the scene.
+export const NOTES = "notes.txt"
+export const PICTURE = "picture.png"
+export const HANG = "hang.mjs"
 
-/** The prompts with which a session is made. A program is started for each. */
-export const SCENES = {
-  "one question": ["first question"],
-  "a call of a tool": ["please CALL the tool"],
-  "three turns, two of them with calls": ["please CALL the tool", "second question", "CALL it again"],
-  "markup, other scripts and half a line": ["<b>bold</b> & 数据 🌳\n\n```sh\nls\n```\n  indented", "and then?"],
-}
+const read = { read: NOTES }
+const long = (text, times) => text.repeat(times)
 
-const NEXT = "NEXT question"
+export const SCENES = [
+  { name: "one question", steps: [{ ask: "first question" }] },
+  { name: "two questions", steps: [{ ask: "first question" }, { ask: "second question" }] },
+  { name: "the same question again", steps: [{ ask: "same question" }, { ask: "same question" }] },
+  { name: "a call of a tool", steps: [{ ask: "please call it", answers: [[read], ["Pears."]] }] },
+  {
+    name: "three turns, two of them with calls",
+    steps: [
+      { ask: "please call it", answers: [[read], ["Pears."]] },
+      { ask: "a question between" },
+      { ask: "and call it again", answers: [[read], ["Plums."]] },
+    ],
+  },
+  {
+    name: "several tools at once",
+    steps: [{ ask: "all at once", answers: [[read, { shell: "echo one" }, { shell: "echo two" }], ["Done."]] }],
+  },
+  {
+    name: "one tool after the other",
+    steps: [
+      {
+        ask: "step by step",
+        answers: [["First.", { shell: "echo one" }], ["Then.", { shell: "echo two" }], [read], ["Finished."]],
+      },
+    ],
+  },
+  {
+    name: "tools that fail",
+    steps: [
+      {
+        ask: "this fails",
+        answers: [[{ read: "no-such-file.txt" }], [{ shell: "echo broken >&2; exit 3" }], ["It failed."]],
+      },
+    ],
+  },
+  {
+    name: "a tool that the agent does not have",
+    steps: [{ ask: "call what is not there", answers: [[{ unknown: "no_such_tool" }], ["There is none."]] }],
+  },
+  {
+    name: "thinking",
+    steps: [
+      { ask: "think", answers: [[{ thinking: "Let me see." }, "Seen."]] },
+      { ask: "think and call", answers: [[{ thinking: "A call, then." }, read], ["Called."]] },
+    ],
+  },
+  {
+    name: "markup, other scripts and half a line",
+    steps: [
+      {
+        ask: "<b>bold</b> & 数据 🌳 e\u0301 \u05d0\n\n```sh\nls\n```\n  indented",
+        answers: [["<i>schön</i> 🍐\n\n- \u2028 - \u0085"]],
+      },
+      {
+        ask: "and then?",
+        answers: [[{ shell: "printf 'tab\\there \\360\\237\\214\\263 \\033[31mred\\033[0m\\r\\nline'" }], ["ok"]],
+      },
+    ],
+  },
+  { name: "a long answer", steps: [{ ask: "say much", answers: [[long("Many words. ", 20_000)]] }] },
+  {
+    name: "a long result",
+    steps: [{ ask: "show much", answers: [[{ shell: "seq 1 20000" }], ["That was long."]] }],
+  },
+  { name: "a long prompt", steps: [{ ask: `see this: ${long("a line of a log\n", 2000)}` }] },
+  { name: "an empty answer", steps: [{ ask: "say nothing", answers: [[""]] }], mayFail: true },
+  {
+    name: "an empty result",
+    steps: [{ ask: "silence", answers: [[{ shell: "true" }], ["Nothing was said."]] }],
+  },
+  {
+    name: "another model in the middle",
+    steps: [{ ask: "first question" }, { ask: "to the other", model: "other" }, { ask: "and back" }],
+  },
+  {
+    name: "interrupted before the first token",
+    steps: [{ ask: "before" }, { ask: "stop at once", answers: [[{ hold: true }]], stop: "SIGINT" }],
+  },
+  {
+    name: "interrupted in the middle of a text",
+    steps: [
+      { ask: "before" },
+      { ask: "stop in a text", answers: [[{ text: "Half of it, and no more.", cut: true }]], stop: "SIGINT" },
+    ],
+  },
+  {
+    name: "interrupted between a text and a call",
+    steps: [{ ask: "stop behind a text", answers: [["A whole text.", { hold: true }]], stop: "SIGINT" }],
+  },
+  {
+    name: "interrupted in the arguments of a call",
+    steps: [{ ask: "before" }, { ask: "stop in a call", answers: [[{ ...read, cut: true }]], stop: "SIGINT" }],
+  },
+  {
+    name: "interrupted while a tool runs",
+    steps: [{ ask: "stop in a tool", answers: [["Wait.", { shell: `node ${HANG}` }]], stop: "SIGINT" }],
+  },
+  {
+    name: "interrupted while the second of three tools runs",
+    steps: [{ ask: "stop in the second", answers: [[read, { shell: `node ${HANG}` }, read]], stop: "SIGINT" }],
+  },
+  {
+    name: "interrupted behind a result",
+    steps: [{ ask: "stop behind a result", answers: [[read], [{ hold: true }]], stop: "SIGINT" }],
+  },
+  {
+    name: "gone on after an interruption",
+    steps: [
+      { ask: "stop in a tool", answers: [[{ shell: `node ${HANG}` }]], stop: "SIGINT" },
+      { ask: "go on", answers: [[read], ["Gone on."]] },
+    ],
+  },
+  {
+    name: "killed in the middle of a text",
+    steps: [
+      { ask: "before" },
+      { ask: "killed in a text", answers: [[{ text: "Half of it, and no more.", cut: true }]], stop: "SIGKILL" },
+    ],
+  },
+  {
+    name: "killed while a tool runs",
+    steps: [
+      { ask: "killed in a tool", answers: [[{ shell: `node ${HANG}` }]], stop: "SIGKILL" },
+      { ask: "after the kill" },
+    ],
+  },
+  { name: "a file beside the prompt", steps: [{ ask: "look at the file", file: NOTES }, { ask: "what was in it?" }] },
+  {
+    name: "a picture beside the prompt",
+    steps: [{ ask: "look at the picture", image: PICTURE }, { ask: "what was on it?" }],
+  },
+  {
+    name: "a fork",
+    steps: [{ ask: "first question" }, { ask: "second question" }, { ask: "another way", fork: true }],
+  },
+  {
+    name: "a subagent",
+    steps: [
+      { ask: "let another do it", answers: [[{ subagent: "the task of the other" }], ["It is done."]] },
+      { ask: "and now?" },
+    ],
+  },
+  {
+    name: "a compaction",
+    steps: [
+      { ask: "first question" },
+      { ask: "please call it", answers: [[read], ["Pears."]] },
+      { act: "compact" },
+      { ask: "after it" },
+    ],
+  },
+  {
+    name: "a compaction at the end",
+    steps: [{ ask: "first question" }, { ask: "second question" }, { act: "compact" }],
+  },
+  {
+    name: "a rewind",
+    steps: [{ ask: "first question" }, { ask: "a wrong turn" }, { act: "rewind" }, { ask: "the right turn" }],
+  },
+  {
+    name: "a prompt while it works",
+    steps: [
+      {
+        ask: "begin the work",
+        answers: [[{ shell: `node ${HANG}` }], ["Both seen."]],
+        act: "queue",
+        second: "one more thing",
+      },
+    ],
+  },
+  { name: "a name", steps: [{ ask: "first question" }, { act: "rename", to: "a name of its own" }, { ask: "and on" }] },
+  {
+    name: "a folder that has moved",
+    steps: [{ ask: "please call it", answers: [[read], ["Pears."]] }, { act: "move" }, { ask: "from the new folder" }],
+  },
+]
 
-/** Longer than any start of a program that downloads nothing. */
-const PATIENCE = 120_000
-
-/** The lines of a report, and whether all of them hold. `others`: agents that sessions are handed over to. */
-export async function runScenes(agent, others) {
-  const lines = []
-  let failed = 0
-  let passed = 0
-  const check = (name, expected, found) => {
-    if (JSON.stringify(expected) === JSON.stringify(found)) {
-      passed++
-      return
-    }
-    failed++
-    lines.push(`  differs: ${name}`, ...sideBySide(expected, found))
+/** What an agent must be able to do for a scene. */
+export function featuresOf({ steps }) {
+  const found = new Set()
+  for (const step of steps) {
+    for (const name of ["file", "image", "model", "fork"]) if (step[name] !== undefined) found.add(name)
+    if (step.act !== undefined) found.add(step.act)
+    if (step.stop !== undefined) found.add("stop")
+    for (const block of (step.answers ?? []).flat())
+      for (const name of ["read", "shell", "subagent", "thinking", "unknown"])
+        if (block[name] !== undefined) found.add(name)
   }
-  for (const [scene, prompts] of Object.entries(SCENES)) {
-    const place = workFolder(agent)
-    try {
-      for (const prompt of prompts) await ask(agent, place, prompt, place.id)
-      const { text, id } = sessionIn(agent, place)
-      const session = await imported(agent, text)
-      const { messages } = await session.context({ repair: "none" })
-      const rows = rowsOfContext(messages)
-      check(
-        `${scene}: what ${agent.title} sends when it resumes its own session`,
-        rows,
-        await resumedRows(agent, place, id),
-      )
-      for (const target of [agent, ...others].filter(({ fileOf }) => fileOf !== undefined)) {
-        const there = workFolder(target)
-        try {
-          const given = await handOver(session, target, there)
-          const sent = await resumedRows(target, there, given)
-          check(
-            `${scene}: what ${target.title} sends of it`,
-            moved(rows, place.folder, there.folder),
-            moved(sent, place.folder, there.folder),
-          )
-        } finally {
-          rmSync(there.folder, { recursive: true, force: true })
-        }
-      }
-    } catch (error) {
-      failed++
-      lines.push(`  failed: ${scene}: ${error.message}`)
-    } finally {
-      rmSync(place.folder, { recursive: true, force: true })
-    }
-  }
-  return { lines, passed, failed }
-}
-
-function workFolder({ prepare }) {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "agents-")))
-  prepare?.(folder)
-  writeWorkFiles(folder)
-  return { folder, id: undefined }
-}
-
-/** Asks the agent, and remembers the session for the next prompt. The requests of the program, in order. */
-async function ask(agent, place, prompt, id) {
-  const model = await startModel(agent.tool(place.folder))
-  try {
-    const { program, args, env } = agent.command({
-      program: agent.at,
-      url: model.url,
-      folder: place.folder,
-      prompt,
-      id,
-    })
-    await ended(program, args, place.folder, env, agent.title)
-    place.id = sessionIn(agent, place).id
-    return model.requests
-  } finally {
-    model.close()
-  }
-}
-
-async function resumedRows(agent, place, id) {
-  const requests = await ask(agent, place, NEXT, id)
-  const request = requests.find((one) => rowsOf(one).some((row) => row === `user ${NEXT}`))
-  if (request === undefined) throw new Error(`${agent.title} sent no request with the next question.`)
-  return rowsOf(request).filter((row) => row !== `user ${NEXT}`)
-}
-
-function ended(program, args, cwd, env, title) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, {
-      cwd,
-      env: { PATH: process.env.PATH, ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-    })
-    let output = ""
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk))
-    const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE)
-    child.once("error", reject)
-    child.once("close", (code) => {
-      clearTimeout(timer)
-      if (code === 0) resolve()
-      else reject(new Error(`${title} ended with ${code}: ${output.slice(-1000)}`))
-    })
-  })
-}
-
-/** The only session of the agent in the folder. */
-function sessionIn(agent, { folder }) {
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" })
-  const [file] = files.map((path) => path.replaceAll("\\", "/")).filter((path) => agent.isSession(path))
-  if (file === undefined) throw new Error(`${agent.title} has written no session.`)
-  const text = readFileSync(join(folder, file), "utf8")
-  return { text, id: agent.idOf(file, text) }
-}
-
-async function imported(agent, text) {
-  const sessions = createSessions({ storage: createMemoryStorage() })
-  const source = async function* () {
-    yield text
-  }
-  const { id, from } = await importFile(sessions, source, { from: formats })
-  if (from.format !== agent.format)
-    throw new Error(`The session of ${agent.title} was taken for one of ${from.format}.`)
-  return await sessions.open(id)
-}
-
-const HANDED_OVER = "01a2030c-fea7-4193-9a6e-fdda384b770f"
-
-async function handOver(session, target, { folder }) {
-  const { write } = formats.find(({ format }) => format === target.format)
-  const file = target.fileOf({ folder, id: HANDED_OVER, createdAt: session.header.timestamp })
-  mkdirSync(dirname(file), { recursive: true })
-  let text = ""
-  const source = { header: session.header, entries: () => session.entries() }
-  for await (const piece of write(source, { id: HANDED_OVER, cwd: folder, branches: "path" })) text += piece
-  writeFileSync(file, text)
-  return HANDED_OVER
-}
-
-/** Calls name files in the folder of the session that was handed over. */
-function moved(rows, from, to) {
-  return rows.map((row) => row.replaceAll(to, from))
-}
-
-function sideBySide(expected, found) {
-  const width = 70
-  const cut = (row = "") =>
-    (row.length > width ? `${row.slice(0, width - 1)}…` : row).replaceAll("\n", "⏎").padEnd(width)
-  const count = Math.max(expected.length, found.length)
-  return [
-    `    ${"our context".padEnd(width)} | the request`,
-    ...Array.from({ length: count }, (_, i) => {
-      const mark = expected[i] === found[i] ? " " : "*"
-      return `  ${mark} ${cut(expected[i])} | ${cut(found[i]).trimEnd()}`
-    }),
-  ]
+  return [...found]
 }

@@ -7,7 +7,7 @@ export const agents = {
   name: "agents",
   alone: true,
   absent: absent.node,
-  minutes: 15,
+  minutes: 90,
   async run() {
     const { code, output } = await run(...fromSources(".tools/agents.mjs"))
     const end = /^agents: comparisons (\d+), failed (\d+), absent (\d+)$/m.exec(output)

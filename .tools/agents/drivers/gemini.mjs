@@ -1,0 +1,49 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { packageFile } from "./programs.mjs"
+
+export const gemini = {
+  format: "gemini",
+  title: "Gemini CLI",
+  package: "@google/gemini-cli",
+  program: (folder) => packageFile(folder, "@google", "gemini-cli", "bundle", "gemini.js"),
+  prepare({ home }) {
+    mkdirSync(join(home, ".gemini"))
+    const settings = {
+      privacy: { usageStatisticsEnabled: false },
+      security: { auth: { selectedType: "gemini-api-key" } },
+      general: { disableAutoUpdate: true },
+    }
+    writeFileSync(join(home, ".gemini", "settings.json"), JSON.stringify(settings))
+  },
+  env: ({ home, url }) => ({
+    HOME: home,
+    GEMINI_CLI_HOME: home,
+    GEMINI_API_KEY: "none",
+    GOOGLE_GEMINI_BASE_URL: url,
+    GEMINI_CLI_TRUST_WORKSPACE: "true",
+    GEMINI_CLI_NO_RELAUNCH: "true",
+  }),
+  tools: {
+    read: (file_path) => ({ name: "read_file", input: { file_path } }),
+    shell: (command) => ({ name: "run_shell_command", input: { command } }),
+  },
+  once: true,
+  cannot: {
+    fork: "a session goes on in its own file",
+    rename: "sessions have no names",
+    rewind: "/rewind is a screen of its terminal",
+    queue: "-p takes one prompt",
+    move: "a session belongs to the project of its folder",
+  },
+  command({ program, prompt, id, model = "gemini-2.5-pro", file, image }) {
+    const named = file ?? image
+    const asked = named === undefined ? prompt : `${prompt} @${named}`
+    const session = id === undefined ? [] : ["--resume", id]
+    const args = [...session, "--prompt", asked, "--yolo", "--model", model === "other" ? "gemini-2.5-flash" : model]
+    return { program: process.execPath, args: [program, ...args, "--output-format", "json"] }
+  },
+  acts: {
+    compact: ({ ask }) => ask("/compress"),
+  },
+}

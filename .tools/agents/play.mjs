@@ -1,0 +1,244 @@
+// Plays a scene with an agent: the agent makes a session, it is imported, and our context is compared with the request that the agent sends when it resumes
+// it, and with those of the sessions that we write for it and for another agent.
+import {
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { createSessions } from "../../packages/core/src/index.ts"
+import { createMemoryStorage } from "../../packages/memory/src/index.ts"
+import { describe } from "../../packages/cli/src/agents/session-files.ts"
+import { AGENTS as KNOWN, TARGETS } from "../../packages/cli/src/agents/table.ts"
+import { besideFile } from "../../packages/cli/src/files/beside.ts"
+import { importOne } from "../../packages/cli/src/files/import-one.ts"
+import { rowsOf } from "./apis.mjs"
+import { startModel } from "./model.mjs"
+import { rowsOfContext } from "./rows.mjs"
+import { runProgram } from "./run-program.mjs"
+import { featuresOf, HANG, NOTES, PICTURE } from "./scenes.mjs"
+
+const NEXT = "NEXT question"
+
+/** Why the agent does not play the scene. */
+export function absenceOf(agent, scene) {
+  const missing = featuresOf(scene).find((feature) => agent.cannot?.[feature] !== undefined)
+  return missing === undefined ? undefined : `${missing}: ${agent.cannot[missing]}`
+}
+
+/** Plays the scene, and compares. `check(name, expected, found)` is called for each comparison. */
+export async function play(agent, scene, targets, check) {
+  const place = await newPlace(agent, scene)
+  try {
+    for (const step of scene.steps) await take(agent, place, step, scene)
+    const { session, id } = await imported(agent, place)
+    const context = await session.context({ repair: "none" })
+    const ours = {
+      rows: cleaned(agent, rowsOfContext(context.messages)),
+      isStopped: scene.steps.some(({ stop }) => stop !== undefined),
+    }
+    const sent = await resumedRows(agent, place, id)
+    check(`what ${agent.title} sends when it resumes its own session`, ...compared(ours, sent, place, place))
+    for (const target of targets) {
+      const there = await newPlace(target, scene)
+      try {
+        const given = await handOver(session, target, there)
+        check(
+          `what ${target.title} sends of it`,
+          ...compared(ours, await resumedRows(target, there, given), place, there),
+        )
+      } finally {
+        await leave(there)
+      }
+    }
+  } finally {
+    await leave(place)
+  }
+}
+
+async function newPlace(agent, { steps }) {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "agents-")))
+  const [home, work] = ["home", "work"].map((name) => join(root, name))
+  mkdirSync(home)
+  mkdirSync(work)
+  const asked = steps.flatMap(({ ask, answers = [] }) => (ask === undefined ? [] : [[ask.slice(0, 40), answers]]))
+  const script = [...asked, [NEXT, []]]
+  const place = { agent, root, home, work, id: undefined, known: new Set() }
+  const callOf = (block) => callFor(agent, place, block)
+  place.model = await startModel({ script, callOf, usage: agent.usage })
+  writeFileSync(join(work, NOTES), "pears and plums\n")
+  writeFileSync(join(work, PICTURE), Buffer.from(PIXEL, "base64"))
+  // A tool that says that it runs, and never ends by itself.
+  writeFileSync(join(work, HANG), `await fetch("${place.model.url}/held")\n`)
+  place.env = agent.env({ home, work, url: place.model.url })
+  agent.prepare?.({ home, work, url: place.model.url })
+  return place
+}
+
+const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+function callFor(agent, { work }, block) {
+  if (block.unknown !== undefined) return { name: block.unknown, input: {} }
+  const [kind] = Object.keys(agent.tools).filter((name) => block[name] !== undefined)
+  const value = kind === "read" ? join(work, block.read) : block[kind]
+  return agent.tools[kind](value)
+}
+
+async function leave({ root, model }) {
+  model.close()
+  rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+}
+
+async function take(agent, place, step, scene) {
+  const { ask, act, stop } = step
+  if (act === "move") {
+    const moved = join(place.root, "moved")
+    renameSync(place.work, moved)
+    place.work = moved
+  } else if (act !== undefined) {
+    await agent.acts[act]({
+      agent,
+      place,
+      step,
+      ask: (prompt) => runProgram(agent, place, commandOf(agent, place, { prompt })),
+    })
+  } else {
+    if (step.fork && agent.acts.fork !== undefined) {
+      await agent.acts.fork({ agent, place, step })
+      await remember(agent, place)
+    }
+    const command = commandOf(agent, place, { ...step, prompt: ask })
+    await runProgram(agent, place, command, { stop, mayFail: scene.mayFail })
+  }
+  await remember(agent, place)
+}
+
+function commandOf(agent, place, asked) {
+  const { home, work, id, model } = place
+  return agent.command({ program: agent.at, url: model.url, home, work, id, ...asked })
+}
+
+/** The session that was written last is that of the scene; a fork is a new one. */
+async function remember(agent, place) {
+  const found = await sessionsOf(agent, place)
+  const fresh = found.find(({ id }) => !place.known.has(id)) ?? found[0]
+  if (fresh === undefined) throw new Error(`${agent.title} has written no session.`)
+  for (const { id } of found) place.known.add(id)
+  place.id = fresh.id
+  place.session = fresh
+}
+
+async function sessionsOf(agent, place) {
+  if (agent.sessions !== undefined) return agent.sessions(place)
+  const known = KNOWN.find(({ format }) => format.format === agent.format)
+  const found = []
+  for (const one of await known.sessions({ env: place.env, home: place.home })) {
+    if (one.isSubagent === true) continue
+    const described = await describe(known.format, one)
+    if (described?.id !== undefined) found.push({ ...one, id: described.id })
+  }
+  return found
+}
+
+async function resumedRows(agent, place, id) {
+  const before = place.model.requests.length
+  const command = commandOf(agent, place, { prompt: NEXT, id })
+  const output = await runProgram(agent, place, command)
+  const isNext = ({ row }) => row.startsWith("user ") && row.includes(NEXT)
+  const request = place.model.requests.slice(before).find((one) => rowsOf(one).some(isNext))
+  if (request === undefined)
+    throw new Error(`${agent.title} sent no request with the next question: ${output.slice(-800)}`)
+  return cleaned(agent, rowsOf(request)).filter((one) => !isNext(one))
+}
+
+/** Without what the agent adds to the messages of the user. */
+function cleaned({ added = [], interrupted, once = false }, rows) {
+  const seen = new Set()
+  const isFirst = ({ id, row }) => {
+    const isKnown = row.startsWith("result ") && seen.has(id)
+    if (row.startsWith("result ")) seen.add(id)
+    return !isKnown
+  }
+  return rows
+    .filter((one) => !once || isFirst(one))
+    .map((one) => (interrupted?.test(one.row) ? { ...one, row: "result (interrupted)" } : one))
+    .map(({ row, ...more }) => ({
+      ...more,
+      row: added
+        .reduce((text, one) => text.replace(one, ""), row)
+        .replace(/^(user|assistant)\s+/, "$1 ")
+        .trim(),
+    }))
+    .filter(({ row }) => !/^(?:user|assistant)$/.test(row))
+}
+
+/**
+ * The rows of both, without the agent's own words, and without what it says of an interruption when it resumes a session: results of calls that have none
+ * in our context, and what it answers itself, its `repairs`.
+ */
+function compared({ rows, isStopped }, sent, from, { agent: { repairs = [] }, work }) {
+  const expected = rows.flatMap(({ row, isOwn }) => (isOwn ? [] : [row.replaceAll(from.work, "WORK")]))
+  const answered = new Set(rows.flatMap(({ id, row }) => (row.startsWith("result ") ? [id] : [])))
+  let open = rows.filter(({ id, row }) => row.startsWith("call ") && !answered.has(id)).length
+  const kept = []
+  for (const { row: given, isOwn } of sent) {
+    const row = given.replaceAll(work, "WORK").replaceAll(from.work, "WORK")
+    const next = expected[kept.length]
+    const isOurs = row === next
+    // What a person types meanwhile, and what background tasks report, is sent among the agent's own words.
+    if (isOwn && next?.startsWith("user ") && row.includes(next.slice("user ".length))) kept.push(next)
+    else if (isOwn || (isStopped && !isOurs && repairs.includes(row))) continue
+    else if (isStopped && !isOurs && row.startsWith("result ") && open > 0) open--
+    else kept.push(row)
+  }
+  return from.work === work ? [expected, kept] : [callsFirst(expected), callsFirst(kept)]
+}
+
+/** Calls at once are one message to some agents, and to others several, each with its result behind it. */
+function callsFirst(rows) {
+  const isOfTool = (row = "") => /^(?:call|result) /.test(row)
+  const end = rows.findIndex((row, i) => isOfTool(row) && !isOfTool(rows[i + 1])) + 1
+  if (end === 0) return rows
+  const start = rows.findLastIndex((row, i) => i < end && !isOfTool(row)) + 1
+  const run = rows.slice(start, end)
+  const [calls, results] = ["call ", "result "].map((kind) => run.filter((row) => row.startsWith(kind)))
+  return [...rows.slice(0, start), ...calls, ...results, ...callsFirst(rows.slice(end))]
+}
+
+async function imported(agent, place) {
+  const sessions = createSessions({ storage: createMemoryStorage() })
+  const { file, read, id } = place.session
+  const source = read ?? (() => createReadStream(file))
+  const result = await importOne(sessions, source, "auto", read === undefined ? { beside: besideFile(file) } : {})
+  if (result.from.format !== agent.format)
+    throw new Error(`The session of ${agent.title} was taken for one of ${result.from.format}.`)
+  return { session: await sessions.open(result.id), id }
+}
+
+const HANDED_OVER = "01a2030c-fea7-4193-8a6e-fdda384b770f"
+
+/** Writes it as `sessions handoff` does. The id in the target. */
+async function handOver(session, target, place) {
+  const { place: placeOf, idOf, format, importer } = TARGETS.find((one) => one.format.format === target.format)
+  const createdAt = session.header.timestamp
+  const id = (await idOf?.(HANDED_OVER, createdAt)) ?? HANDED_OVER
+  const { file, marker } = await placeOf({ id, cwd: place.work, createdAt }, { env: place.env, home: place.home })
+  let text = ""
+  const source = { header: session.header, entries: () => session.entries() }
+  for await (const piece of format.write(source, { id, cwd: place.work, branches: "path" })) text += piece
+  for (const { file: path, text: content } of [
+    ...(marker === undefined ? [] : [marker]),
+    { file: importer ? join(place.root, file) : file, text },
+  ]) {
+    mkdirSync(dirname(path), { recursive: true })
+    if (!existsSync(path)) writeFileSync(path, content)
+  }
+  if (importer !== undefined) await runProgram(target, place, { args: [...importer.slice(1), join(place.root, file)] })
+  return id
+}

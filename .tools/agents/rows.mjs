@@ -1,0 +1,61 @@
+// A conversation as rows, `{ row, id?, isOwn? }`: what is compared. `id`: of a call or a result. Names of tools are those of each agent, and are left out.
+// `isOwn`: the agent speaks of itself and of its surroundings, in a message of the user or behind a result.
+import { createHash } from "node:crypto"
+
+export const blocksOf = (content) => {
+  if (typeof content === "string") return [{ type: "text", text: content }]
+  return Array.isArray(content) ? content : content === undefined || content === null ? [] : [content]
+}
+
+export const textOf = (content) =>
+  blocksOf(content)
+    .map((block) => (typeof block === "string" ? block : (block.text ?? "")))
+    .join("\n")
+
+export const callRow = (id, input) => ({ id, row: `call ${JSON.stringify(sorted(input))}` })
+
+export function resultRows(id, content) {
+  const text = textOf(content)
+  const reminders = text.match(REMINDERS) ?? []
+  const shown = text.replaceAll(REMINDERS, "").trim()
+  return [{ id, row: `result ${shown}` }, ...reminders.map((row) => ({ row, isOwn: true }))]
+}
+
+const REMINDERS = /<system-reminder>[^]*?<\/system-reminder>/g
+
+export const imageRow = (role, data) => ({
+  row: `${role} (image ${createHash("sha256")
+    .update(data ?? "")
+    .digest("hex")
+    .slice(0, 8)})`,
+})
+
+/** What is not for the model of the conversation is left out. */
+export function said(role, text) {
+  // Each program puts its own words round a summary.
+  const shown = (/<summary>\n([^]*)\n<\/summary>/.exec(text)?.[1] ?? text).trim()
+  if (role === "system" || role === "developer" || shown === "") return []
+  return [OWN_WORDS.test(shown) ? { row: shown, isOwn: true } : { row: `${role} ${shown}` }]
+}
+
+/** What agents tell the model of themselves, in messages of the user. */
+const OWN_WORDS =
+  /^(?:<system-reminder>|<environment_context>|<permissions instructions>|<user_instructions>|<INSTRUCTIONS>|# AGENTS\.md|<skills_instructions>|<collaboration_mode>|<session_context>)/
+
+/** The rows of our context, as those of a request. */
+export function rowsOfContext(messages) {
+  return messages.flatMap(({ message: { role, content, toolCallId } }) => {
+    if (role === "toolResult") return resultRows(toolCallId, content)
+    return blocksOf(content).flatMap((block) => {
+      if (block.type === "toolCall") return [callRow(block.id, block.arguments)]
+      if (block.type === "image") return [imageRow(role, block.data)]
+      return block.type === "text" ? said(role, block.text) : []
+    })
+  })
+}
+
+/** Agents order the arguments of a call as their tools declare them. */
+function sorted(value) {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
