@@ -2,7 +2,7 @@
 import { type Entry, hasCode, type Header, SessionError, type Sessions } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
 import { type Importer, type ImportOptions, type ImportResult, importSession } from "@sessions/core/transfer"
-import { eachRecord, type Format, type Note } from "./base/format.ts"
+import { eachRecord, type Format, type Loss, type Note } from "./base/format.ts"
 import { sessionIdOf } from "./base/ids.ts"
 import { noMessage } from "./base/no-message.ts"
 import { unknownRecordOf } from "./base/record-types.ts"
@@ -10,6 +10,7 @@ import { START_UNITS, startOf } from "./base/start.ts"
 import { type Fields, fieldsOf } from "./base/values.ts"
 import { Growth } from "./growth.ts"
 import { identify, notASession } from "./identify.ts"
+import { ImportReport } from "./import-report.ts"
 
 type Chunk = Uint8Array | string
 
@@ -25,6 +26,10 @@ export interface ImportFileOptions extends Omit<ImportOptions, "from"> {
 export interface ImportedFile extends ImportResult {
   /** False: the session had been imported before, and nothing was written. */
   readonly added: boolean
+  /** What no model gets of what was added, such as history that is encrypted, in words and numbers. */
+  readonly losses: readonly Loss[]
+  /** As the agent has it; missing if nothing that was added says it. */
+  readonly title?: string
 }
 
 /**
@@ -50,18 +55,24 @@ export async function importFile(
     id === undefined ? undefined : completed(sessions, id, format, origin, { ...o, source, ...(hold && { hold }) })
   const grown = id !== undefined && (await hasWhole(sessions, id, o)) ? await complete() : undefined
   if (grown !== undefined) return grown
+  const report = new ImportReport()
+  const counted = report.counting(format)
   try {
     const result = await importSession(sessions, source, {
       ...o,
-      from: hold === undefined ? format : { ...format, hold },
+      from: hold === undefined ? counted : { ...counted, hold },
       ...(id === undefined ? {} : { id }),
     })
-    return { ...result, added: true }
+    return { ...result, added: true, losses: report.losses, ...titled(report) }
   } catch (error) {
     const other = hasCode(error, "exists") ? await complete() : undefined
     if (other === undefined) throw error
     return other
   }
+}
+
+function titled({ title }: ImportReport): { readonly title?: string } {
+  return title === undefined ? {} : { title }
 }
 
 /**
@@ -105,22 +116,28 @@ async function completed(
     const growth = await Growth.of(session, read)
     const { next } = session.head ?? { next: 0 }
     const from = { format: format.format, version: origin.version }
-    if (growth.isEmpty) return { id, lines: next, from, diagnostics: [], added: false }
+    if (growth.isEmpty) return { id, lines: next, from, diagnostics: [], added: false, losses: [] }
     if (growth.hasOwnEntries) {
       const message = `The file was imported before, as session ${id}, and both have gone on since. Nothing was written. Import the file under another id, or delete the session first.`
       throw new SessionError("exists", message, { session: id })
     }
+    const report = new ImportReport()
     const importer: Importer = {
       format: format.format,
       identify: () => true,
       async *read(_, { note }) {
         yield session.header
         yield* session.entries()
-        yield* growth.entries(note)
+        yield* report.counted(growth.entries(note))
       },
       ...(hold === undefined ? {} : { hold }),
     }
-    return { ...(await importSession(sessions, source, { ...o, id, from: importer })), added: true }
+    return {
+      ...(await importSession(sessions, source, { ...o, id, from: importer })),
+      added: true,
+      losses: report.losses,
+      ...titled(report),
+    }
   } finally {
     await session.close()
   }

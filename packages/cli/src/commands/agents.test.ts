@@ -83,7 +83,9 @@ test("discover lists the sessions of agents with folder, title and size, without
     },
     { agent: "claude-code", id: uuid(2), cwd: "/other", title: "second" },
   ])
-  expect((await cli("discover", "--cwd", "/other")).stdout).toMatch(/AGENT.*\nclaude-code .* \/other +second\n$/)
+  const other = (await cli("discover", "--cwd", "/other")).stdout
+  expect(other).toMatch(/AGENT.*\nclaude-code .* \/other +second\n$/)
+  expect(other).toContain(uuid(2))
   expect((await createCli({ cwd: home, env: { HOME: home } })("discover")).stdout).toContain(
     "No sessions of other agents",
   )
@@ -93,12 +95,44 @@ test("an agent's file is imported with its subagents, and a second import adds n
   const file = writeSessions()
   const { stdout, stderr } = await cli("import", file)
   expect(stdout).toMatch(/^claude-code\.[0-9a-f]{32}\n$/)
-  expect(stderr).toBe("format: claude-code\nwith 1 session of subagents\n")
+  expect(stderr).toBe(`format: claude-code  ${uuid(1)}  The first\nwith 1 session of subagents\n`)
   const again = await cli("import", file)
   expect(again).toMatchObject({ exit: 0, stdout })
   expect(again.stderr).toContain("imported before, nothing was written")
   const { sessions } = (await cli.json("list", "--kind", "subagent")) as { sessions: object[] }
   expect(sessions).toMatchObject([{ title: "look it up", parentSession: { id: stdout.trim() } }])
+})
+
+test("import says what is lost in words and numbers, and handoff names the session as its agent does", async () => {
+  const line = (ordinal: number, type: string, payload: object) => ({
+    timestamp: "2026-01-01T00:00:00.000Z",
+    ordinal,
+    type,
+    payload,
+  })
+  const said = (text: string) => ({ type: "message", role: "user", content: [{ type: "input_text", text }] })
+  const text = textOf(
+    line(0, "session_meta", { id: uuid(7), timestamp: "2026-01-01T00:00:00.000Z", cwd: "/work" }),
+    line(1, "response_item", said("what was said first")),
+    line(2, "compacted", { message: "", replacement_history: [{ type: "compaction", encrypted_content: "gAAA" }] }),
+    line(3, "from_the_future", { text: "words of a kind" }),
+    line(4, "response_item", said("and now")),
+  )
+  const folder = join(home, ".codex", "sessions", "2026", "01", "01")
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, `rollout-2026-01-01T00-00-00-${uuid(7)}.jsonl`)
+  writeFileSync(file, text)
+  const { stderr } = await cli("import", file)
+  expect(stderr).toContain(`format: codex  ${uuid(7)}  what was said first\n`)
+  expect(stderr).toMatch(/history .*, 3 records, is encrypted/)
+  expect(stderr).toMatch(/unknown .*1 records with 15 characters of text/)
+  await cli("rm", uuid(7), "--yes")
+  expect((await cli("import", "--from", "codex", "--all")).stdout).toMatch(
+    /what was said first.*\n.*, 3 records, is encrypted/,
+  )
+  const dry = await cli("handoff", uuid(7), "--to", "claude-code", "--dry-run")
+  expect(dry.stderr).toContain(`session: ${uuid(7)}  what was said first\n`)
+  expect(dry.stderr).toContain("3 records, is encrypted")
 })
 
 test("import --all takes every session of the agent, or those of a folder, and can be run again", async () => {
@@ -519,7 +553,7 @@ test.skipIf(process.platform === "win32")(
     mkdirSync(join(subagents, "agent-folder.jsonl"))
     const { sessions } = (await cli.json("discover")) as { sessions: { id: string }[] }
     expect(sessions.map(({ id }) => id)).toEqual([uuid(1), uuid(2)])
-    expect((await cli("import", file)).stderr).toBe("format: claude-code\nwith 1 session of subagents\n")
+    expect((await cli("import", file)).stderr).toMatch(/The first\nwith 1 session of subagents\n$/)
   },
 )
 
@@ -648,7 +682,7 @@ test("of a session of deepseek-harness the newest log is found and imported; it 
   const file = put("session.v3.jsonl", log(3, "the new log"))
   const { sessions } = (await cli.json("discover")) as { sessions: object[] }
   expect(sessions).toMatchObject([{ agent: "dsh", id: "s1", cwd: "/work", title: "the new log", file }])
-  expect((await cli("import", file)).stderr).toBe("format: dsh\n")
+  expect((await cli("import", file)).stderr).toBe("format: dsh  s1  the new log\n")
   if (decompress === null || zstdCompressSync === undefined) return
   const lines = log(3, "the new log").split("\n")
   const frames = lines.filter((line) => line !== "").map((line) => zstdCompressSync(`${line}\n`))

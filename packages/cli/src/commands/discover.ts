@@ -4,7 +4,7 @@ import { describe } from "../agents/session-files.ts"
 import { type Command, defineCommand } from "../command.ts"
 import { fit, formatAge, formatBytes, table } from "../output/format.ts"
 import { type Line, type Span, styled, type View } from "../output/lines.ts"
-import { preview } from "../output/messages.ts"
+import { preview, TITLE_UNITS } from "../output/messages.ts"
 import { choiceOption } from "../option-values.ts"
 import { absoluteFolder } from "../store/resolve.ts"
 
@@ -17,7 +17,7 @@ export const discover: Command = defineCommand({
   options: {
     from: { type: "string", value: "FORMAT", choices: NAMES, help: `only sessions of one agent: ${NAMES.join(", ")}` },
     cwd: { type: "string", value: "PATH", help: "only sessions of this folder (. is the current one)" },
-    files: { type: "boolean", help: "show the files and the agents' ids instead of the titles" },
+    files: { type: "boolean", help: "show the files instead of the titles" },
   },
   notes: [
     "Looks where the agents keep their sessions, as CLAUDE_CONFIG_DIR and similar variables say. Nothing is imported or changed.",
@@ -91,17 +91,16 @@ function failedLine({ agent, message }: Failed): Line {
 
 function linesOf(sessions: readonly Listed[], withFiles: boolean, view: View): Line[] {
   if (sessions.length === 0) return ["No sessions of other agents were found."]
-  const last = withFiles ? ["ID", "FILE"] : ["TITLE"]
-  const heading = ["AGENT", "AGE", "SIZE", "FOLDER", ...last].map((name) => styled("dim", name))
+  const last = withFiles ? "FILE" : "TITLE"
+  const heading = ["AGENT", "AGE", "SIZE", "ID", "FOLDER", last].map((name) => styled("dim", name))
   const rows = sessions.map(({ agent, modifiedAt, bytes, cwd, title, file, id }): Span[] => [
     agent,
     formatAge(modifiedAt, view.now),
     formatBytes(bytes),
+    id ?? "-",
     cwd ?? "-",
-    ...(withFiles ? [id ?? "-", file] : [preview(title ?? "(no prompt yet)", TITLE_UNITS)]),
+    withFiles ? file : preview(title ?? "(no prompt yet)", TITLE_UNITS),
   ])
-  const columns = ["left", "right", "right", "left", ...last.map(() => "left" as const)] as const
+  const columns = ["left", "right", "right", "left", "left", "left"] as const
   return table([heading, ...rows], columns).map((line) => fit(line, view.columns))
 }
-
-const TITLE_UNITS = 80

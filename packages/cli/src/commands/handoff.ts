@@ -2,6 +2,7 @@ import { existsSync } from "node:fs"
 import { mkdtemp, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import type { SessionInfo } from "@sessions/core"
 import type { CallOptions } from "@sessions/core/storage"
 import { type Loss, sessionIdOf } from "@sessions/formats"
 import type { Place } from "../agents/agent.ts"
@@ -12,9 +13,11 @@ import type { Io } from "../io.ts"
 import { makeFolder, writeNewFile } from "../files/read-write.ts"
 import { lossLines, writtenText } from "../files/write-as.ts"
 import { formatBytes } from "../output/format.ts"
-import { type Line, writeLines } from "../output/lines.ts"
+import { type Line, styled, writeLines } from "../output/lines.ts"
+import { titleText } from "../output/messages.ts"
 import { choiceOption } from "../option-values.ts"
 import { runProgram } from "../shell-command.ts"
+import { agentIdOf } from "../store/agent-ids.ts"
 import { conversationOf } from "../store/conversation.ts"
 import { absoluteFolder } from "../store/resolve.ts"
 
@@ -77,7 +80,8 @@ export const handoff: Command = defineCommand({
     }
     if (to === "opencode" && info.lastMessageAt > new Date().toISOString()) losses.push(inFuture(info.lastMessageAt))
     await progress.clear()
-    if (!json) await writeLines(io.stderr, lossLines(losses), io.env)
+    const agentId = await agentIdOf(sessions, session.id)
+    if (!json) await writeLines(io.stderr, [...sourceLines(info, agentId), ...lossLines(losses)], io.env)
     const size = formatBytes(bytes)
     const verb = isDry ? "would write" : isThere ? "was written before:" : "wrote"
     const done =
@@ -87,6 +91,7 @@ export const handoff: Command = defineCommand({
     return {
       json: {
         id: session.id,
+        ...(agentId === undefined ? {} : { agentId }),
         to,
         targetId: id,
         ...(importer === undefined ? { file: place.file } : {}),
@@ -99,6 +104,12 @@ export const handoff: Command = defineCommand({
     }
   },
 })
+
+/** The session as the agent that it came from names it. */
+function sourceLines(info: SessionInfo, agentId: string | undefined): Line[] {
+  const known = [agentId, titleText(info)].filter((part) => part !== undefined)
+  return known.length === 0 ? [] : [styled("dim", `session: ${known.join("  ")}`)]
+}
 
 /** opencode takes an answer of the future for one to what is asked now. */
 function inFuture(time: string): Loss {

@@ -1,4 +1,4 @@
-import { type Diagnostic, hasCode, SessionError } from "@sessions/core"
+import { type Diagnostic, hasCode, SessionError, type Sessions } from "@sessions/core"
 import { hasNoMessage, type ImportedFile } from "@sessions/formats"
 import { stat } from "node:fs/promises"
 import { basename, join, resolve } from "node:path"
@@ -16,8 +16,11 @@ import { CommandError, UsageError, withDetails } from "../errors.ts"
 import { diagnosticLines } from "../output/diagnostics.ts"
 import { firstPartOf } from "../files/parts.ts"
 import { openFile } from "../files/read-write.ts"
+import { lossLines } from "../files/write-as.ts"
 import { formatBytes, formatCount, formatNumber } from "../output/format.ts"
 import { type Line, styled, writeLines } from "../output/lines.ts"
+import { preview, TITLE_UNITS } from "../output/messages.ts"
+import { agentIdOf } from "../store/agent-ids.ts"
 import { absoluteFolder, newId } from "../store/resolve.ts"
 
 const OPTIONS = {
@@ -102,7 +105,11 @@ async function importGiven(invocation: Import, file: string, from: string): Prom
   const subagents = file === "-" || values.id !== undefined ? [] : await importSubagents(invocation, path, result)
   await progress.clear()
   if (!json) {
-    await writeLines(io.stderr, [...notesOf(result), ...subagentLines(subagents)], io.env)
+    await writeLines(
+      io.stderr,
+      [...(await notesOf(sessions, result)), ...lossLines(result.losses), ...subagentLines(subagents)],
+      io.env,
+    )
     await writeLines(io.stderr, diagnosticLines(result.diagnostics, MAX_DIAGNOSTICS), io.env)
   }
   return { json: { ...result, ...(subagents.length === 0 ? {} : { subagents }) }, text: () => [result.id] }
@@ -121,11 +128,14 @@ function isOverLimit({ code, message }: Failed["error"]): boolean {
 const TOO_LARGE_ADVICE =
   "On the command line: run the import again with a larger --max-size, for example --max-size 2GB."
 
-/** Says the format of an agent's file, and whether its session was there already. */
-function notesOf({ from, added }: ImportedFile): Line[] {
+/** Says the format of an agent's file, the agent's id and the title of the session, and whether it was there already. */
+async function notesOf(sessions: Sessions, { id, from, added, title }: ImportedFile): Promise<Line[]> {
   const isAgent = AGENTS.some(({ format }) => format.format === from.format)
   if (!isAgent && added) return []
-  return [styled("dim", `format: ${from.format}${added ? "" : "; imported before, nothing was written"}`)]
+  const agentId = await agentIdOf(sessions, id)
+  const named = title === undefined ? undefined : preview(title, TITLE_UNITS)
+  const parts = [`format: ${from.format}`, agentId, named].filter((part) => part !== undefined)
+  return [styled("dim", `${parts.join("  ")}${added ? "" : "; imported before, nothing was written"}`)]
 }
 
 function subagentLines(subagents: readonly Done[]): Line[] {
@@ -273,12 +283,19 @@ async function importFiles(
   return {
     json: { imported, failed, ...(skipped.length === 0 ? {} : { skipped }) },
     text: () => [
-      ...added.map(({ id, file, diagnostics }): Line => [id, styled("dim", `  ${file}${problemsOf(diagnostics)}`)]),
+      ...added.flatMap(({ id, file, diagnostics, losses, title }): Line[] => [
+        [id, styled("dim", `  ${file}${titled(title)}${problemsOf(diagnostics)}`)],
+        ...lossLines(losses),
+      ]),
       ...failed.flatMap((one) => [failedLine(one), ...(one.error.details ?? []).map((detail) => `  ${detail}`)]),
       `imported ${formatCount(sessions.size, "session")}; ${formatNumber(others.size)} were there already, ${formatNumber(failed.length)} failed${without}`,
     ],
     exit: failed.length === 0 ? 0 : 1,
   }
+}
+
+function titled(title: string | undefined): string {
+  return title === undefined ? "" : `  ${preview(title, TITLE_UNITS)}`
 }
 
 function problemsOf(diagnostics: readonly Diagnostic[]): string {

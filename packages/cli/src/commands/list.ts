@@ -3,7 +3,7 @@ import { integerOption } from "../option-values.ts"
 import { type Command, defineCommand } from "../command.ts"
 import { UsageError } from "../errors.ts"
 import { fit, formatAge, formatBytes, formatCount, formatNumber, table } from "../output/format.ts"
-import { preview } from "../output/messages.ts"
+import { preview, TITLE_UNITS } from "../output/messages.ts"
 import { type Line, type Span, styled, type View } from "../output/lines.ts"
 import { sanitizeLine } from "../output/sanitize.ts"
 import { unreadableJson, unreadableLine } from "../output/unreadable.ts"
@@ -197,8 +197,6 @@ function openMark({ openTips }: SessionInfo): string {
   const count = (openTips?.tips.length ?? 0) + (openTips?.more ?? 0)
   return count === 0 ? "" : `(${formatCount(count, "open branch", "open branches")}) `
 }
-
-const TITLE_UNITS = 80
 
 /** As given on the command line. */
 type Filters = Readonly<Partial<Record<"store" | "cwd" | "kind" | "limit", string>>>

@@ -18,10 +18,10 @@ export async function importOlder(
   o: ImportOptions,
 ): Promise<ImportedFile> {
   const origin = originOf(start)
-  if (origin?.id === undefined) return { ...(await importSession(sessions, source, o)), added: true }
+  if (origin?.id === undefined) return { ...(await importSession(sessions, source, o)), added: true, losses: [] }
   const id = await sessionIdOf(origin.format, origin.id)
   try {
-    return { ...(await importSession(sessions, source, { ...o, id })), added: true }
+    return { ...(await importSession(sessions, source, { ...o, id })), added: true, losses: [] }
   } catch (error) {
     if (!hasCode(error, "exists")) throw error
     return await importedBefore(sessions, id, source, error)
@@ -53,7 +53,7 @@ async function importedBefore(sessions: Sessions, id: string, source: Source, er
       const message = `The log was imported before, as session ${id}, and has changed since. Nothing was written. Import it under another id, or delete the session first.`
       throw new SessionError("exists", message, { session: id, cause: error })
     }
-    return { id, lines: session.head.next, from: log.from, diagnostics: [], added: false }
+    return { id, lines: session.head.next, from: log.from, diagnostics: [], added: false, losses: [] }
   } finally {
     await session.close()
   }

@@ -99,7 +99,7 @@ function isCoreFormat(name: string): name is ImportFormat {
 }
 
 function added(result: ImportResult): ImportedFile {
-  return { ...result, added: true }
+  return { ...result, added: true, losses: [] }
 }
 
 /** Keeps a source that can be read only once in memory. */

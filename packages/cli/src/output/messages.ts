@@ -1,5 +1,5 @@
 /** Messages and entries as text for people to read. */
-import type { Entry, Message } from "@sessions/core"
+import type { Entry, Message, SessionInfo } from "@sessions/core"
 import { toJsonText } from "@sessions/core/format"
 import { cut, formatCount } from "./format.ts"
 import { type Line, type Span, type Style, styled } from "./lines.ts"
@@ -22,6 +22,14 @@ export function messageText(message: Message): string {
   const texts = Array.isArray(content) ? content.map(blockText) : [fieldText(content)].filter((text) => text !== "")
   return [...texts, ...[command, code, output].filter((text) => typeof text === "string")].join("\n")
 }
+
+/** The title of a session, or how it began; undefined for one that has neither. */
+export function titleText({ title, firstPrompt }: Pick<SessionInfo, "title" | "firstPrompt">): string | undefined {
+  const shown = title ?? firstPrompt
+  return shown === undefined ? undefined : preview(shown, TITLE_UNITS)
+}
+
+export const TITLE_UNITS = 80
 
 /** The start of a text, on one line. */
 export function preview(text: string, units: number): string {

@@ -12,9 +12,15 @@ import { assistantLine, compactionLines, type LineContext, titleLine, userLine }
 export class FreshLines {
   readonly #losses: Losses
   readonly #calls = new CallIds({ ...API_CALLS, takesNumbersForRepeats: true })
+  /** The last line of a message with calls, and the id of the message. */
+  #open: { readonly uuid: unknown; readonly messageId: string } | undefined
 
-  constructor(losses: Losses) {
+  readonly #answered: ReadonlySet<string>
+
+  /** `answered`: the calls of another agent that have a result in the file. */
+  constructor(losses: Losses, answered: ReadonlySet<string>) {
     this.#losses = losses
+    this.#answered = answered
   }
 
   /** A call on a line that Claude Code wrote. */
@@ -114,13 +120,18 @@ export class FreshLines {
         stopReason !== undefined && STOP_REASONS.has(stopReason) ? stopReason : isCall ? "tool_use" : "end_turn",
     }
     const entry = { type: "message", parentId: null, seq: 0, ...place, message: known } as const
+    // Some agents have a message for each of several calls at once. Claude Code takes only results that follow the message of their call.
+    const open = this.#open?.uuid === context.parentUuid ? this.#open?.messageId : undefined
+    const messageId = open ?? `msg_${place.id.replaceAll("-", "")}`
     const lines: Fields[] = []
     for (const i of content.keys()) {
       const uuid = i === 0 ? place.id : await uuidOf(`${place.id}/${i}`)
       const line = assistantLine(entry, i, content.length, lines.at(-1)?.["uuid"], {}, context)
       const { message: made, ...rest } = line
-      lines.push({ ...rest, uuid, message: { id: `msg_${place.id.replaceAll("-", "")}`, ...(made as Fields) } })
+      lines.push({ ...rest, uuid, message: { id: messageId, ...(made as Fields) } })
     }
+    const isAnswered = message.content.every((block) => block.type !== "toolCall" || this.#answered.has(block.id))
+    this.#open = isCall && isAnswered ? { uuid: lines.at(-1)?.["uuid"], messageId } : undefined
     return lines
   }
 

@@ -43,7 +43,8 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
   if (branches === "path") {
     losses.add("branches", index.messagesOffPath, (n) => `${n} messages on other branches are not in the file.`)
   }
-  const writer = new Writer(session, index, losses, await repeatedOf(session, isNative, o), isNative)
+  const fresh = new FreshLines(losses, isNative ? new Set() : await answeredCalls(session, index))
+  const writer = new Writer(session, index, losses, await repeatedOf(session, isNative, o), isNative, fresh)
   const order = new LineOrder(isNative ? index.linesOf(branches) : [])
   for await (const entry of session.entries()) {
     const isWritten = branches === "all" ? !index.isDeleted(entry.seq) : index.isWritten(entry.seq)
@@ -56,6 +57,16 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
   const end = order.rest() + (await writer.end())
   if (end !== "") yield end
   losses.report(o)
+}
+
+/** The ids of the calls that have a result in the file. */
+async function answeredCalls(session: SessionToWrite, index: LogIndex): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>()
+  for await (const entry of session.entries()) {
+    if (entry.type !== "message" || entry.message.role !== "toolResult") continue
+    if (index.isWritten(entry.seq) && index.editOf(entry.seq)?.content !== null) ids.add(entry.message.toolCallId)
+  }
+  return ids
 }
 
 async function repeatedOf({ header }: SessionToWrite, isNative: boolean, o: WriteOptions): Promise<Fields> {
@@ -114,14 +125,21 @@ class Writer {
   /** Of the last entry. */
   #time = ""
 
-  constructor({ header }: SessionToWrite, index: LogIndex, losses: Losses, repeated: Fields, isNative: boolean) {
+  constructor(
+    { header }: SessionToWrite,
+    index: LogIndex,
+    losses: Losses,
+    repeated: Fields,
+    isNative: boolean,
+    fresh: FreshLines,
+  ) {
     this.#sourceId = fieldsOf(fieldsOf(header.origin)["repeated"])["sessionId"]
     this.#index = index
     this.#lines = new EntryLines(index)
     this.#losses = losses
     this.#repeated = repeated
     this.#isNative = isNative
-    this.#fresh = new FreshLines(losses)
+    this.#fresh = fresh
   }
 
   async take(entry: Entry, isWritten: boolean): Promise<readonly Line[]> {

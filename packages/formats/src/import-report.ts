@@ -1,0 +1,72 @@
+/**
+ * What an import says of a file: its title, and what no model gets of it: parts that it does not have or has encrypted, and records of kinds that are not
+ * known. Counted while the file is read, since the log of a large one takes long to read again.
+ */
+import type { Entry, Header } from "@sessions/core"
+import { eachRecord, type Format, type Loss } from "./base/format.ts"
+import { Losses } from "./base/losses.ts"
+import { lostHistoryOf } from "./base/lost-history.ts"
+import { textLengthOf, unknownRecordOf } from "./base/record-types.ts"
+import { fieldsOf, stringOf } from "./base/values.ts"
+
+export class ImportReport {
+  #losses = new Losses()
+  #title: string | undefined
+  #isChosen = false
+  #prompt: string | undefined
+
+  /** As the agent has it: one that a person chose, else the last one, else how the session began. */
+  get title(): string | undefined {
+    return this.#title ?? this.#prompt
+  }
+
+  /** The format, whose reading is counted. A file that is read again is counted anew. */
+  counting(format: Format): Format {
+    return { ...format, read: (...given) => this.counted(eachRecord(format.read(...given))) }
+  }
+
+  async *counted<R extends Header | Entry>(records: AsyncIterable<R>): AsyncGenerator<R, void, undefined> {
+    this.#losses = new Losses()
+    this.#title = undefined
+    this.#isChosen = false
+    this.#prompt = undefined
+    for await (const record of records) {
+      if (record.type === "session") this.#title = record.title
+      else this.#add(record)
+      yield record
+    }
+  }
+
+  #add(entry: Entry): void {
+    if (entry.type === "title_change") this.#name(entry)
+    else this.#prompt ??= promptOf(entry)
+    const record = unknownRecordOf(entry)
+    if (record === undefined) return
+    const history = lostHistoryOf(record)
+    if (history !== undefined) this.#losses.add(`history ${history}`, 1, () => history)
+    else this.#losses.add("unknown", 1, unknownRecords, textLengthOf(record))
+  }
+
+  #name({ title, source }: Entry & { readonly type: "title_change" }): void {
+    const isChosen = source === "user"
+    if (this.#isChosen && !isChosen) return
+    this.#title = title ?? undefined
+    this.#isChosen = isChosen
+  }
+
+  get losses(): readonly Loss[] {
+    const found: Loss[] = []
+    this.#losses.report({ note: (loss) => found.push({ ...loss, what: loss.what.replace(/ .*/s, "") }) })
+    return found
+  }
+}
+
+function promptOf(entry: Entry): string | undefined {
+  if (entry.type !== "message" || entry.message.role !== "user" || entry.message.synthetic === true) return undefined
+  const { text } = fieldsOf(entry.message.content.find(({ type }) => type === "text"))
+  return stringOf(text)
+}
+
+function unknownRecords(count: number, withText: string): string {
+  return `${count} records${withText}, whose kinds are not known, are shown and searched, and sent to no model.`
+}
