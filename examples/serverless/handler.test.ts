@@ -2,6 +2,7 @@ import { createSessions } from "@sessions/core"
 import { compact } from "@sessions/core/compaction"
 import { isUlid, ulidAt } from "@sessions/core/format"
 import { type SessionStorage, StorageError } from "@sessions/core/storage"
+import { sessionBranches } from "@sessions/core/transfer"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test, vi } from "vitest"
 import type { Ask } from "./answer.ts"
@@ -246,7 +247,7 @@ test("of a double click both questions and answers are in the next context, and 
     expect(read[at + 1]).toBe(JSON.stringify((message as { content: unknown }).content))
   }
   const session = await createSessions({ storage: createMemoryStorage({ location }) }).open(id)
-  expect(await session.branches()).toHaveLength(1)
+  expect(await sessionBranches(session)).toHaveLength(1)
 })
 
 test("each error has its status", async () => {

@@ -1,5 +1,6 @@
 /** Compares what a log says of its calls with what their receiver knows. */
 import type { Session } from "@sessions/core"
+import { sessionBranches } from "@sessions/core/transfer"
 import { type Charge, receiptOf } from "./plan.ts"
 
 const UNKNOWN = "its outcome is unknown"
@@ -39,7 +40,7 @@ export async function leftWrong(
       wrong.push(`lost: ${charge.callId} was charged, and the model is told: ${texts.get(charge.callId)}`)
   const open = (await session.callStates())?.calls.filter(({ state }) => state !== "done") ?? []
   for (const { callId, state } of open) wrong.push(`lost: ${callId} is ${state} in the end`)
-  const branches = await session.branches()
+  const branches = await sessionBranches(session)
   if (branches.length !== 1) wrong.push(`the log has ${branches.length} branches`)
   return wrong
 }
