@@ -1,7 +1,7 @@
 /**
  * The sessions of AI agents, kept as append-only logs. Start with {@link createSessions}.
  *
- * This entry has the functions that an application calls and the types that it writes down, at most 85 names. Other uses have entries of
+ * This entry has the functions that an application calls and the types that it writes down, at most 75 names. Other uses have entries of
  * their own: `/compaction` (its calls, which take a session, and the values for `createSessions` and `context`), `/transfer` (the calls on whole
  * sessions: import, export, fork, copy, merge, verify, retention, the tree), `/migrations` (older logs), `/storage` (to write an adapter), `/format` (to
  * process logs), `/context` (the steps of a context as pure functions). No name is in two entries; a test holds the list. This entry imports nothing of

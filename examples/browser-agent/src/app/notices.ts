@@ -29,7 +29,8 @@ const SENTENCES: Partial<Record<ErrorCode, string>> = {
     "It was written by a newer version of this program. Reload the page to get that version; nothing was changed.",
   conflict: "Other tabs kept writing to this session at the same time. Your change was not written: try again.",
   not_found: "It is no longer there: it was deleted, perhaps in another tab.",
-  unavailable: "The browser's storage did not answer. Nothing was written: try again.",
+  unavailable:
+    "The browser's storage did not answer, or a part of this page could not be loaded without a network. Nothing was written: try again.",
   indeterminate: "The browser lost its storage during the write. Reload the page to see whether it was written.",
   corrupt: "The stored data was damaged by something else. Nothing was changed; export what can still be read.",
   closed: "This session was closed meanwhile. Open it again.",

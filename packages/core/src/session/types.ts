@@ -212,7 +212,7 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
    * writer has just said: use {@link turn} to keep a question and its answer together.
    *
    * While the storage is `unavailable`, the session has the diagnostic `not_followed`, and the storage is asked again after 2 s, then
-   * after twice as long each time, up to 30 s. Rejects with `not_found` if the session is deleted, and with the other errors
+   * after twice as long each time, up to 30 s. Rejects with `not_found` if the session is deleted, with `unavailable` if the code for it cannot be loaded, and with the other errors
    * of {@link refresh}. Calls on one session share one watch. It keeps a process alive until it ends, and no longer.
    */
   follow(o?: CallOptions): Promise<void>
