@@ -1,10 +1,14 @@
 /** Calls of turns with a lease: they are `running` as long as their turn may go on, and nobody is asked what has become of them. */
 import { createMemoryLocation } from "@sessions/memory"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest"
 import { answer, call, callsOf, codeOf, question, startProcess, stored } from "./world.ts"
 
 const LEASE = 3_000
 
+// Loading code takes real time.
+beforeAll(() =>
+  Promise.all([import("../../core/src/features/seldom.ts"), import("../../core/src/features/context.ts")]),
+)
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 

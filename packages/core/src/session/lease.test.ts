@@ -1,7 +1,7 @@
 /** Turns with a lease: one at a time in all processes, also if a process stands still, loses answers, or ends without a word. */
 import { createFaultyStorage } from "@sessions/conformance/faults"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest"
 import { assistant, codeOf, contextTexts, note, reopened, storedEntries, user } from "../../test/writers.ts"
 import type { DocStore } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
@@ -13,6 +13,8 @@ import type { Session } from "./types.ts"
 const LEASE = 3_000
 const KEY = "sessions/s/turn"
 
+// Loading code takes real time.
+beforeAll(() => import("../features/seldom.ts"))
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
