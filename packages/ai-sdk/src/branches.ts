@@ -1,5 +1,5 @@
 /** Finds the branch of a log that has most of the messages to save, so that returning to it writes none of them again. */
-import type { Entry, Session } from "@sessions/core"
+import type { Entry, NewEntry, Session } from "@sessions/core"
 import { type Difference, difference } from "./difference.ts"
 import { isObject } from "./json.ts"
 import { openCalls } from "./results.ts"
@@ -15,19 +15,26 @@ export async function leastDifference(
   { path }: End,
   messages: readonly ChatMessage[],
 ): Promise<Difference> {
-  const open = await openCalls(session)
-  const found = difference(path, messages, open)
+  // Only results that are not stored depend on the open calls, for which a page loads code.
+  let asked: ReturnType<typeof openCalls> | undefined
+  const open = (): ReturnType<typeof openCalls> => (asked ??= openCalls(session))
+  let found = difference(path, messages)
+  if (found.at !== undefined || found.entries.some(isResult)) found = difference(path, messages, await open())
   const first = found.entries.find(({ type }) => type === "message")
   const last = path.findLast(({ type }) => type === "message" || type === "leaf")
   const isAtBranch = found.at !== undefined || last?.type !== "message"
   if (first === undefined || !isAtBranch) return found
   let least = found
   for (const branch of await branchesWith(session, idOf(first), messages)) {
-    const other = difference(branch, messages, open)
+    const other = difference(branch, messages, await open())
     if (countMessages(other) < countMessages(least)) least = { ...other, at: other.at ?? branch.at(-1)?.id ?? null }
     if (countMessages(least) === 0) break
   }
   return least
+}
+
+function isResult(entry: NewEntry): boolean {
+  return entry.type === "message" && (entry["message"] as { readonly role?: unknown }).role === "toolResult"
 }
 
 /** More than the versions of a chat that begin alike. Each is compared as a whole. */
