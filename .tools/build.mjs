@@ -6,6 +6,7 @@ import { fingerprintOfSources, isBuilt, stamp } from "./lib/build-stamp.mjs"
 import { copyDeclarations } from "./lib/declarations.mjs"
 import { withLock } from "./lib/lock.mjs"
 import { writePackedPages } from "./lib/pages.mjs"
+import { inPool } from "./lib/pool.mjs"
 import { run } from "./lib/run.mjs"
 import { publishable, root } from "./lib/workspace.mjs"
 
@@ -24,7 +25,7 @@ async function build() {
   for (const { dir, manifest } of publishable()) copyDeclarations(dir, manifest)
   writePackedPages()
   const config = join(root, ".config", "tsup.config.ts")
-  for (const dir of packages) await step(relative(root, dir), run("tsup", ["--config", config], { cwd: dir }))
+  await inPool(packages, (dir) => step(relative(root, dir), run("tsup", ["--config", config], { cwd: dir })))
   writeFileSync(stamp, fingerprintOfSources())
 }
 

@@ -3,9 +3,10 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { chromium, firefox, type LaunchOptions, type Page as PlaywrightPage } from "playwright"
+import { after } from "node:test"
+import { type Browser, chromium, firefox, type LaunchOptions, type Page as PlaywrightPage } from "playwright"
 import { HANG_MS } from "../limits.ts"
-import { chromiumOptions, firefoxOptions } from "./launch.ts"
+import { chromiumOptions, type ColorScheme, firefoxOptions, firefoxOptionsFor } from "./launch.ts"
 import { startWebKit } from "./webkit.ts"
 
 export type Engine = "chromium" | "firefox" | "webkit"
@@ -34,17 +35,24 @@ export interface BrowserOptions {
    * with {@link Page.devTools}.
    */
   readonly siteData?: "blocked" | "small"
+  /** A browser that has not run before: Chromium remembers for half a minute how much space there is. */
+  readonly fresh?: boolean
 }
 
+/** Opens a page, without options in a browser that all tests of the process share: a start takes seconds of CPU time. */
 export async function openBrowser(engine: Engine, o: BrowserOptions = {}): Promise<Page> {
   if (engine === "webkit") return startWebKit()
   const type = engine === "chromium" ? chromium : firefox
-  const options = engine === "chromium" ? chromiumOptions : firefoxOptionsFor(o)
+  const options = engine === "chromium" ? chromiumOptions : firefoxOptionsOf(o)
   if (engine === "chromium" && o.siteData === "blocked") return openBlockedChromium(options)
   const { profile } = o
   if (profile !== undefined) {
     const context = await type.launchPersistentContext(profile, options)
     return toPage(engine, context.pages()[0] ?? (await context.newPage()), () => context.close())
+  }
+  if (Object.keys(o).length === 0) {
+    const page = await (await sharedBrowser(engine)).newPage()
+    return toPage(engine, page, () => page.close())
   }
   const browser = await type.launch(options)
   try {
@@ -55,7 +63,25 @@ export async function openBrowser(engine: Engine, o: BrowserOptions = {}): Promi
   }
 }
 
-function firefoxOptionsFor(o: BrowserOptions): LaunchOptions {
+const shared = new Map<string, Promise<Browser>>()
+after(async () => {
+  for (const browser of shared.values()) await (await browser).close()
+})
+
+/** The browser of all tests of the process; a Firefox takes the colour scheme at its start. */
+export function sharedBrowser(engine: "chromium" | "firefox", scheme?: ColorScheme): Promise<Browser> {
+  const key = engine === "firefox" ? `${engine} ${scheme}` : engine
+  const browser = shared.get(key) ?? launch(engine, scheme)
+  shared.set(key, browser)
+  return browser
+}
+
+function launch(engine: "chromium" | "firefox", scheme?: ColorScheme): Promise<Browser> {
+  if (engine === "chromium") return chromium.launch(chromiumOptions)
+  return firefox.launch(scheme === undefined ? firefoxOptions : firefoxOptionsFor(scheme))
+}
+
+function firefoxOptionsOf(o: BrowserOptions): LaunchOptions {
   const firefoxUserPrefs = {
     ...firefoxOptions.firefoxUserPrefs,
     ...(o.private === true && { "browser.privatebrowsing.autostart": true }),

@@ -60,6 +60,8 @@ export function page(engine, minutes) {
         [
           ...flags,
           "--test",
+          // All in one process, so that they share one browser.
+          "--test-isolation=none",
           `--test-timeout=${HANG_MS}`,
           "--test-reporter=spec",
           "--test-reporter-destination=stdout",

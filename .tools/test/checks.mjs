@@ -1,5 +1,5 @@
-import { availableParallelism } from "node:os"
 import { contentProblems, packAll, packedTools } from "../checks/packed.mjs"
+import { inPool } from "../lib/pool.mjs"
 import { run, runScript } from "../lib/run.mjs"
 import { manifest } from "../lib/workspace.mjs"
 import { build } from "./build.mjs"
@@ -24,13 +24,7 @@ export function packedChecks(what) {
       if (built.code !== 0) return { passed: 0, failed: 1, skipped: 0, output: built.output }
       const { tarballs, failure } = await packAll()
       if (failure !== undefined) return { passed: 0, failed: 1, skipped: 0, output: failure }
-      const outcomes = []
-      const left = [...tarballs]
-      const lane = async () => {
-        for (let next = left.shift(); next !== undefined; next = left.shift())
-          outcomes.push(...(await checkTarball(next)))
-      }
-      await Promise.all(Array.from({ length: availableParallelism() }, lane))
+      const outcomes = (await inPool(tarballs, checkTarball)).flat()
       return { ...total(outcomes), output: outcomes.map(({ output }) => output).join("") }
     },
   }

@@ -25,8 +25,8 @@ const commands = {
 export function vitest(runtime, absent, minutes) {
   return {
     name: `vitest:${runtime}`,
-    // It has a worker for each core.
-    alone: true,
+    // It has a worker for each core. Of the other runtimes `npm test` runs few files, of which the slowest wait.
+    alone: runtime === "node",
     absent,
     minutes,
     async run({ filters, deep, env = {}, report = "vitest" }) {

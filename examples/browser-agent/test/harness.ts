@@ -5,18 +5,16 @@
 import assert from "node:assert/strict"
 import { readFile, rm } from "node:fs/promises"
 import { after, before, test } from "node:test"
-import { type Browser, type BrowserContext, chromium, firefox, type Page } from "playwright"
-import { chromiumOptions, type ColorScheme, firefoxOptionsFor } from "../../../.config/browsers/launch.ts"
+import type { BrowserContext, Page } from "playwright"
+import type { ColorScheme } from "../../../.config/browsers/launch.ts"
+import { sharedBrowser } from "../../../.config/browsers/page.ts"
 import { HANG_MS } from "../../../.config/limits.ts"
 import { buildPage, openSite, type Site } from "./site.ts"
 
-const engine = process.env["ENGINE"] ?? "chromium"
-if (engine !== "chromium" && engine !== "firefox") throw new Error(`ENGINE is ${engine}, not chromium or firefox.`)
+const engine = engineOf(process.env["ENGINE"] ?? "chromium")
 
 let dist = ""
 let site: Site
-/** For each colour scheme one, since Firefox takes it at its start. */
-const browsers = new Map<ColorScheme, Promise<Browser>>()
 
 before(async () => {
   dist = await buildPage()
@@ -25,8 +23,12 @@ before(async () => {
 after(async () => {
   await site?.close()
   await rm(dist, { recursive: true, force: true })
-  for (const browser of browsers.values()) await (await browser).close()
 })
+
+function engineOf(name: string): "chromium" | "firefox" {
+  if (name === "chromium" || name === "firefox") return name
+  throw new Error(`ENGINE is ${name}, not chromium or firefox.`)
+}
 
 /** A server of the same page that a test may stop. */
 export function openOwnSite(): Promise<Site> {
@@ -88,7 +90,7 @@ async function shownOn(page: Page): Promise<string> {
 
 /** A new browser context, whose problems are noted. Without motion, so that a size or a place is final when it is measured. */
 async function watched(problems: string[], colorScheme: ColorScheme): Promise<BrowserContext> {
-  const browser = await browserFor(colorScheme)
+  const browser = await sharedBrowser(engine, colorScheme)
   const viewport = { width: 1280, height: 800 }
   const context = await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" })
   context.setDefaultTimeout(HANG_MS)
@@ -102,16 +104,6 @@ async function watched(problems: string[], colorScheme: ColorScheme): Promise<Br
   })
   context.on("weberror", (error) => problems.push(`error: ${String(error.error())}`))
   return context
-}
-
-function browserFor(scheme: ColorScheme): Promise<Browser> {
-  const browser = browsers.get(scheme) ?? launch(scheme)
-  browsers.set(scheme, browser)
-  return browser
-}
-
-function launch(scheme: ColorScheme): Promise<Browser> {
-  return engine === "firefox" ? firefox.launch(firefoxOptionsFor(scheme)) : chromium.launch(chromiumOptions)
 }
 
 export async function send(page: Page, text: string): Promise<void> {

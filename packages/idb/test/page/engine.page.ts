@@ -52,8 +52,7 @@ void test(`${engine}: if the origin's quota is used up an append is "quota", not
     console.log(reason)
     return context.skip(reason)
   }
-  // A browser of its own: Chromium caches the available space for half a minute.
-  const window = await drive(engine, "page.ts")
+  const window = await drive(engine, "page.ts", { fresh: true })
   try {
     assert.ok(window.devTools)
     const origin = String(await window.evaluate("return location.origin"))

@@ -4,20 +4,13 @@ import { after, test } from "node:test"
 import { createSessions } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import axe from "axe-core"
-import { type Browser, chromium, firefox } from "playwright"
-import { chromiumOptions, type ColorScheme, firefoxOptionsFor } from "../../../../.config/browsers/launch.ts"
-import { type Server, serve } from "../../../../.config/browsers/page.ts"
+import { type Server, serve, sharedBrowser } from "../../../../.config/browsers/page.ts"
 import { sessionPage } from "../../src/index.ts"
 import { textOf } from "../page-data.ts"
 import { sampleSession } from "../sample.ts"
 
 const TABS = ["conversation", "tree", "compare", "context", "usage", "compactions", "diagnostics", "details"]
 
-/** Playwright sets the size and the colour scheme; it does not drive WebKitGTK. */
-const ENGINES: Readonly<Record<string, (scheme: ColorScheme) => Promise<Browser>>> = {
-  chromium: () => chromium.launch(chromiumOptions),
-  firefox: (scheme) => firefox.launch(firefoxOptionsFor(scheme)),
-}
 const engine = process.env["ENGINE"] ?? "chromium"
 /** Firefox takes a minute, so that only deep runs have it. */
 const isLeftOut = engine !== "chromium" && process.env["DEEP"] === undefined
@@ -31,15 +24,15 @@ interface Finding {
   readonly nodes: readonly { readonly html: string }[]
 }
 
-const open = isLeftOut ? undefined : ENGINES[engine]
-if (open !== undefined)
+// Playwright sets the size and the colour scheme; it does not drive WebKitGTK.
+if ((engine === "chromium" || engine === "firefox") && !isLeftOut)
   for (const width of [320, 1280])
     for (const colorScheme of ["light", "dark"] as const)
       void test(`${engine}: no serious finding of axe-core, nothing wider than the screen: ${width} px, ${colorScheme}`, async (t) => {
-        const browser = await open(colorScheme)
-        t.after(() => browser.close())
         server ??= await serve({ "/": await samplePage() })
+        const browser = await sharedBrowser(engine, colorScheme)
         const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme })
+        t.after(() => page.close())
         const isDark = await page.evaluate<boolean>(`matchMedia("(prefers-color-scheme: dark)").matches`)
         assert.equal(isDark, colorScheme === "dark")
         for (const tab of TABS) {
