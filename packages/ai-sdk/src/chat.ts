@@ -35,10 +35,10 @@ export async function loadMessages(session: Session): Promise<readonly ChatMessa
 /** A copy as JSON has it, without the messages that `validateUIMessages` refuses. */
 export function storable(messages: readonly ChatMessage[]): readonly ChatMessage[] {
   const copies: unknown = asJson(messages, "The messages")
-  if (!Array.isArray(copies)) throw refused("The messages are no array")
+  if (!Array.isArray(copies)) throw refusedError("The messages are no array")
   for (const [index, copy] of copies.entries()) {
     const problem = problemOf(copy)
-    if (problem !== undefined) throw refused(`The message ${index} has ${problem}`)
+    if (problem !== undefined) throw refusedError(`The message ${index} has ${problem}`)
   }
   return (copies as ChatMessage[]).filter(({ parts }) => parts.length > 0)
 }
@@ -53,7 +53,7 @@ function problemOf(message: unknown): string | undefined {
   return parts.every(isPart) ? undefined : "a part that is no object with a `type`"
 }
 
-function refused(problem: string): SessionError {
+function refusedError(problem: string): SessionError {
   return new SessionError("invalid", `${problem}. Nothing was written.`)
 }
 

@@ -8,7 +8,7 @@ export const KIND = "ai-sdk"
 export async function withChat<T>(sessions: Sessions, id: string, work: (session: Session) => Promise<T>): Promise<T> {
   const session = await sessions.open(id)
   return closing(session, async () => {
-    if (session.header.kind !== KIND) throw notAChat("not_found", id)
+    if (session.header.kind !== KIND) throw notAChatError("not_found", id)
     return await work(session)
   })
 }
@@ -31,7 +31,7 @@ export async function openChatLog(sessions: Sessions, id: string): Promise<Sessi
   const session = await sessions.openOrCreate(id, { kind: KIND })
   if (session.header.kind === KIND) return session
   await session.close().catch(() => undefined)
-  throw notAChat("exists", id)
+  throw notAChatError("exists", id)
 }
 
 /** Resolves if there is no such session. */
@@ -56,7 +56,7 @@ async function closing<T>(session: Session, work: () => Promise<T>): Promise<T> 
   return result
 }
 
-function notAChat(code: "not_found" | "exists", id: string): SessionError {
+function notAChatError(code: "not_found" | "exists", id: string): SessionError {
   const message = `The session ${id} is no chat of the AI SDK: its kind is not ${JSON.stringify(KIND)}. Use another id for the chat.`
   return new SessionError(code, message, { session: id })
 }

@@ -15,10 +15,10 @@ export function createCheckpoints(options: CheckpointsOptions): CheckpointsRepos
   checkOptions("createCheckpoints", options, OPTIONS)
   const { storage, files, maxSnapshots = 100, maxFileBytes = 50_000_000 } = options
   if (typeof storage?.docs?.put !== "function") {
-    throw invalid('`storage` must be a storage, such as createFileStorage({ root: "./.sessions" })')
+    throw invalidError('`storage` must be a storage, such as createFileStorage({ root: "./.sessions" })')
   }
   if (typeof files?.stat !== "function") {
-    throw invalid("`files` must be the files that the agent works on, such as createWorkFiles(folder)")
+    throw invalidError("`files` must be the files that the agent works on, such as createWorkFiles(folder)")
   }
   checkNumber("maxSnapshots", maxSnapshots, LEAST_SNAPSHOTS)
   checkNumber("maxFileBytes", maxFileBytes, 0)
@@ -40,9 +40,9 @@ export function createCheckpoints(options: CheckpointsOptions): CheckpointsRepos
 
 function checkNumber(name: string, value: number, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return
-  throw invalid(`\`${name}\` must be a whole number from ${least}`)
+  throw invalidError(`\`${name}\` must be a whole number from ${least}`)
 }
 
-function invalid(problem: string): SessionError {
+function invalidError(problem: string): SessionError {
   return new SessionError("invalid", `createCheckpoints: ${problem}.`)
 }

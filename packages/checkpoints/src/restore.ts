@@ -43,7 +43,7 @@ export async function restore(
     const { path, wanted } = planned
     try {
       const bytes = await bytesOf(storage, path, wanted)
-      if (!(await states.isStill(path, before.get(path) as FileState))) throw changedMeanwhile(path)
+      if (!(await states.isStill(path, before.get(path) as FileState))) throw changedMeanwhileError(path)
       if (bytes === undefined) await files.remove(path)
       else await files.write(path, bytes, "mode" in wanted && wanted.mode !== undefined ? { mode: wanted.mode } : {})
       done.push(planned)
@@ -63,21 +63,21 @@ export function toResult(changes: readonly FileChange[], failed: Rewound["failed
     removed: paths("remove"),
     unchanged: paths("none"),
     skipped: changes.flatMap(({ path, reason }) => (reason === undefined ? [] : [{ path, reason }])),
-    failed: [...failed, ...paths("missing_backup").map((path) => ({ path, error: missingBackup(path) }))],
+    failed: [...failed, ...paths("missing_backup").map((path) => ({ path, error: missingBackupError(path) }))],
   }
 }
 
 async function bytesOf({ blobs }: SessionStorage, path: string, wanted: FileRecord): Promise<Uint8Array | undefined> {
   if (!("blob" in wanted) || wanted.blob === null) return undefined
   const bytes = await blobs.get(hashIn(wanted.blob))
-  if (bytes === undefined) throw missingBackup(path)
+  if (bytes === undefined) throw missingBackupError(path)
   return bytes
 }
 
-function missingBackup(path: string): SessionError {
+function missingBackupError(path: string): SessionError {
   return new SessionError("not_found", `The storage has lost the backup of ${path}; the file is left as it is.`)
 }
 
-function changedMeanwhile(path: string): SessionError {
+function changedMeanwhileError(path: string): SessionError {
   return new SessionError("conflict", `${path} was changed during the rewind; it is left as it is. Rewind again.`)
 }

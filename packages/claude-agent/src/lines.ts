@@ -36,7 +36,7 @@ export function uuidOf({ uuid }: SessionStoreEntry): string | undefined {
 export function lineOf(entry: Entry): SessionStoreEntry | undefined {
   const { type, customType, data, blobs } = entry as Readonly<Record<string, unknown>>
   if (type !== "custom" || customType !== CUSTOM_TYPE) return undefined
-  if (blobs !== undefined) throw missingContent(entry.id)
+  if (blobs !== undefined) throw missingContentError(entry.id)
   return (typeof data === "string" ? JSON.parse(data) : data) as SessionStoreEntry
 }
 
@@ -50,7 +50,7 @@ export function lineIn(entry: Entry): SessionStoreEntry | undefined {
   }
 }
 
-function missingContent(id: string): StorageError {
+function missingContentError(id: string): StorageError {
   return new StorageError(
     "corrupt",
     `Content of the line ${id} is missing in the blob store; "sessions verify" lists what is missing.`,

@@ -132,7 +132,7 @@ export function createClaudeStore(options: ClaudeStoreOptions): ClaudeStore {
   async function purge(id: string): Promise<void> {
     try {
       const { purged } = await sessions.delete(id)
-      if (!purged) throw notPurged(id)
+      if (!purged) throw notPurgedError(id)
     } catch (error) {
       if (!hasCode(error, "not_found")) throw error
     }
@@ -205,7 +205,7 @@ function checkLines(entries: readonly unknown[]): void {
 
 function ignore(): void {}
 
-function notPurged(id: string): StorageError {
+function notPurgedError(id: string): StorageError {
   return new StorageError(
     "unavailable",
     `Bytes of the deleted session ${id} are left in the storage; delete it again.`,

@@ -4,7 +4,7 @@
  * Calls come one after the other; `store.ts` sees to that.
  */
 import { type Entry, hasCode, type NewEntry, type Session, type Sessions } from "@sessions/core"
-import { deleted, otherKey } from "./errors.ts"
+import { deletedError, otherKeyError } from "./errors.ts"
 import { ENDED, type Known, learn, newKnown, sizeOf, SUMMARY } from "./known.ts"
 import { isKeyOf, KIND, metadataOf, newTranscriptId, partIdOf, sessionIdOf } from "./keys.ts"
 import { type FreshLine, lineOf, type Title, titleOf, toEntry, toTextEntry, uuidOf } from "./lines.ts"
@@ -181,7 +181,7 @@ export class Transcript {
       if (session === undefined) {
         if (part === 1) await this.close()
         if (part === 1) return undefined
-        if (this.#session !== undefined && part <= this.#part) throw deleted(await this.id())
+        if (this.#session !== undefined && part <= this.#part) throw deletedError(await this.id())
         break
       }
       const isHeld = session === this.#session
@@ -226,7 +226,7 @@ export class Transcript {
         unfolded = []
       }
     }
-    if (session.header.kind !== KIND || !isKeyOf(metadata, key, part)) throw otherKey(session.id)
+    if (session.header.kind !== KIND || !isKeyOf(metadata, key, part)) throw otherKeyError(session.id)
     if (unfolded.length > 0) known.summary = this.#fold(known.summary, unfolded)
   }
 

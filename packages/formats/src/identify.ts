@@ -37,7 +37,7 @@ export function identify(start: string, formats: readonly Format[]): Identified 
 }
 
 /** `not_a_session`, with the formats that were tried and the reason of each. */
-export function notASession({ rejected, foreign }: Unidentified): SessionError {
+export function notASessionError({ rejected, foreign }: Unidentified): SessionError {
   if (foreign !== undefined) return new SessionError("not_a_session", `The file is ${foreign}.`)
   const tried = rejected.map(({ format, reason }) => `${format}: it ${reason}`).join("; ")
   return new SessionError("not_a_session", `The file is in none of the known formats. ${tried}.`)

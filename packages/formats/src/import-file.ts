@@ -4,12 +4,12 @@ import type { CallOptions } from "@sessions/core/storage"
 import { type Importer, type ImportOptions, type ImportResult, importSession } from "@sessions/core/transfer"
 import { eachRecord, type Format, type Loss, type Note } from "./base/format.ts"
 import { sessionIdOf } from "./base/ids.ts"
-import { noMessage } from "./base/no-message.ts"
+import { noMessageError } from "./base/no-message.ts"
 import { unknownRecordOf } from "./base/record-types.ts"
 import { START_UNITS, startOf } from "./base/start.ts"
 import { type Fields, fieldsOf } from "./base/values.ts"
 import { Growth } from "./growth.ts"
-import { identify, notASession } from "./identify.ts"
+import { identify, notASessionError } from "./identify.ts"
 import { ImportReport } from "./import-report.ts"
 
 type Chunk = Uint8Array | string
@@ -46,7 +46,7 @@ export async function importFile(
   const start = await startOfText(source)
   const found = identify(start, formats)
   if (found.format === undefined && (found.foreign !== undefined || !mayBeGiven(formats, start)))
-    throw notASession(found)
+    throw notASessionError(found)
   const format: Format = found.format ?? { ...(formats[0] as Format), identify: () => true }
   const origin = await originOf(format, source, given)
   const { needsMessage: _, ...o } = given
@@ -160,8 +160,8 @@ async function originOf(
   const { header, messages, hasContent } = await factsOf(read())
   if (header === undefined)
     throw new SessionError("not_a_session", `The file has no session in the format "${format.format}".`)
-  if (messages > 0 && !hasContent) throw emptyMessages(format, messages)
-  if (messages === 0 && needsMessage) throw noMessage(format.title)
+  if (messages > 0 && !hasContent) throw emptyMessagesError(format, messages)
+  if (messages === 0 && needsMessage) throw noMessageError(format.title)
   const id = header.origin?.id
   return { ...(id === undefined ? {} : { id }), read }
 }
@@ -199,7 +199,7 @@ function isEmpty({ type, text, thinking }: Fields): boolean {
 }
 
 /** Another program may have written the file: what it says is not where the format has it. */
-function emptyMessages({ title }: Format, count: number): SessionError {
+function emptyMessagesError({ title }: Format, count: number): SessionError {
   const all = count === 1 ? "The only message of the file is" : `All ${count} messages of the file are`
   const message = `${all} empty when it is read as a session of ${title}: no text, image, call or result was found. Another program may have written it. Nothing was imported.`
   return new SessionError("not_a_session", message)

@@ -7,7 +7,7 @@ import { anthropic } from "../src/anthropic/index.ts"
 import { atif } from "../src/atif/index.ts"
 import type { Loss } from "../src/base/format.ts"
 import { lineOf } from "../src/base/written-lines.ts"
-import { identify, notASession } from "../src/identify.ts"
+import { identify, notASessionError } from "../src/identify.ts"
 import { importFile } from "../src/import-file.ts"
 import { sessionIdOf } from "../src/base/ids.ts"
 import { openaiAgents } from "../src/openai-agents/index.ts"
@@ -90,7 +90,7 @@ test("a file of no known format is refused with the reason of each format", asyn
 test("the first format that does not reject a file is its format", () => {
   const other = { ...sample, format: "other", rejects: () => "is another" }
   expect(identify(lines(chat), [other, sample])).toEqual({ format: sample })
-  expect(notASession({ rejected: [{ format: "other", reason: "is another" }] }).message).toContain(
+  expect(notASessionError({ rejected: [{ format: "other", reason: "is another" }] }).message).toContain(
     "other: it is another",
   )
 })

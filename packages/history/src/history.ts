@@ -25,7 +25,8 @@ const MOST = 1_000
 /** Throws `invalid` for wrong values of the options. */
 export function createHistory(call: string, store: PromptStore, { redact, onError }: HistoryOptions): PromptHistory {
   for (const [name, value] of Object.entries({ redact, onError })) {
-    if (value !== undefined && typeof value !== "function") throw invalid(`${call}: \`${name}\` must be a function.`)
+    if (value !== undefined && typeof value !== "function")
+      throw invalidError(`${call}: \`${name}\` must be a function.`)
   }
   /** What is added until the next write begins or is called for. */
   let batch: NewPrompt[] | undefined
@@ -102,7 +103,7 @@ export function createHistory(call: string, store: PromptStore, { redact, onErro
         checkOpen()
         checkOptions("add", o, ADD)
         const cwd = checkCwd(o.cwd)
-        if (typeof prompt !== "string") throw invalid("`prompt` must be a string.")
+        if (typeof prompt !== "string") throw invalidError("`prompt` must be a string.")
         const text = prompt.startsWith(" ") ? "" : toStored(prompt)
         if (text === "") return
         insertLater({ prompt: text, at: Math.floor(Date.now() / 1000), cwd })
@@ -119,7 +120,7 @@ export function createHistory(call: string, store: PromptStore, { redact, onErro
     },
     async search(text, o = {}) {
       checkOpen()
-      if (typeof text !== "string") throw invalid("search takes a string.")
+      if (typeof text !== "string") throw invalidError("search takes a string.")
       checkOptions("search", o, SEARCH)
       const page = { limit: checkLimit(o.limit), cwd: checkCwd(o.cwd) }
       const words = toWords(withoutNul(text))
@@ -128,7 +129,7 @@ export function createHistory(call: string, store: PromptStore, { redact, onErro
     },
     async delete(id) {
       checkOpen()
-      if (checkId("id", id) === undefined) throw invalid("delete takes the id of a prompt.")
+      if (checkId("id", id) === undefined) throw invalidError("delete takes the id of a prompt.")
       return inOrder(() => store.delete(id))
     },
     async clear(o = {}) {
@@ -157,7 +158,7 @@ function nextTask(): Promise<void> {
 }
 
 function toStored(prompt: unknown): string {
-  if (typeof prompt !== "string") throw invalid("`redact` must return a string.")
+  if (typeof prompt !== "string") throw invalidError("`redact` must return a string.")
   // Some databases store a lone surrogate as U+FFFD.
   return withoutNul(prompt)
     .replace(/\p{Cs}/gu, "\ufffd")
@@ -171,17 +172,17 @@ function withoutNul(text: string): string {
 
 function checkLimit(limit: unknown = DEFAULT_LIMIT): number {
   if (Number.isSafeInteger(limit) && (limit as number) >= 1) return Math.min(limit as number, MOST)
-  throw invalid(`\`limit\` must be a whole number from 1, not ${String(limit)}.`)
+  throw invalidError(`\`limit\` must be a whole number from 1, not ${String(limit)}.`)
 }
 
 function checkCwd(cwd: unknown): string | undefined {
   if (cwd === undefined || typeof cwd === "string") return cwd
-  throw invalid("`cwd` must be a string.")
+  throw invalidError("`cwd` must be a string.")
 }
 
 function checkId(name: string, id: unknown): number | undefined {
   if (id === undefined || Number.isSafeInteger(id)) return id as number | undefined
-  throw invalid(`\`${name}\` must be the id of a prompt, a whole number.`)
+  throw invalidError(`\`${name}\` must be the id of a prompt, a whole number.`)
 }
 
 /** In unix seconds, like the times of the prompts: one of the same second is not older. */
@@ -190,9 +191,9 @@ function checkTime(time: unknown): number | undefined {
   // Not `instanceof`: it may be the Date of another frame.
   const isDate = Object.prototype.toString.call(time) === "[object Date]"
   if (isDate && !Number.isNaN(Number(time))) return Math.floor(Number(time) / 1000)
-  throw invalid("`olderThan` must be a valid Date.")
+  throw invalidError("`olderThan` must be a valid Date.")
 }
 
-function invalid(message: string): StorageError {
+function invalidError(message: string): StorageError {
   return new StorageError("invalid", message)
 }

@@ -75,12 +75,12 @@ async function* blocksOf(
 }
 
 function checkOptions({ redact, subagents, ...others }: SessionPageOptions): void {
-  if (redact !== undefined && typeof redact !== "function") throw invalid("`redact` must be a function.")
-  if (subagents !== undefined && typeof subagents !== "boolean") throw invalid("`subagents` must be a boolean.")
+  if (redact !== undefined && typeof redact !== "function") throw invalidError("`redact` must be a function.")
+  if (subagents !== undefined && typeof subagents !== "boolean") throw invalidError("`subagents` must be a boolean.")
   const unknown = Object.keys(others).find((name) => name !== "signal")
-  if (unknown !== undefined) throw invalid(`there is no option \`${unknown}\`.`)
+  if (unknown !== undefined) throw invalidError(`there is no option \`${unknown}\`.`)
 }
 
-function invalid(message: string): SessionError {
+function invalidError(message: string): SessionError {
   return new SessionError("invalid", `sessionPage: ${message}`)
 }

@@ -22,7 +22,7 @@ import { CHECKPOINT, type Stored, WRITES } from "./records.ts"
 import { Scan } from "./scan.ts"
 import { changesTo } from "./state.ts"
 import { sessionOf } from "./thread-id.ts"
-import { cannotReplace, isTrimDue, trim } from "./trim.ts"
+import { cannotReplaceError, isTrimDue, trim } from "./trim.ts"
 import { readTuple } from "./tuple.ts"
 import { store, withinCheckpoint } from "./values.ts"
 import { Writers } from "./writers.ts"
@@ -67,7 +67,7 @@ export class SessionsSaver extends BaseCheckpointSaver {
       if (!Number.isSafeInteger(keep) || keep < 1) {
         throw new SessionError("invalid", `"keep" must be a whole number from 1, not ${String(keep)}.`)
       }
-      if (!sessions.storage.capabilities.replace) throw cannotReplace(sessions.storage)
+      if (!sessions.storage.capabilities.replace) throw cannotReplaceError(sessions.storage)
     }
     this.#keep = keep
     this.#sessions = sessions

@@ -61,7 +61,7 @@ export async function readValues(lines: LogLines, seq: Seq, cache: StateCache): 
     const found: Found | undefined = await lines.record(at)
     const whole: Found | undefined = found === undefined ? undefined : recordOf(await lines.whole(found.entry), at)
     // A base is always older, so that damaged references form no loop.
-    if (whole?.kind !== "checkpoint" || !((whole.data.on ?? 0) < at)) throw missing(lines, seq, at)
+    if (whole?.kind !== "checkpoint" || !((whole.data.on ?? 0) < at)) throw missingLineError(lines, seq, at)
     changes.push({ seq: at, data: whole.data })
     at = whole.data.on
   }
@@ -108,7 +108,7 @@ function isSame(a: Stored, b: Stored): boolean {
   return "s" in a ? "s" in b && a.s === b.s : "b" in b && a.b === b.b
 }
 
-function missing({ session }: LogLines, seq: Seq, at: Seq): StorageError {
+function missingLineError({ session }: LogLines, seq: Seq, at: Seq): StorageError {
   const message = `Line ${seq} of ${session} is a checkpoint with changes to one in line ${at}, which is damaged or missing. Restore the session from a backup, or go on from another checkpoint by its id.`
   return new StorageError("corrupt", message, { session })
 }

@@ -52,7 +52,7 @@ export async function trim(
   const lines = new LogLines(storage, session, { next, log })
   try {
     const kept = await choose(lines, serde, keep)
-    if (storage.replace === undefined) throw cannotReplace(storage)
+    if (storage.replace === undefined) throw cannotReplaceError(storage)
     await storage.replace(session, chunksOf(newLines(storage, lines, kept)), { expect: { next, log } })
     return true
   } catch (error) {
@@ -61,7 +61,7 @@ export async function trim(
   }
 }
 
-export function cannotReplace({ description }: SessionStorage): SessionError {
+export function cannotReplaceError({ description }: SessionStorage): SessionError {
   const message = `${description} cannot replace a log, so its threads cannot be trimmed. Create the saver without "keep".`
   return new SessionError("invalid", message)
 }

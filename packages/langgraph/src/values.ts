@@ -20,10 +20,10 @@ export async function store(serde: SerializerProtocol, value: unknown, place: Pl
   const [t, data] = await dumped(serde, value, place)
   const text = t === "json" ? textOf(data) : undefined
   // For a function or a symbol the serializer gives nothing, which could not be read again.
-  if (text === "") throw unstorable(place, `it is a ${typeof value}`, "Leave it out of the state.")
+  if (text === "") throw unstorableError(place, `it is a ${typeof value}`, "Leave it out of the state.")
   const stored: Stored = text === undefined ? { t, b: toBase64(data) } : { t, s: text }
   const replaced = await replacedIn(serde, value, stored)
-  if (replaced !== undefined) throw unwritable(place, replaced)
+  if (replaced !== undefined) throw unwritableError(place, replaced)
   await checkReadable(serde, stored, place)
   return stored
 }
@@ -47,9 +47,9 @@ async function dumped(serde: SerializerProtocol, value: unknown, place: Place): 
     if (isLangGraphs) await serde.dumpsTyped(null)
     // What another serializer refuses may be a value that JSON has, and the reverse.
     const found = isLangGraphs ? unwritableIn(value) : undefined
-    if (found !== undefined) throw unwritable(place, found, error)
+    if (found !== undefined) throw unwritableError(place, found, error)
     const why = `the serializer refuses it (${error instanceof Error ? error.message : String(error)})`
-    throw unstorable(place, why, "Change the value, or give the saver another `serde`.", error)
+    throw unstorableError(place, why, "Change the value, or give the saver another `serde`.", error)
   }
 }
 
@@ -90,7 +90,7 @@ async function checkReadable(serde: SerializerProtocol, stored: Stored, place: P
     await load(serde, stored)
   } catch (error) {
     const why = `it could not be read again (${error instanceof Error ? error.message : String(error)})`
-    throw unstorable(place, why, "Keep plain data in its place, or give the saver a `serde` that knows it.", error)
+    throw unstorableError(place, why, "Keep plain data in its place, or give the saver a `serde` that knows it.", error)
   }
   for (const text of classes) known.add(text)
 }
@@ -99,27 +99,32 @@ function longOr(found: Unwritable | undefined): Unwritable | "too long" {
   return found ?? "too long"
 }
 
-function unwritable(place: Place, found: Unwritable | "too long", cause?: unknown): SessionError {
+function unwritableError(place: Place, found: Unwritable | "too long", cause?: unknown): SessionError {
   if (found === "too long") {
-    return unstorable(place, "its JSON is too long for one text", "Keep what is large outside of the state.", cause)
+    return unstorableError(
+      place,
+      "its JSON is too long for one text",
+      "Keep what is large outside of the state.",
+      cause,
+    )
   }
   const root = typeof place === "string" ? place : stepTo(place.channel).replace(/^\./u, "")
   const path = shortened(root + found.path)
   switch (found.kind) {
     case "bigint":
-      return unstorable(place, `${path} is a BigInt`, "Keep it as a text, such as String(n).", cause)
+      return unstorableError(place, `${path} is a BigInt`, "Keep it as a text, such as String(n).", cause)
     case "cycle": {
       const way = "Leave the reference out, or keep an id in its place."
-      return unstorable(place, `${path} is ${shortened(root + found.detail)} again, a cycle`, way, cause)
+      return unstorableError(place, `${path} is ${shortened(root + found.detail)} again, a cycle`, way, cause)
     }
     case "throws":
-      return unstorable(place, `${path} cannot be read (${found.detail})`, "Keep plain data in its place.", cause)
+      return unstorableError(place, `${path} cannot be read (${found.detail})`, "Keep plain data in its place.", cause)
     case "endless":
-      return unstorable(place, `${path} is nested too deeply`, "Keep plain data in its place.", cause)
+      return unstorableError(place, `${path} is nested too deeply`, "Keep plain data in its place.", cause)
   }
 }
 
-function unstorable(place: Place, why: string, way: string, cause?: unknown): SessionError {
+function unstorableError(place: Place, why: string, way: string, cause?: unknown): SessionError {
   const name = typeof place === "string" ? `The ${place}` : `The value of the channel ${JSON.stringify(place.channel)}`
   const message = `${name} cannot be stored: ${why}. ${way} This call has stored nothing.`
   return new SessionError("invalid", message, { ...(cause !== undefined && { cause }) })

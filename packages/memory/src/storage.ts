@@ -135,14 +135,14 @@ function check(options: MemoryStorageOptions): void {
   checkOptions("createMemoryStorage, limits", limits, LIMITS)
   for (const [name, value] of Object.entries(limits)) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0))
-      throw invalid(`\`${name}\` must be a whole number above 0.`)
+      throw invalidError(`\`${name}\` must be a whole number above 0.`)
   }
-  if (clock !== undefined && typeof clock !== "function") throw invalid("`clock` must be a function.")
+  if (clock !== undefined && typeof clock !== "function") throw invalidError("`clock` must be a function.")
   if (location !== undefined && !(location?.logs instanceof Map))
-    throw invalid("`location` must come from createMemoryLocation().")
+    throw invalidError("`location` must come from createMemoryLocation().")
 }
 
-function invalid(message: string): StorageError {
+function invalidError(message: string): StorageError {
   return new StorageError("invalid", `createMemoryStorage: ${message}`)
 }
 

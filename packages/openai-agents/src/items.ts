@@ -25,7 +25,7 @@ const ITEM_ROLE = "openai:item"
 export function toEntry(item: object): ItemEntry {
   const bytes: string[][] = []
   const copy = copyOf(item, bytes)
-  if (!isObject(copy)) throw refused([], "is not an object")
+  if (!isObject(copy)) throw refusedError([], "is not an object")
   const lifted = bytes.length === 0 ? lift(copy) : undefined
   if (lifted !== undefined) return { type: "message", ...lifted }
   const message: NewMessage = { role: ITEM_ROLE, content: [] }
@@ -182,7 +182,7 @@ function copyOf(item: object, bytes: string[][]): unknown {
     return snapshot(item, [], bytes)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw refused([], "contains itself, or is nested too deeply")
+    throw refusedError([], "contains itself, or is nested too deeply")
   }
 }
 
@@ -194,14 +194,14 @@ function snapshot(value: unknown, path: string[], bytes: string[][]): unknown {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value
   if (typeof value === "number") {
     if (Number.isFinite(value)) return value
-    throw refused(path, `is ${value}`)
+    throw refusedError(path, `is ${value}`)
   }
   if (isBytes(value)) {
     bytes.push([...path])
     return toBase64(value)
   }
   if (Array.isArray(value)) return Array.from(value, (part, index) => partOf(part, String(index), path, bytes))
-  if (typeof value !== "object" || !isPlain(value)) throw refused(path, `is of the type ${nameOf(value)}`)
+  if (typeof value !== "object" || !isPlain(value)) throw refusedError(path, `is of the type ${nameOf(value)}`)
   const copy: Fields = {}
   for (const [key, part] of Object.entries(value)) {
     if (part === undefined) continue
@@ -232,7 +232,7 @@ function nameOf(value: unknown): string {
   return typeof value === "object" ? (value?.constructor?.name ?? "object") : typeof value
 }
 
-function refused(path: readonly string[], problem: string): SessionError {
+function refusedError(path: readonly string[], problem: string): SessionError {
   const place = path.length === 0 ? "The item" : `The item's ${path.join(".")}`
   return new SessionError(
     "invalid",

@@ -42,10 +42,10 @@ export function createAgentSession<Item extends object = never>(options: AgentSe
   checkOptions("createAgentSession", options, OPTIONS)
   const { sessions, sessionId = newId(), metadata = {}, onRepair = () => undefined, api, store = true } = options
   if (typeof sessions?.openOrCreate !== "function")
-    throw invalid("createAgentSession needs `sessions`, a repository that createSessions() has made.")
-  if (!isObject(metadata)) throw invalid("The `metadata` of a session must be an object.")
+    throw invalidError("createAgentSession needs `sessions`, a repository that createSessions() has made.")
+  if (!isObject(metadata)) throw invalidError("The `metadata` of a session must be an object.")
   if (api !== undefined && api !== "responses" && api !== "chat_completions")
-    throw invalid('The option `api` of createAgentSession must be "responses" or "chat_completions".')
+    throw invalidError('The option `api` of createAgentSession must be "responses" or "chat_completions".')
   const receiver = { api, isStored: store }
   return new LogSession(sessions, sessionId, metadata, onRepair, receiver) as unknown as AgentSession<Item>
 }
@@ -105,7 +105,7 @@ class LogSession implements AgentSession<object> {
   getItems(limit: number = Number.POSITIVE_INFINITY): Promise<object[]> {
     return this.#exclusive(async () => {
       if (limit !== Number.POSITIVE_INFINITY && !Number.isSafeInteger(limit))
-        throw invalid("The limit of getItems must be a whole number.")
+        throw invalidError("The limit of getItems must be a whole number.")
       if (limit <= 0) return []
       const read = (await this.#change(false, (session) => readItems(session, limit))) ?? []
       this.#seen = read.findLast(({ isDeleted }) => !isDeleted)?.entry.id ?? null
@@ -218,7 +218,7 @@ class LogSession implements AgentSession<object> {
   }
 
   async applyHistoryMutations(args: { readonly mutations: readonly HistoryMutation[] }): Promise<void> {
-    if (!Array.isArray(args?.mutations)) throw invalid("applyHistoryMutations needs `mutations`, an array.")
+    if (!Array.isArray(args?.mutations)) throw invalidError("applyHistoryMutations needs `mutations`, an array.")
     const mutations = structuredClone(args.mutations)
     if (mutations.length === 0) return
     return this.#exclusive(async () => {
@@ -353,11 +353,11 @@ class LogSession implements AgentSession<object> {
 }
 
 function toEntries(call: string, items: readonly object[]): ItemEntry[] {
-  if (!Array.isArray(items)) throw invalid(`${call} needs an array of items.`)
+  if (!Array.isArray(items)) throw invalidError(`${call} needs an array of items.`)
   return (items as readonly object[]).map(toEntry)
 }
 
-function invalid(message: string): SessionError {
+function invalidError(message: string): SessionError {
   return new SessionError("invalid", message)
 }
 

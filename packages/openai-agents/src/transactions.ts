@@ -7,11 +7,11 @@ export type Transaction = HistoryTransaction<object>
 
 /** A copy of the arguments. Throws `invalid` for a wrong shape or items that cannot be stored. */
 export function checkTransaction(args: HistoryTransactionArgs<object>): HistoryTransactionArgs<object> {
-  if (!isObject(args)) throw refused("Session history transaction arguments are invalid.")
+  if (!isObject(args)) throw refusedError("Session history transaction arguments are invalid.")
   const { operationId, transaction } = args
   if (typeof operationId !== "string" || operationId.trim() === "")
-    throw refused("Session history transaction operationId must be a non-empty string.")
-  if (!isObject(transaction)) throw refused("Session history transaction must be an object.")
+    throw refusedError("Session history transaction operationId must be a non-empty string.")
+  if (!isObject(transaction)) throw refusedError("Session history transaction must be an object.")
   return { operationId, transaction: checked(transaction) }
 }
 
@@ -19,12 +19,13 @@ function checked(transaction: Readonly<Record<string, unknown>>): Transaction {
   const { type, items, expectedSuffix, replacement } = transaction
   const fields = Object.keys(transaction).length
   if (type === "append_items") {
-    if (fields !== 2 || !Array.isArray(items)) throw refused("Session history append transaction fields are invalid.")
+    if (fields !== 2 || !Array.isArray(items))
+      throw refusedError("Session history append transaction fields are invalid.")
     return { type, items: copied(items) }
   }
-  if (type !== "replace_suffix") throw refused("Unsupported session history transaction type.")
+  if (type !== "replace_suffix") throw refusedError("Unsupported session history transaction type.")
   if (fields !== 3 || !Array.isArray(expectedSuffix) || !Array.isArray(replacement))
-    throw refused("Session history suffix transaction fields are invalid.")
+    throw refusedError("Session history suffix transaction fields are invalid.")
   return { type, expectedSuffix: copied(expectedSuffix), replacement: copied(replacement) }
 }
 
@@ -60,6 +61,6 @@ function withCallReplaced(items: readonly object[], { callId, replacement }: His
   })
 }
 
-function refused(message: string): SessionError {
+function refusedError(message: string): SessionError {
   return new SessionError("invalid", message)
 }

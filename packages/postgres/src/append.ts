@@ -128,7 +128,7 @@ export function createAppend(db: Database, tables: Tables, head: ReadHead): Stor
         if (expect === 0) await settle(lost, () => db.awaitStandby())
         return after
       }
-      if (found?.log !== log) throw goneMeanwhile()
+      if (found?.log !== log) throw deletedMeanwhileError()
     }
     checkExpect(await head(id), expect)
     // Whatever was in the way is gone again.
@@ -136,7 +136,7 @@ export function createAppend(db: Database, tables: Tables, head: ReadHead): Stor
   }
 }
 
-function goneMeanwhile(): StorageError {
+function deletedMeanwhileError(): StorageError {
   const message =
     "The answer to the append was lost, and the session is missing or has another log; read it to see whether it has the lines."
   return new StorageError("indeterminate", message)

@@ -238,7 +238,7 @@ const calls = new WeakMap<PostgresConnection, Promise<unknown>>()
 /** One call at a time: a statement of another call must not become part of a transaction. */
 function useOne(connection: PostgresConnection): Use {
   return (work) => {
-    if (isUnconnected(connection)) return Promise.reject(unconnected())
+    if (isUnconnected(connection)) return Promise.reject(unconnectedError())
     const result = (calls.get(connection) ?? Promise.resolve()).then(() => work(connection))
     calls.set(
       connection,
@@ -248,7 +248,7 @@ function useOne(connection: PostgresConnection): Use {
   }
 }
 
-function unconnected(): StorageError {
+function unconnectedError(): StorageError {
   return new StorageError("invalid", "The pg.Client is not connected: `await client.connect()` before its first use.")
 }
 

@@ -27,9 +27,9 @@ export interface Server {
 export async function checkServer(db: Connection, durability: Capabilities["durability"]): Promise<Server> {
   const [settings] = await db.query<Settings>(SETTINGS)
   if (settings === undefined) return { isUtf8: false }
-  if (Number(settings.version) < OLDEST) throw unsupported("The server is older than PostgreSQL 12; update it.")
+  if (Number(settings.version) < OLDEST) throw unsupportedError("The server is older than PostgreSQL 12; update it.")
   const problem = settings.standby ? undefined : problemOf(settings, durability)
-  if (problem !== undefined) throw unsupported(`durability "${durability}" is not possible here: ${problem}.`)
+  if (problem !== undefined) throw unsupportedError(`durability "${durability}" is not possible here: ${problem}.`)
   return { isUtf8: settings.encoding === "UTF8" }
 }
 
@@ -43,6 +43,6 @@ function problemOf({ fsync, commit, standbys }: Settings, durability: Capabiliti
   return undefined
 }
 
-function unsupported(message: string): StorageError {
+function unsupportedError(message: string): StorageError {
   return new StorageError("unsupported", message)
 }

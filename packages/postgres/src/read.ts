@@ -12,7 +12,7 @@ import type { Connection } from "./database.ts"
 import type { Server } from "./durability.ts"
 import { sqlState } from "./errors.ts"
 import type { Integer } from "./heads.ts"
-import { bytesBefore, missing, type Row, toSteps } from "./rows.ts"
+import { bytesBefore, missingLineError, type Row, toSteps } from "./rows.ts"
 import type { Tables } from "./schema.ts"
 
 /** Bytes and rows of a page. A read of one page shows one state of the log. */
@@ -60,7 +60,7 @@ export function createRead(db: Connection, tables: Tables, server: () => Promise
 
   async function pageFrom(session: string, log: string, from: Seq, to: Seq, rows: number): Promise<Page> {
     const page = await rowsOf<PageRow>(following, [session, log, from, to, rows])
-    if (page.length === 0 && (await db.query(exists, [session, log])).length === 0) throw gone()
+    if (page.length === 0 && (await db.query(exists, [session, log])).length === 0) throw deletedLogError()
     return pageOf(page, log, from)
   }
 
@@ -74,7 +74,7 @@ export function createRead(db: Connection, tables: Tables, server: () => Promise
         yield page
         if (next === undefined) {
           // The reader may have taken long for pages that were loaded before.
-          if (!isFirst && (await db.query(exists, [session, log])).length === 0) throw gone()
+          if (!isFirst && (await db.query(exists, [session, log])).length === 0) throw deletedLogError()
           return
         }
         page = await next
@@ -198,10 +198,11 @@ function pageOf(found: readonly PageRow[], log: string, from: Seq | undefined): 
     .sort((a, b) => a.seq - b.seq)
   const [first, last] = [rows[0], rows.at(-1)]
   const end = last === undefined ? 0 : last.seq + last.lines
-  if (first === undefined || (from !== undefined && (first.seq > from || end <= from))) throw missing(from, log)
+  if (first === undefined || (from !== undefined && (first.seq > from || end <= from)))
+    throw missingLineError(from, log)
   return { rows, end }
 }
 
-function gone(): StorageError {
+function deletedLogError(): StorageError {
   return new StorageError("conflict", "The log was deleted or replaced while it was read; read it again.")
 }

@@ -56,7 +56,7 @@ export function createReplace(db: Database, tables: Tables, head: ReadHead): Non
       if (!(error instanceof UnknownOutcome) || !sent) throw error
       const [found] = await settle(error, () => db.query<{ readonly log: string }>(locked, [id]))
       if (found?.log === log) return
-      if (found?.log === expect.log) throw notReplaced(error)
+      if (found?.log === expect.log) throw notReplacedError(error)
       throw error
     })
     const after: Head = { next, log }
@@ -83,7 +83,7 @@ async function collect(source: AsyncIterable<Chunk>): Promise<Batch[]> {
   return steps
 }
 
-function notReplaced(cause: UnknownOutcome): StorageError {
+function notReplacedError(cause: UnknownOutcome): StorageError {
   return new StorageError(
     "unavailable",
     `The connection was lost (${cause.message}) and nothing was replaced; try again.`,

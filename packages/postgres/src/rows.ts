@@ -53,7 +53,7 @@ export async function* toSteps(
   for await (const { rows } of pages) {
     for (const group of groups(rows, log)) {
       const { seq } = group[0] as Row
-      if (expected !== undefined && seq !== expected) throw missing(expected, log)
+      if (expected !== undefined && seq !== expected) throw missingLineError(expected, log)
       const lines = linesOf(group, log)
       expected = seq + lines.length
       let first = Math.max(0, from - seq)
@@ -74,8 +74,8 @@ export function bytesBefore(rows: readonly Row[], to: Seq, log: string): number 
   return bytes
 }
 
-export function missing(seq: Seq | undefined, log: string): StorageError {
-  return corrupt(`${seq === undefined ? "The last line" : `Line ${seq}`} of log ${log} is missing`)
+export function missingLineError(seq: Seq | undefined, log: string): StorageError {
+  return corruptError(`${seq === undefined ? "The last line" : `Line ${seq}`} of log ${log} is missing`)
 }
 
 /**
@@ -90,7 +90,7 @@ function* groups(rows: readonly Row[], log: string): Generator<readonly Row[], v
     if (row.seq < next) {
       group.pop()
       if (group.length > 0) yield group
-      throw missing(row.seq, log)
+      throw missingLineError(row.seq, log)
     }
     if (group.length > 0 && (row.seq !== next || bytes + row.size > MAX_CHUNK_BYTES)) {
       yield group
@@ -109,7 +109,7 @@ function linesOf(rows: readonly Row[], log: string): Line[] {
   const all: Line[] = []
   for (const row of rows) {
     const lines = typeof row.body === "string" ? split(row.body) : decode(row, log)
-    if (lines?.length !== row.lines) throw corrupt(`The row of log ${log} from line ${row.seq} on has other lines`)
+    if (lines?.length !== row.lines) throw corruptError(`The row of log ${log} from line ${row.seq} on has other lines`)
     for (const line of lines) all.push(line)
   }
   return all
@@ -165,6 +165,6 @@ function stepOf(lines: Line[], from: Seq): Step {
   }
 }
 
-function corrupt(what: string): StorageError {
+function corruptError(what: string): StorageError {
   return new StorageError("corrupt", `${what}; restore the table from a backup.`)
 }

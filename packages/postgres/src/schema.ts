@@ -89,7 +89,7 @@ export async function prepareSchema(
 ): Promise<void> {
   const stored = await versionOf(db, tables)
   if (stored === upgrades.length) return
-  if (stored === 0 && !create) throw missing(tables)
+  if (stored === 0 && !create) throw missingTablesError(tables)
   checkVersion(stored, upgrades)
   await db.transaction(async (tx) => {
     // A lock by a name needs no table that exists already.
@@ -114,7 +114,7 @@ async function versionOf(connection: Connection, { schema, prefix, meta }: Table
   return Number(stored?.version ?? 0)
 }
 
-function missing({ schema, prefix }: Tables): StorageError {
+function missingTablesError({ schema, prefix }: Tables): StorageError {
   const named = prefix === "" ? "" : ` whose names begin with ${JSON.stringify(prefix)}`
   return new StorageError(
     "unsupported",

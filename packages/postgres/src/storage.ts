@@ -155,20 +155,21 @@ const DURABILITIES = ["none", "os", "disk", "replicated"]
 function checkValues(options: PostgresStorageOptions): void {
   const { client, schema = "sessions", prefix = "", create = true, name = "", durability = "disk" } = options
   const problem = clientProblem(client)
-  if (problem !== undefined) throw invalid(`\`client\` ${problem}.`)
-  if (!NAME.test(schema)) throw invalid(`\`schema\` must match ${NAME}.`)
-  if (prefix !== "" && !NAME.test(prefix)) throw invalid(`\`prefix\` must match ${NAME}.`)
-  if (typeof create !== "boolean") throw invalid("`create` must be true or false.")
-  if (typeof name !== "string") throw invalid("`name` must be a string.")
-  if (!DURABILITIES.includes(durability)) throw invalid(`\`durability\` must be one of ${DURABILITIES.join(", ")}.`)
+  if (problem !== undefined) throw invalidError(`\`client\` ${problem}.`)
+  if (!NAME.test(schema)) throw invalidError(`\`schema\` must match ${NAME}.`)
+  if (prefix !== "" && !NAME.test(prefix)) throw invalidError(`\`prefix\` must match ${NAME}.`)
+  if (typeof create !== "boolean") throw invalidError("`create` must be true or false.")
+  if (typeof name !== "string") throw invalidError("`name` must be a string.")
+  if (!DURABILITIES.includes(durability))
+    throw invalidError(`\`durability\` must be one of ${DURABILITIES.join(", ")}.`)
   for (const key of ["timeout", "pollInterval", "maxBatchBytes", "maxSessionBytes"] as const) {
     const value = options[key]
     const most = key === "maxBatchBytes" ? MOST_BATCH_BYTES : Number.MAX_SAFE_INTEGER
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 1 && value <= most))
-      throw invalid(`\`${key}\` must be a whole number from 2 to ${most}, not ${String(value)}.`)
+      throw invalidError(`\`${key}\` must be a whole number from 2 to ${most}, not ${String(value)}.`)
   }
 }
 
-function invalid(message: string): StorageError {
+function invalidError(message: string): StorageError {
   return new StorageError("invalid", `createPostgresStorage: ${message}`, { storage: "postgres" })
 }

@@ -16,7 +16,7 @@ import {
 import { addFacts, clearFacts, deleteFile } from "./facts/add.ts"
 import { readFacts } from "./facts/answer.ts"
 import { CATEGORIES, type Fact, factKeys } from "./facts/fact.ts"
-import { checkMemoryName, checkScope, CONSOLIDATION_FILES, INDEX_FILE, invalid } from "./files/names.ts"
+import { checkMemoryName, checkScope, CONSOLIDATION_FILES, INDEX_FILE, invalidError } from "./files/names.ts"
 import type { MemoryFiles } from "./files/types.ts"
 import { signalOf } from "./signal.ts"
 import { memoryText } from "./text.ts"
@@ -46,13 +46,13 @@ export function createRecall(options: RecallOptions): Recall {
   checkOptions("createRecall", options, OPTIONS)
   checkScope("createRecall", options.scope)
   if (typeof options.files?.of !== "function") {
-    throw invalid("createRecall needs `files`, such as createDocumentMemory(storage).")
+    throw invalidError("createRecall needs `files`, such as createDocumentMemory(storage).")
   }
   const { ask, target = () => INDEX_FILE, now = Date.now } = options
   const { minConfidence = 0, minMessages = 20, minToolCalls = 3, toolResults = false } = options
   const { window = 200_000, maxTokens = 4_096, timeout = 300_000 } = options
   if (typeof minConfidence !== "number" || !(minConfidence >= 0 && minConfidence <= 1)) {
-    throw invalid("createRecall: `minConfidence` must be a number from 0 to 1.")
+    throw invalidError("createRecall: `minConfidence` must be a number from 0 to 1.")
   }
   for (const [name, value] of Object.entries({ minMessages, window, maxTokens, timeout })) checkCount(name, value, 1)
   checkCount("minToolCalls", minToolCalls, 0)
@@ -172,7 +172,7 @@ class ScopeRecall implements Recall {
 
   #checkAsk(): Summarize {
     const { ask } = this.#settings
-    if (ask === undefined) throw invalid("createRecall was given no `ask`, the function that calls the model.")
+    if (ask === undefined) throw invalidError("createRecall was given no `ask`, the function that calls the model.")
     return ask
   }
 
@@ -305,5 +305,5 @@ function nothing(skipped: NonNullable<Extraction["skipped"]>): Extraction {
 
 function checkCount(name: string, value: unknown, least: number): void {
   if (Number.isSafeInteger(value) && (value as number) >= least) return
-  throw invalid(`createRecall: \`${name}\` must be a whole number from ${least}.`)
+  throw invalidError(`createRecall: \`${name}\` must be a whole number from ${least}.`)
 }

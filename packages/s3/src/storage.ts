@@ -219,14 +219,15 @@ export function createObjectStorage(options: ObjectStorageOptions): S3Storage {
 /** `toSettings` checks the numbers. */
 function checkValues(options: ObjectStorageOptions): void {
   const { store, name, prefix = "", etags = "bare", time = realTime } = options
-  if (typeof store?.put !== "function") throw invalid("An object storage needs a `store`: an ObjectStore.")
-  if (typeof name !== "string") throw invalid("An object storage needs the `name` of its store, for messages.")
-  if (typeof prefix !== "string") throw invalid("`prefix` must be a string.")
-  if (etags !== "quoted" && etags !== "bare") throw invalid('`etags` must be "quoted" or "bare", as `probe()` answers.')
-  if (typeof time?.now !== "function") throw invalid("`time` must be an object with the functions of Time.")
+  if (typeof store?.put !== "function") throw invalidError("An object storage needs a `store`: an ObjectStore.")
+  if (typeof name !== "string") throw invalidError("An object storage needs the `name` of its store, for messages.")
+  if (typeof prefix !== "string") throw invalidError("`prefix` must be a string.")
+  if (etags !== "quoted" && etags !== "bare")
+    throw invalidError('`etags` must be "quoted" or "bare", as `probe()` answers.')
+  if (typeof time?.now !== "function") throw invalidError("`time` must be an object with the functions of Time.")
   for (const flag of ["unsafeSingleWriter", "allowVersions"] as const) {
     if (options[flag] !== undefined && typeof options[flag] !== "boolean")
-      throw invalid(`\`${flag}\` must be true or false.`)
+      throw invalidError(`\`${flag}\` must be true or false.`)
   }
 }
 
@@ -235,6 +236,6 @@ function sumOf(all: readonly Collected[]): Collected {
   return { objects: sum("objects"), bytes: sum("bytes"), left: sum("left"), tombstones: sum("tombstones") }
 }
 
-function invalid(message: string): StorageError {
+function invalidError(message: string): StorageError {
   return new StorageError("invalid", message, { storage: "s3" })
 }

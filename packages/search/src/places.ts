@@ -23,18 +23,19 @@ export function placeAfter(sorted: readonly Place[], order: IndexQuery["order"],
   if (order === "best") return parseBest(cursor)
   const [time, session = "", seq, ...rest] = cursor.split("/")
   const place: Place = { time: Number(time), session, seq: Number(seq) }
-  if (rest.length > 0 || !Number.isSafeInteger(place.time) || !Number.isSafeInteger(place.seq)) throw badCursor(cursor)
+  if (rest.length > 0 || !Number.isSafeInteger(place.time) || !Number.isSafeInteger(place.seq))
+    throw badCursorError(cursor)
   const at = sorted.findIndex((one) => byNewest(one, place) > 0)
   return at === -1 ? sorted.length : at
 }
 
 export function parseBest(cursor: string): number {
   const count = /^best\/(\d{1,9})$/.exec(cursor)?.[1]
-  if (count === undefined) throw badCursor(cursor)
+  if (count === undefined) throw badCursorError(cursor)
   return Number(count)
 }
 
-export function badCursor(cursor: string): SessionError {
+export function badCursorError(cursor: string): SessionError {
   const message = `${JSON.stringify(cursor.slice(0, 100))} is not the cursor of a page; give \`next\` as it came, with the same options.`
   return new SessionError("invalid", message)
 }

@@ -49,11 +49,13 @@ export function createSearch(options: SearchOptions): Search {
   checkOptions("createSearch", options, OPTIONS)
   const { storage, index, toMessage } = options
   if (typeof storage?.list !== "function")
-    throw invalid('createSearch: `storage` must be a storage, such as createFileStorage({ root: "./.sessions" })')
+    throw invalidError('createSearch: `storage` must be a storage, such as createFileStorage({ root: "./.sessions" })')
   if (typeof index?.query !== "function")
-    throw invalid('createSearch: `index` must be an index, such as createSqliteIndex({ folder: "./search" })')
+    throw invalidError('createSearch: `index` must be an index, such as createSqliteIndex({ folder: "./search" })')
   if (toMessage !== undefined && !(typeof toMessage === "function" && isVersioned(toMessage)))
-    throw invalid("createSearch: `toMessage` must be a function; its `version` is a whole number from 1 to 999,999")
+    throw invalidError(
+      "createSearch: `toMessage` must be a function; its `version` is a whole number from 1 to 999,999",
+    )
   return new StorageSearch(options)
 }
 
@@ -80,10 +82,10 @@ class StorageSearch implements Search {
 
   search(text: string, o: FindOptions = {}): Promise<SearchPage> {
     return this.#run(o, () => {
-      if (typeof text !== "string") throw invalid("search: the words must be a string")
+      if (typeof text !== "string") throw invalidError("search: the words must be a string")
       checkFindOptions(o)
       const words = queryWords(text)
-      if (words.length > MOST_WORDS) throw invalid(`search: more than ${MOST_WORDS} different words`)
+      if (words.length > MOST_WORDS) throw invalidError(`search: more than ${MOST_WORDS} different words`)
       return words.length === 0 ? Promise.resolve({ hits: [], unreadable: [] }) : this.#find(words, o)
     })
   }
@@ -128,14 +130,14 @@ class StorageSearch implements Search {
 
   /** A caller's signal ends its waiting alone: others may wait for the same work. */
   async #run<T>({ signal }: CallOptions, work: () => Promise<T>): Promise<T> {
-    if (this.#closing.signal.aborted) throw closed()
+    if (this.#closing.signal.aborted) throw closedError()
     checkSignal(signal)
     const running = work()
     this.#running.add(running)
     try {
       return await unlessAborted(running, signal, () => false)
     } catch (error) {
-      throw this.#closing.signal.aborted ? closed() : error
+      throw this.#closing.signal.aborted ? closedError() : error
     } finally {
       void running.catch(() => undefined).finally(() => this.#running.delete(running))
     }
@@ -267,18 +269,18 @@ function checkFindOptions(o: FindOptions): void {
   checkOptions("search", o, FIND)
   const { cwd, role, order = "newest", limit = 20, cursor, catchUp = "all" } = o
   for (const [name, value] of Object.entries({ cwd, role, cursor })) {
-    if (value !== undefined && typeof value !== "string") throw invalid(`search: \`${name}\` must be a string`)
+    if (value !== undefined && typeof value !== "string") throw invalidError(`search: \`${name}\` must be a string`)
   }
-  if (order !== "newest" && order !== "best") throw invalid('search: `order` is "newest" or "best"')
-  if (catchUp !== "all" && catchUp !== "own") throw invalid('search: `catchUp` is "all" or "own"')
+  if (order !== "newest" && order !== "best") throw invalidError('search: `order` is "newest" or "best"')
+  if (catchUp !== "all" && catchUp !== "own") throw invalidError('search: `catchUp` is "all" or "own"')
   if (Number.isSafeInteger(limit) && limit >= 1 && limit <= MOST_LIMIT) return
-  throw invalid(`search: \`limit\` must be a whole number from 1 to ${MOST_LIMIT}`)
+  throw invalidError(`search: \`limit\` must be a whole number from 1 to ${MOST_LIMIT}`)
 }
 
-function invalid(problem: string): SessionError {
+function invalidError(problem: string): SessionError {
   return new SessionError("invalid", `${problem}.`)
 }
 
-function closed(): SessionError {
+function closedError(): SessionError {
   return new SessionError("closed", "This search was closed. Call createSearch() again.")
 }

@@ -3,7 +3,7 @@ import { checkExpect, type Head, lineMark, newLog, type StorageAdapter, toUtf8 }
 import type { Connection } from "./driver/connection.ts"
 import { toBlob } from "./driver/library.ts"
 import type { Database } from "./database.ts"
-import { damagedRow, headOf, numberOf } from "./heads.ts"
+import { damagedRowError, headOf, numberOf } from "./heads.ts"
 import { type Row, toRows } from "./lines.ts"
 import { IS_FIRST, listAt, settle, TIME } from "./order.ts"
 
@@ -84,7 +84,7 @@ export function createAppend(db: Database, changed: (session: string) => void): 
 /** Why no row was written: another head, or a damaged row. */
 function refusal(tx: Connection, session: string, expect: 0 | Head): Error {
   checkExpect(headOf(tx, session), expect)
-  return damagedRow(session)
+  return damagedRowError(session)
 }
 
 /** Inserts rows that begin at `seq`. Returns the seq after them. */

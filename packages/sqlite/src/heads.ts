@@ -22,13 +22,13 @@ export function headOf(db: Connection, session: string): HeadInfo | undefined {
   if (row === undefined) return undefined
   const { log, next, bytes, updated_at: updatedAt, mark, info, info_next } = row
   const isSound = log !== "" && next > 0 && bytes >= 2 * next && [next, bytes, updatedAt].every(Number.isSafeInteger)
-  if (!isSound) throw damagedRow(session)
+  if (!isSound) throw damagedRowError(session)
   const head = { log, next, bytes, updatedAt, ...(mark !== null && { mark }) }
   if (info === null) return head
   return { ...head, info: { text: fromUtf8(info, `the info of ${session}`), next: info_next ?? 0 } }
 }
 
-export function damagedRow(session: string): StorageError {
+export function damagedRowError(session: string): StorageError {
   const message = `The row of ${session} is damaged: restore it from a backup, or delete the session.`
   return new StorageError("corrupt", message)
 }

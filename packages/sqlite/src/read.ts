@@ -31,7 +31,7 @@ export function createRead(db: Database): StorageAdapter["read"] {
       if (n === undefined) return []
       return whileThere(tx, session, log, n, [], () => {
         const lines = pageOf(tx, n, from, to, session)
-        if (lines.length === 0) throw missing(session, from)
+        if (lines.length === 0) throw missingLineError(session, from)
         return lines
       })
     })
@@ -65,7 +65,7 @@ function pageOf(tx: Connection, n: number, from: Seq, to: Seq, session: string):
   const [row, previous] = tx.query<{ seq: number; lines: number }>(FIRST).all(n, from)
   const first = row?.seq ?? from
   // One of the two rows has a wrong seq.
-  if (previous !== undefined && previous.seq + previous.lines > first) throw missing(session, from)
+  if (previous !== undefined && previous.seq + previous.lines > first) throw missingLineError(session, from)
   const lines: string[] = []
   let [next, bytes, before, last] = [first, 0, 0, first]
   for (const { seq, lines: count, body } of tx.query<LinesRow>(FORWARDS).iterate(n, first, to)) {
@@ -73,7 +73,7 @@ function pageOf(tx: Connection, n: number, from: Seq, to: Seq, session: string):
     // One of the two rows has a wrong seq, so the lines of the first one are not given either.
     if (seq < next) lines.length = before
     if (lines.length > 0 && (bytes > MAX_CHUNK_BYTES || seq !== next)) return lines
-    if (seq !== next) throw missing(session, Math.min(seq, next))
+    if (seq !== next) throw missingLineError(session, Math.min(seq, next))
     next += count
     before = lines.length
     last = seq
@@ -106,7 +106,7 @@ function windowStart(tx: Connection, n: number, before: Seq, maxBytes: number, s
   for (const row of tx.query<{ seq: number; lines: number; bytes: number }>(BACKWARDS).iterate(n, before)) {
     const end = row.seq + row.lines
     if (from === before ? end < from : end !== from) {
-      if (from === before) throw missing(session, before - 1)
+      if (from === before) throw missingLineError(session, before - 1)
       return from
     }
     const isWhole = end <= before
@@ -129,11 +129,11 @@ function windowStart(tx: Connection, n: number, before: Seq, maxBytes: number, s
     }
     if (left <= 0) return from
   }
-  if (from === before && before > 0) throw missing(session, before - 1)
+  if (from === before && before > 0) throw missingLineError(session, before - 1)
   return from
 }
 
-function missing(session: string, seq: Seq): StorageError {
+function missingLineError(session: string, seq: Seq): StorageError {
   const message = `Line ${seq} of ${session} is missing. Nothing is changed: restore the file from a backup, or delete the session.`
   return new StorageError("corrupt", message)
 }

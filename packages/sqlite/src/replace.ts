@@ -45,7 +45,7 @@ export function createReplace(
           checkExpect(stored, expect)
           tx.run(DETACH, session)
           const updatedAt = Math.max(stored?.updatedAt ?? 0, Date.now())
-          if (tx.run(ATTACH, session, next, bytes, updatedAt, n) === 0) throw tookTooLong()
+          if (tx.run(ATTACH, session, next, bytes, updatedAt, n) === 0) throw tookTooLongError()
           settle(tx, n, updatedAt)
         },
         {
@@ -103,6 +103,6 @@ async function abandon(db: Database, n: number): Promise<void> {
   await db.write((tx) => tx.run(ABANDON, n), { isStored: () => true }).catch(() => undefined)
 }
 
-function tookTooLong(): StorageError {
+function tookTooLongError(): StorageError {
   return new StorageError("unavailable", "The replace took longer than a day, and its lines were removed: repeat it.")
 }

@@ -2,7 +2,7 @@
 import { hasCode, type Session } from "@sessions/core"
 import type { CallState } from "@sessions/core/context"
 import { checkOptions, type OptionNames } from "@sessions/core/storage"
-import { invalidTools, noSuchCall, NOT_RUN } from "./errors.ts"
+import { invalidToolsError, noSuchCallError, NOT_RUN } from "./errors.ts"
 import { appendResult, entryMaker, resultOf } from "./results.ts"
 import { type Grant, newRun, NotRun, Starts, type Wanted } from "./starts.ts"
 import type {
@@ -21,7 +21,7 @@ export function createToolCalls(session: Session, options: ToolCallsOptions): To
   checkOptions("createToolCalls", options, OPTIONS)
   const { tools, onUnknown = () => undefined, toResult } = options
   const kinds = new Map(Object.entries(tools ?? {}))
-  for (const [name, kind] of kinds) if (kind !== "never" && kind !== "safe") throw invalidTools(name, kind)
+  for (const [name, kind] of kinds) if (kind !== "never" && kind !== "safe") throw invalidToolsError(name, kind)
   const named = (wanted: ToolKind): string[] => [...kinds].flatMap(([name, kind]) => (kind === wanted ? [name] : []))
   const record = { type: "tool_policy", never: named("never"), safe: named("safe") } as const
   return new SessionCalls(session, kinds, { onUnknown, toResult }, record)
@@ -118,7 +118,7 @@ class SessionCalls implements ToolCalls {
     const { place, state, key, attempt, run } = grant
     if (grant.isDone) {
       const done = await resultOf(this.#session, place)
-      if (done === undefined) throw noSuchCall(this.#session.id, state.callId)
+      if (done === undefined) throw noSuchCallError(this.#session.id, state.callId)
       return done
     }
     const { signal } = wanted

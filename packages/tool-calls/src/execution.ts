@@ -1,5 +1,5 @@
 /** What a tool of an SDK gets of its execution, beside the arguments that the SDK gives it. */
-import { notWrapped } from "./errors.ts"
+import { notWrappedError } from "./errors.ts"
 import type { Execution } from "./types.ts"
 
 /** Copies of an object with other fields keep it. */
@@ -29,5 +29,5 @@ export function withExecution<Options extends object>(options: Options, executio
 export function executionOf(options: object): Execution {
   const execution = (options as { readonly [EXECUTION]?: Execution })[EXECUTION]
   if (execution !== undefined) return execution
-  throw notWrapped()
+  throw notWrappedError()
 }

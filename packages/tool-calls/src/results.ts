@@ -2,7 +2,7 @@
 import { hasCode, type NewEntry, type Session, type ToolResultMessage } from "@sessions/core"
 import { createIds } from "@sessions/core/format"
 import { toolResult } from "@sessions/providers"
-import { noSuchCall } from "./errors.ts"
+import { noSuchCallError } from "./errors.ts"
 import { type CallPlace, resultId } from "./key.ts"
 import type { ResultEntry, ToResult } from "./types.ts"
 
@@ -39,7 +39,7 @@ export async function entryMaker(
   const block = { id: callId, name: toolName }
   if (toResult === undefined) return ({ output, isError }) => toolResult(block, output, { isError })
   const answer = await session.entry(target)
-  if (answer === undefined) throw noSuchCall(session.id, callId)
+  if (answer === undefined) throw noSuchCallError(session.id, callId)
   return ({ output, isError }) => toResult(block, output, { isError, answer })
 }
 

@@ -6,7 +6,7 @@
 import { hasCode, type NewEntry, type Session } from "@sessions/core"
 import type { CallState, CallStates } from "@sessions/core/context"
 import { createIds } from "@sessions/core/format"
-import { goneOn, held, keepsChanging, noSuchCall } from "./errors.ts"
+import { goneOnError, heldError, keepsChangingError, noSuchCallError } from "./errors.ts"
 import { type CallPlace, keyOf, startId } from "./key.ts"
 import type { ToolKind } from "./types.ts"
 
@@ -75,7 +75,7 @@ export class Starts {
     let sends = 0
     try {
       for (let tries = 0; open.size > 0; tries++) {
-        if (tries === TRIES) throw keepsChanging(this.#session.id)
+        if (tries === TRIES) throw keepsChangingError(this.#session.id)
         const unknown = await this.#try(open)
         if (unknown !== undefined && ++sends === SENDS) throw unknown
       }
@@ -105,7 +105,7 @@ export class Starts {
         const entry = this.#needsStart(grant) ? startEntry(request, grant) : undefined
         if (entry !== undefined && !starts.has(entry.id)) starts.set(entry.id, { request, grant, entry })
         else {
-          if (entry !== undefined) throw held(session.id, request.callId, entry.id)
+          if (entry !== undefined) throw heldError(session.id, request.callId, entry.id)
           open.delete(request)
           request.resolve(grant)
         }
@@ -136,7 +136,7 @@ export class Starts {
       if (state?.run === request.run && after?.continuedBy === undefined) request.resolve({ ...grant, state })
       else {
         const by = after?.continuedBy ?? state?.start ?? grant.place.target
-        this.#refuse(request, new NotRun(goneOn(session.id, request.callId, by), grant))
+        this.#refuse(request, new NotRun(goneOnError(session.id, request.callId, by), grant))
       }
     }
     return undefined
@@ -155,8 +155,9 @@ export class Starts {
     const state = states && this.#find(request, states)
     if (states === undefined || state === undefined) {
       const target = request.place?.target ?? request.target
-      if (target !== undefined && target !== states?.entryId) throw goneOn(session, callId, states?.entryId ?? "none")
-      throw noSuchCall(session, callId)
+      if (target !== undefined && target !== states?.entryId)
+        throw goneOnError(session, callId, states?.entryId ?? "none")
+      throw noSuchCallError(session, callId)
     }
     const place = (request.place ??= { target: states.entryId, call: state.call })
     this.#taken.add(startId(place, 0))
@@ -166,12 +167,13 @@ export class Starts {
     const isOwn = state.run === run
     const isNext = after !== undefined && state.start === after && state.state === "unknown"
     if ((state.state === "unknown" || state.state === "running") && !isOwn && !isNext)
-      throw held(session, callId, state.start)
+      throw heldError(session, callId, state.start)
     // Its turn had the tool for one that may be repeated: it may have run without a start.
     if (state.state === "repeatable" && this.#kinds.get(state.toolName) === "never")
-      throw held(session, callId, undefined)
+      throw heldError(session, callId, undefined)
     const grant = { ...first, attempt: isOwn ? (state.attempt ?? 1) : (state.attempt ?? 0) + 1 }
-    if (this.#needsStart(grant) && states.continuedBy !== undefined) throw goneOn(session, callId, states.continuedBy)
+    if (this.#needsStart(grant) && states.continuedBy !== undefined)
+      throw goneOnError(session, callId, states.continuedBy)
     return grant
   }
 

@@ -62,7 +62,7 @@ export class SnapshotDocuments {
       this.#snapshots = undefined
       return
     }
-    throw busy(this.#session)
+    throw busyError(this.#session)
   }
 
   /** Stores a snapshot. A crash leaves all of it or nothing that is read. */
@@ -89,7 +89,7 @@ export class SnapshotDocuments {
       if (await this.#extend(id, documents, first as Document & { head: SnapshotHead }, new Map(added))) return true
       await this.#reload(id)
     }
-    throw busy(this.#session)
+    throw busyError(this.#session)
   }
 
   /**
@@ -112,7 +112,7 @@ export class SnapshotDocuments {
         await this.load()
       }
     }
-    throw busy(this.#session)
+    throw busyError(this.#session)
   }
 
   /** An older snapshot that stays needs the first records of files, which the next one may have newer records of. */
@@ -265,7 +265,7 @@ function filesOf(documents: ReadonlyMap<number, Document>): Map<string, FileReco
   return files
 }
 
-function busy(session: string): StorageError {
+function busyError(session: string): StorageError {
   const message = `Other processes keep changing the checkpoints of ${session}; try again.`
   return new StorageError("unavailable", message, { session })
 }

@@ -59,9 +59,9 @@ export function decode(key: string, text: string): DocumentContent {
   const { files } = value ?? {}
   const records = typeof files === "object" && files !== null ? Object.entries(files) : undefined
   const areRecords = records?.every(([path, record]) => isPath(path) && isRecord(record)) === true
-  if (value?.["v"] !== VERSION || !areRecords) throw corrupt(key)
+  if (value?.["v"] !== VERSION || !areRecords) throw corruptError(key)
   const head = headIn(value)
-  if (key.endsWith(".0") && head === undefined) throw corrupt(key)
+  if (key.endsWith(".0") && head === undefined) throw corruptError(key)
   return { ...(head !== undefined && { head }), files: new Map(records) }
 }
 
@@ -81,7 +81,7 @@ function headIn(value: Readonly<Record<string, unknown>>): SnapshotHead | undefi
   return { messageId, at, reason, ...leaf, ...(evicted === true && { evicted }) }
 }
 
-function corrupt(key: string): StorageError {
+function corruptError(key: string): StorageError {
   const message = `${key} is not the document of a snapshot. It is left as it is; delete it to continue without its records.`
   return new StorageError("corrupt", message, { at: key })
 }

@@ -97,7 +97,7 @@ function byPath(system: System, root: string): Folders {
       return {
         at: (name) => join(path, name),
         check() {
-          if (walk(parts, false) !== identity) throw refused(path, "was replaced by another folder")
+          if (walk(parts, false) !== identity) throw refusedError(path, "was replaced by another folder")
         },
         close: () => undefined,
       }
@@ -116,9 +116,9 @@ function makeFolder(system: System, path: string): void {
 /** There is no folder below a file. A link is never followed, wherever it leads. */
 function refuse(system: System, path: string, create: boolean): undefined {
   const isLink = system.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
-  if (isLink || create) throw refused(path, isLink ? "is a link" : "is not a folder")
+  if (isLink || create) throw refusedError(path, isLink ? "is a link" : "is not a folder")
 }
 
-export function refused(path: string, why: string): SessionError {
+export function refusedError(path: string, why: string): SessionError {
   return new SessionError("invalid", `${path.replace(/^\/proc\/self\/fd\/\d+\//, "")} ${why}; it is left as it is.`)
 }

@@ -5,7 +5,7 @@ import { resolve, sep } from "node:path"
 import { SessionError } from "@sessions/core"
 import { checkParts } from "../path.ts"
 import type { FileStat, WorkFiles } from "../types.ts"
-import { createFolders, type Folder, type Folders, refused } from "./folder.ts"
+import { createFolders, type Folder, type Folders, refusedError } from "./folder.ts"
 import { CREATE_FILE, codeOf, isMissing, OPEN_FILE, type System, SYSTEM } from "./system.ts"
 
 /**
@@ -65,7 +65,7 @@ export function workFilesOn(system: System, given: string): WorkFiles {
         const at = folder.at(name)
         const stat = system.lstatSync(at, { throwIfNoEntry: false })
         if (stat === undefined) return undefined
-        if (!stat.isFile()) throw refused(path, "is not a file")
+        if (!stat.isFile()) throw refusedError(path, "is not a file")
         return readFile(system, folder, at)
       })
     },
@@ -78,7 +78,7 @@ export function workFilesOn(system: System, given: string): WorkFiles {
         const at = folder.at(name)
         const old = system.lstatSync(at, { throwIfNoEntry: false })
         if (old?.isDirectory() === true) removeEmpty(system, use().folders, folder, partsOf(path))
-        else if (old !== undefined && !old.isFile()) throw refused(path, "is not a file")
+        else if (old !== undefined && !old.isFile()) throw refusedError(path, "is not a file")
         replaceFile(system, folder, at, bytes, mode ?? (old?.isFile() === true ? old.mode & MODE_BITS : undefined))
       })
     },
@@ -87,7 +87,7 @@ export function workFilesOn(system: System, given: string): WorkFiles {
       within(path, false, undefined, (folder, name) => {
         const stat = system.lstatSync(folder.at(name), { throwIfNoEntry: false })
         if (stat === undefined) return
-        if (!stat.isFile()) throw refused(path, "is not a file")
+        if (!stat.isFile()) throw refusedError(path, "is not a file")
         folder.check()
         system.unlinkSync(folder.at(name))
       })
@@ -133,7 +133,7 @@ function readFile(system: System, folder: Folder, at: string): Uint8Array | unde
   if (descriptor === undefined) return undefined
   try {
     const stat = system.fstatSync(descriptor)
-    if (!stat.isFile()) throw refused(at, "is not a file")
+    if (!stat.isFile()) throw refusedError(at, "is not a file")
     folder.check()
     // One byte more than it should have, to find its end.
     let bytes = new Uint8Array(stat.size + 1)
@@ -191,7 +191,7 @@ function removeEmpty(system: System, folders: Folders, above: Folder, parts: rea
     for (const name of folder === undefined ? [] : system.readdirSync(folder.at(""))) {
       const inner = [...parts, name]
       const isFolder = system.lstatSync((folder as Folder).at(name), { throwIfNoEntry: false })?.isDirectory()
-      if (isFolder !== true) throw refused(parts.join("/"), "is a folder that is not empty")
+      if (isFolder !== true) throw refusedError(parts.join("/"), "is a folder that is not empty")
       removeEmpty(system, folders, folder as Folder, inner)
     }
   } finally {

@@ -65,7 +65,7 @@ async function importFrom(
     if (found.format === undefined) {
       if (identity.kind === "older" && o.id === undefined) return await importOlder(sessions, again, start, o)
       if (identity.kind !== "foreign") return added(await importSession(sessions, again, o))
-      if (found.foreign !== undefined) throw notRead(found.foreign)
+      if (found.foreign !== undefined) throw notReadError(found.foreign)
       const tried = found.rejected.map(({ format, reason }) => `${format}: it ${reason}`)
       const error = new SessionError("not_a_session", "The file is in none of the known formats.")
       throw withDetails(error, [`${CORE_FORMATS.join(", ")}: ${identity.reason}`, ...tried])
@@ -88,7 +88,7 @@ async function importFrom(
   })
 }
 
-function notRead(what: string): SessionError {
+function notReadError(what: string): SessionError {
   return new SessionError("not_a_session", `The file is ${what}.`)
 }
 

@@ -93,7 +93,7 @@ export interface EntryPlace {
 export function normalizeNewEntry(input: NewEntry, extensions?: Extensions): EntryPayload {
   const payload = normalizeWithAnyNames(input)
   const problem = nameProblem(payload, extensions)
-  if (problem !== undefined) throw refused(problem)
+  if (problem !== undefined) throw refusedError(problem)
   return payload
 }
 
@@ -101,20 +101,23 @@ const GIVEN = ["parentId", "seq", "writtenAt", "blobs"] as const
 
 /** {@link normalizeNewEntry} with any entry type, roles and block types. */
 export function normalizeWithAnyNames(input: NewEntry): EntryPayload {
-  if (!isObject(input)) throw refused("The entry must be an object.")
+  if (!isObject(input)) throw refusedError("The entry must be an object.")
   const { id, timestamp } = input as Fields
   for (const field of GIVEN) {
-    if (input[field] !== undefined) throw refused(`${field} is given by the session and must not be set.`)
+    if (input[field] !== undefined) throw refusedError(`${field} is given by the session and must not be set.`)
   }
-  if (id !== undefined && (typeof id !== "string" || id === "")) throw refused("id must be a string that is not empty.")
+  if (id !== undefined && (typeof id !== "string" || id === ""))
+    throw refusedError("id must be a string that is not empty.")
   if (timestamp !== undefined && !isTimestamp(timestamp)) {
-    throw refused("timestamp must be an ISO 8601 date and time with a time zone, such as 2026-01-31T09:30:00.000Z.")
+    throw refusedError(
+      "timestamp must be an ISO 8601 date and time with a time zone, such as 2026-01-31T09:30:00.000Z.",
+    )
   }
   if (input["type"] === undefined && typeof input["role"] === "string")
-    throw refused(`a message is a field of its entry: { type: "message", message: { role: … } }.`)
+    throw refusedError(`a message is a field of its entry: { type: "message", message: { role: … } }.`)
   const payload = withBlocks(input)
   const problem = payloadProblem(payload)
-  if (problem !== undefined) throw refused(problem)
+  if (problem !== undefined) throw refusedError(problem)
   return payload as EntryPayload
 }
 
@@ -155,6 +158,6 @@ export function withTextBlock<T extends Fields>(holder: T): T {
   return typeof content === "string" ? { ...holder, content: [{ type: "text", text: content }] } : holder
 }
 
-function refused(problem: string): SessionError {
+function refusedError(problem: string): SessionError {
   return new SessionError("invalid", `The entry was not appended: ${problem}`)
 }

@@ -54,10 +54,10 @@ export async function loadLog(
   o: LoadOptions = {},
 ): Promise<LoadedLog> {
   const headInfo = await retryUnavailable(() => storage.head(id, { ...signalOf(o), first: true }))
-  if (headInfo === undefined) throw notFound(storage, id)
+  if (headInfo === undefined) throw notFoundError(storage, id)
   const { first = (await retryUnavailable(() => readLines(storage, id, { from: 0, to: 1 }, o)))[0] } = headInfo
   // A log that had a head and has no line now was deleted between the two reads.
-  if (first === undefined) throw notFound(storage, id)
+  if (first === undefined) throw notFoundError(storage, id)
   const header = currentHeader(first)
   if (header !== undefined) return loadCurrent(storage, id, headInfo, header, o)
   return loadOther(storage, id, headInfo, o)
@@ -108,11 +108,11 @@ export async function loadOlder(
   const read = (range: ReadRange): Promise<OlderLines> => parseLines(storage, id, range, o)
   const older = await readBackwards(reading, before, { seq: hint, exactly: o.exactly }, read).catch(
     (error: unknown) => {
-      throw hasCode(error, "conflict") ? replaced(storage, id, error) : error
+      throw hasCode(error, "conflict") ? replacedLogError(storage, id, error) : error
     },
   )
   const { from, slots, found } = older
-  if (slots.length === 0 || from + slots.length !== before) throw replaced(storage, id)
+  if (slots.length === 0 || from + slots.length !== before) throw replacedLogError(storage, id)
   log.prepend(slots, (seq, again) => found.push(duplicateId((slots[seq - from] as Entry).id, seq, again)))
   // In several calls: a damaged log may have more diagnostics than a call takes arguments.
   for (let end = found.length; end > 0; end -= 1_000) diagnostics.unshift(...found.slice(Math.max(0, end - 1_000), end))
@@ -220,7 +220,7 @@ export async function readLines(
 }
 
 /** The error of a reader whose log is another one, or gone. */
-export function replaced(storage: SessionStorage, id: string, cause?: unknown): SessionError {
+export function replacedLogError(storage: SessionStorage, id: string, cause?: unknown): SessionError {
   const message = `The log of ${id} was replaced or deleted while it was read. Open the session again.`
   return new SessionError("conflict", message, { session: id, storage: storage.description, cause })
 }
@@ -231,7 +231,7 @@ function duplicateId(id: string, seq: Seq, again: Seq): Diagnostic {
   return { code: "duplicate_id", seq: again, entryId: id, message }
 }
 
-export function notFound(storage: SessionStorage, id: string): SessionError {
+export function notFoundError(storage: SessionStorage, id: string): SessionError {
   return new SessionError("not_found", `There is no session ${id} in ${storage.description}.`, {
     session: id,
     storage: storage.description,

@@ -10,7 +10,7 @@ import { retryUnavailable } from "../storage/retry.ts"
 import type { TurnLease } from "../write/types.ts"
 import { now } from "./lease-clock.ts"
 import type { ReadableSession } from "./live.ts"
-import { restored, unknownEntry } from "./read-path.ts"
+import { restored, unknownEntryError } from "./read-path.ts"
 
 interface SessionWithTurns extends ReadableSession {
   readonly turns: { readonly lease: TurnLease | undefined }
@@ -69,7 +69,7 @@ async function statesOfLog(live: ReadableSession, o: CallOptions): Promise<CallS
       const leaf = leafId === null ? null : log.find(leafId)
       if (leaf !== undefined) return callStatesAt(log, leaf)
       if (!log.complete) return { older: true }
-      throw unknownEntry(live, leafId)
+      throw unknownEntryError(live, leafId)
     },
     o,
   )

@@ -9,9 +9,9 @@ import type { CallOptions, Head, SessionStorage } from "../storage/contract.ts"
 import type { Selection } from "../context/select.ts"
 import { assign, pathForState } from "../write/assign.ts"
 import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
-import { aborted, taken, unknownOutcome } from "../write/errors.ts"
+import { abortedError, sessionExistsError, unknownOutcomeError } from "../write/errors.ts"
 import { sendWithBlobs } from "../write/fresh-blobs.ts"
-import { checkMetadata, checkSizes, limitFor, tooDeep, tooLarge } from "../write/limits.ts"
+import { checkMetadata, checkSizes, limitFor, tooDeepError, tooLargeError } from "../write/limits.ts"
 import { storedBytes, storedLine } from "../write/pending.ts"
 import { NONE_KNOWN } from "../write/repeats.ts"
 import { writeLines, type Written } from "../write/writer.ts"
@@ -41,18 +41,18 @@ export function startSession(storage: SessionStorage, header: Header, options: L
   const { id } = header
   const { maxLineBytes, maxBatchBytes } = storage.capabilities
   const line = encodeHeader(header)
-  if (isDeep(header)) throw tooDeep(id, "header")
+  if (isDeep(header)) throw tooDeepError(id, "header")
   // Parsed from the line, so that later changes to the caller's objects do not change a header that is not written yet.
   const live = newSession(storage, JSON.parse(line) as Header, options)
   const { state } = live
-  if (state.bytes > maxLineBytes + 1) throw tooLarge(id, "header", state.bytes - 1, maxLineBytes)
+  if (state.bytes > maxLineBytes + 1) throw tooLargeError(id, "header", state.bytes - 1, maxLineBytes)
   const added: Added[] = []
   /** As first sent, while it is not known whether they arrived. */
   let sent: readonly string[] | undefined
 
   const add = async (entries: readonly NewEntry[], o: CallOptions, creates: boolean): Promise<void> => {
     const hooked = runAppendHooks(options.hooks, entries, id)
-    const inputs = await rejectOnAbort(hooked, o.signal, () => aborted(id, o.signal as AbortSignal, false))
+    const inputs = await rejectOnAbort(hooked, o.signal, () => abortedError(id, o.signal as AbortSignal, false))
     const given = { inputs, target: undefined, known: NONE_KNOWN }
     // All of the log is in memory.
     const path = pathForState(state, given) as Selection | undefined
@@ -67,7 +67,7 @@ export function startSession(storage: SessionStorage, header: Header, options: L
     // What waits for a message must leave room for it.
     const limit = creates ? limitFor(pendingOf(fresh), options.maxSessionBytes) : options.maxSessionBytes
     const most = Math.min(maxBatchBytes, limit)
-    if (state.bytes > most) throw tooLarge(id, "session", state.bytes, most)
+    if (state.bytes > most) throw tooLargeError(id, "session", state.bytes, most)
   }
   const put = (): Promise<void> => {
     const planned = added.filter(({ blobs }) => blobs.length > 0)
@@ -98,7 +98,7 @@ export function startSession(storage: SessionStorage, header: Header, options: L
       if (!creates || entries.length > 0) await add(entries, o, creates)
       if (creates) await write(o)
     } catch (error) {
-      if (sent !== undefined) throw unknownOutcome(live, error)
+      if (sent !== undefined) throw unknownOutcomeError(live, error)
       added.length = pendingCount
       state.bytes = bytes
       state.keepPending(pendingOf(added))
@@ -123,7 +123,7 @@ function headOf(live: LiveSession, lines: readonly string[], written: Exclude<Wr
   if (written.kind === "refused") throw written.error
   const { end, mayBeIn } = written
   // No other creation has its header.
-  if (!mayBeIn || end === undefined || end.lines[0] !== lines[0]) throw taken(live)
+  if (!mayBeIn || end === undefined || end.lines[0] !== lines[0]) throw sessionExistsError(live)
   // It arrived although its answer was lost, and another writer has continued the session since.
   return headAt(lines.length, end.head.log, lines.at(-1))
 }

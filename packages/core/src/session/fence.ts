@@ -86,7 +86,7 @@ export class FencedTurn implements TurnLease {
   }
 
   error(cause?: unknown): SessionError {
-    return leaseLost(this.#session, cause)
+    return leaseLostError(this.#session, cause)
   }
 
   admit<A extends { readonly inputs: readonly NewEntry[] }>(append: A): A {
@@ -133,7 +133,7 @@ function withFence(entry: NewEntry, fence: number): NewEntry {
   return isObject(entry) && entry["type"] === "tool_start" && entry["fence"] === undefined ? { ...entry, fence } : entry
 }
 
-function leaseLost(session: string, cause?: unknown): SessionError {
+function leaseLostError(session: string, cause?: unknown): SessionError {
   const message = `This turn has lost the lease of ${session}: another turn runs, or the storage did not answer for a whole lease. What was appended before stays; nothing more of it is written.`
   return new SessionError("conflict", message, { session, ...(cause === undefined ? {} : { cause }) })
 }

@@ -20,7 +20,7 @@ import { retryUnavailable, TRIES } from "../storage/retry.ts"
 import { rejectOnAbort, signalOf } from "../storage/signals.ts"
 import { checkAbove, type FencedSession, FencedTurn, newestFence, runFenced } from "./fence.ts"
 import { now, sleep } from "./lease-clock.ts"
-import { nestedTurn, turnAborted, type TurnSteps } from "./turn.ts"
+import { nestedTurnError, turnAborted, type TurnSteps } from "./turn.ts"
 import type { TurnOptions } from "./types.ts"
 
 interface LeasableSession extends FencedSession {
@@ -48,8 +48,8 @@ export async function runTurnWithLease<T>(live: LeasableSession, steps: TurnStep
   const { turns } = live
   if (lease === undefined) throw new SessionError("invalid", "`busy` is for turns with a `lease`.", about)
   if (typeof lease === "object") checkCallOptions("turn", lease, HELD, about, "lease.")
-  if (turns.isInside) throw nestedTurn(live.id)
-  if (busy === "reject" && turns.isHeld) throw busyTurn(live.id)
+  if (turns.isInside) throw nestedTurnError(live.id)
+  if (busy === "reject" && turns.isHeld) throw busyTurnError(live.id)
   const run = async (): Promise<T> => {
     if (typeof lease === "object") {
       checkAbove(live, lease.fence)
@@ -93,13 +93,13 @@ async function taken(live: LeasableSession, { lease, busy, signal }: LeaseOption
       const state = turn === undefined ? doc.text : stateOfTurn(turn)
       if (seen?.state !== state) {
         // Whoever writes it is alive.
-        if (seen !== undefined && busy === "reject") throw busyTurn(id)
+        if (seen !== undefined && busy === "reject") throw busyTurnError(id)
         seen = { state, since: now() }
       }
       if (began - seen.since < (turn?.held.lease ?? lease)) {
         if (busy === "reject" && turn !== undefined && turn.held.asked !== true) {
           await put(storage, id, { ...turn, held: { ...turn.held, asked: true } }, doc.version)
-          throw busyTurn(id)
+          throw busyTurnError(id)
         }
         await rejectOnAbort(backoff(Math.min(look, MOST_BACKOFF)), signal, abort)
         continue
@@ -216,7 +216,7 @@ function renewed({ fence, held: { by, lease, count } }: HeldTurn): HeldTurn {
   return { fence, held: { by, lease, count: count + 1 } }
 }
 
-function busyTurn(session: string): SessionError {
+function busyTurnError(session: string): SessionError {
   const message = `Another turn runs on ${session}, so this one was not begun. Begin it when that one has ended, or wait for that with busy: "wait".`
   return new SessionError("conflict", message, { session })
 }

@@ -28,7 +28,13 @@ import { isLeaving } from "../log/tips.ts"
 import { isConversation, type PendingAppend, type PendingEntry } from "../write/pending.ts"
 import { assign, type BranchTarget, pathForState, type Placed } from "../write/assign.ts"
 import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
-import { aborted, changedUnderneath, notMovable, otherWriter, vanished } from "../write/errors.ts"
+import {
+  abortedError,
+  replacedSessionError,
+  notMovableError,
+  otherWriterError,
+  deletedSessionError,
+} from "../write/errors.ts"
 import { followEnd } from "../write/reconcile.ts"
 import { checkMetadata, checkSizes } from "../write/limits.ts"
 import type { CompactableSession, CompactionProgress, LogReading, ReloadableSession, WriteGuard } from "./live.ts"
@@ -146,7 +152,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
     const stored = seen ?? (await retryUnavailable(() => this.storage.head(this.id)))
     if (stored?.next === head.next && stored.log === head.log) return
     this.store.outdated = true
-    throw stored === undefined ? vanished(this, []) : changedUnderneath(this)
+    throw stored === undefined ? deletedSessionError(this, []) : replacedSessionError(this)
   }
 
   /** After a turn, which does not follow another writer that continues it: now the session does. */
@@ -161,15 +167,15 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
   /** After a migration, the hooks, and the reading of a path whose state an entry stores. */
   #placeLater(entries: readonly NewEntry[], o: BranchingOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
-      const abort = (): void => reject(aborted(this.id, o.signal as AbortSignal, false))
+      const abort = (): void => reject(abortedError(this.id, o.signal as AbortSignal, false))
       const off = o.signal === undefined ? undefined : onAbort(o.signal, abort)
       const place = async (): Promise<void> => {
-        if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
+        if (o.signal?.aborted === true) throw abortedError(this.id, o.signal, false)
         if (this.writeGuard.kind === "refused") throw this.writeGuard.error
         if (this.writeGuard.kind === "migrate") await this.#migrate(this.writeGuard.reader)
         // A hook that hangs must not hold back the appends behind an aborted one.
         const changed = await rejectOnAbort(runAppendHooks(this.options.hooks, entries, this.id), o.signal, () =>
-          aborted(this.id, o.signal as AbortSignal, false),
+          abortedError(this.id, o.signal as AbortSignal, false),
         )
         resolve(this.#place(await this.#readMissing(changed, o), o, turn))
       }
@@ -222,7 +228,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
 
   /** Puts entries at the end of the log in memory, and queues them. If it throws, nothing has changed. */
   #place(placed: Placed, o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
-    if (o.signal?.aborted === true) throw aborted(this.id, o.signal, false)
+    if (o.signal?.aborted === true) throw abortedError(this.id, o.signal, false)
     const { state } = this
     const { ids, fresh } = assign(this.id, state, this.turns.lease?.admit(placed) ?? placed, this.options)
     if (fresh.length === 0) return this.#outcomeOf(ids, o)
@@ -260,7 +266,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
     turn: RunningTurn | undefined,
   ): PendingAppend {
     const placed = onConflict === "rebase" ? entries.find(({ type }) => ENTRY_TYPES.get(type)?.placed) : undefined
-    if (placed !== undefined) throw notMovable(this.id, placed.type)
+    if (placed !== undefined) throw notMovableError(this.id, placed.type)
     // A compaction does not count as the turn's first message, which may still start the turn over.
     const begins = entries.some((entry) => isConversation(entry) && entry.type !== "compaction")
     const opens = turn?.phase === "unopened" && begins ? turn : undefined
@@ -272,7 +278,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
       entries.some(isConversation)
     ) {
       turn.conflicted = true
-      throw otherWriter(this)
+      throw otherWriterError(this)
     }
     if (opens !== undefined) opens.phase = "opening"
     const item: PendingAppend = {

@@ -3,13 +3,13 @@
  */
 import type { Compaction } from "./compaction.ts"
 import { hasCode, SessionError } from "../format/errors.ts"
-import { notFound } from "../log/loaded-log.ts"
+import { notFoundError } from "../log/loaded-log.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { rejectOnAbort } from "../storage/signals.ts"
 import type { StorageError } from "../storage/errors.ts"
 import { SessionHandle } from "./session.ts"
 import { fitsBesideHead, storeInfo } from "../info/store.ts"
-import { taken, waitAborted } from "../write/errors.ts"
+import { sessionExistsError, toWaitAbortedError } from "../write/errors.ts"
 import type { LiveSession } from "./live-session.ts"
 import type { OpenOptions } from "./repository-types.ts"
 
@@ -70,9 +70,9 @@ export class OpenSessions {
     for (;;) {
       const slot = this.#slots.get(id)
       if (slot === undefined) return this.#acquire(id, this.#addSlot(id, create, true), settings)
-      const open = await rejectOnAbort(openedOf(slot), signal, aborted(id))
+      const open = await rejectOnAbort(openedOf(slot), signal, toAbortedError(id))
       if (open === undefined) continue
-      if ((await this.#storage.head(id)) !== undefined) throw taken(open)
+      if ((await this.#storage.head(id)) !== undefined) throw sessionExistsError(open)
       // Another repository deleted it, so its id is free although it is open here.
       this.#drop(id, slot)
     }
@@ -130,12 +130,12 @@ export class OpenSessions {
   async #acquire(id: string, slot: OpenSlot, { signal, compaction }: OpenOptions): Promise<OpenedSession> {
     slot.handles++
     try {
-      const live = await rejectOnAbort(slot.opening, signal, aborted(id)).catch((error: unknown) => {
+      const live = await rejectOnAbort(slot.opening, signal, toAbortedError(id)).catch((error: unknown) => {
         if (!hasCode(error, "aborted") || slot.created || signal?.aborted === true) throw error
         // Not by this caller: the repository was closed, or has deleted the session.
-        throw this.closed ? closedMeanwhile(id) : notFound(this.#storage, id)
+        throw this.closed ? closedMeanwhileError(id) : notFoundError(this.#storage, id)
       })
-      if (this.closed) throw closedMeanwhile(id)
+      if (this.closed) throw closedMeanwhileError(id)
       const isClosed = (): boolean => this.closed
       return {
         live,
@@ -191,12 +191,12 @@ export class OpenSessions {
   }
 }
 
-function closedMeanwhile(session: string): SessionError {
+function closedMeanwhileError(session: string): SessionError {
   return new SessionError("closed", `The sessions were closed while ${session} was opened.`, { session })
 }
 
-function aborted(session: string): (cause: unknown) => StorageError {
-  return waitAborted(session, `Waiting for ${session} to open was aborted.`)
+function toAbortedError(session: string): (cause: unknown) => StorageError {
+  return toWaitAbortedError(session, `Waiting for ${session} to open was aborted.`)
 }
 
 /** Undefined if it could not be opened. */

@@ -17,7 +17,7 @@ import {
 } from "../info/projection.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import { waitAborted } from "../write/errors.ts"
+import { toWaitAbortedError } from "../write/errors.ts"
 import { findEntry, restored } from "./read-path.ts"
 import type { LiveSession } from "./live-session.ts"
 
@@ -75,14 +75,14 @@ export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<
   const { state, storage, id } = live
   if (state.info?.tips === undefined && live.readingTips !== undefined) {
     const message = `Reading the information of ${id} was aborted.`
-    await rejectOnAbort(live.readingTips, o.signal, waitAborted(id, message))
+    await rejectOnAbort(live.readingTips, o.signal, toWaitAbortedError(id, message))
   }
   const head = await storage.head(id, o)
-  if (head === undefined) throw deleted(live)
+  if (head === undefined) throw deletedError(live)
   const replaced = head.log !== state.head.log
   const projection = replaced ? await currentInfo(storage, id, head, o) : await infoOfOpen(live, head, o)
   // Another writer's migration rewrites the log and keeps `createdAt`. With another `createdAt`, the id was deleted and created again.
-  if (replaced && projection.createdAt !== startProjection(state.header, "").createdAt) throw deleted(live)
+  if (replaced && projection.createdAt !== startProjection(state.header, "").createdAt) throw deletedError(live)
   const isOwn = !replaced && state.info?.tips !== undefined
   if (isOwn) live.reportTips()
   return toSessionInfo(id, projection, head, isOwn ? state.openTips() : undefined)
@@ -117,7 +117,7 @@ export function infoOfMemory({ state }: LiveSession): InfoProjection {
   return withTips(projectWhole(state, head.log), tipsOfLog(log, settled), settled)
 }
 
-function deleted({ id, storage }: LiveSession): SessionError {
+function deletedError({ id, storage }: LiveSession): SessionError {
   const message = `The session ${id} was deleted while it was open.`
   return new SessionError("not_found", message, { session: id, storage: storage.description })
 }

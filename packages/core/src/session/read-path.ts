@@ -59,12 +59,12 @@ export function selectAt(live: ReadableSession, leafId: string | null, o: CallOp
     const leaf = leafId === null ? null : state.log.find(leafId)
     if (leaf !== undefined) return selectContext(state.log, leaf, state.header)
     if (!state.log.complete) return { older: true }
-    throw unknownEntry(live, leafId)
+    throw unknownEntryError(live, leafId)
   }
   return live.store.untilKnown(() => state.log, ask, o)
 }
 
-export function unknownEntry(live: ReadableSession, id: string | null): SessionError {
+export function unknownEntryError(live: ReadableSession, id: string | null): SessionError {
   const message = `There is no entry ${JSON.stringify(id)} in session ${live.id}.`
   return new SessionError("not_found", message, { session: live.id })
 }
@@ -152,7 +152,7 @@ async function readPage(
     if (before === undefined && leafId === null) return { entries: [] }
     const start = before === undefined ? log.find(leafId ?? "") : placeOf(log, before)
     if (start !== undefined) return collect(log, before === undefined ? start : parentOf(log, start), limit, isWanted)
-    if (log.complete) throw unknownEntry(live, before ?? leafId)
+    if (log.complete) throw unknownEntryError(live, before ?? leafId)
     return { older: true }
   }
   return live.store.untilKnown(() => state.log, ask, o)

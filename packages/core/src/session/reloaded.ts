@@ -42,10 +42,10 @@ async function resolveCut(live: ReloadableSession, end: LogEnd): Promise<Resolve
   store.outdated = false
   const lost = own.filter((entry) => now.find(entry.id) === undefined)
   const slots = slotsOf(now, Math.max(cut, now.from), acknowledged)
-  return { kind: "reloaded", from: cut, slots, loss: linesLost(live, lost) }
+  return { kind: "reloaded", from: cut, slots, loss: lostLinesError(live, lost) }
 }
 
-function linesLost({ id, storage }: ReloadableSession, lost: readonly Entry[]): SessionError {
+function lostLinesError({ id, storage }: ReloadableSession, lost: readonly Entry[]): SessionError {
   const message = `The log of ${id} has lost lines that this session had read or appended, as if an older copy was put back. Nothing was written, and the session goes on from the log as it is. ${lost.length} entries of its own are gone: \`lost\` has them.`
   return new SessionError("conflict", message, { session: id, storage: storage.description, lost })
 }

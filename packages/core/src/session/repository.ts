@@ -5,7 +5,7 @@ import { type Header, headerProblem } from "../format/header.ts"
 import { createIds, isUlid } from "../format/ids.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { isObject } from "../format/shape.ts"
-import { notFound } from "../log/loaded-log.ts"
+import { notFoundError } from "../log/loaded-log.ts"
 import { READ_WINDOW } from "../log/read-backwards.ts"
 import { checkSessionId } from "../storage/checks.ts"
 import type { CallOptions, SessionStorage } from "../storage/contract.ts"
@@ -183,7 +183,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
       await flush(id).catch(() => undefined)
       const existed = await exists(storage, id, o)
       const result = await storage.delete(id, o)
-      if (!existed && result.purged) throw notFound(storage, id)
+      if (!existed && result.purged) throw notFoundError(storage, id)
       deleted(id)
       return result
     },

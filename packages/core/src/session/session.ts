@@ -17,12 +17,12 @@ import { checkFunction, checkListener, checkRange, checkSessionCall, type Sessio
 import { copyEntries } from "./hooks.ts"
 import { readContext } from "./context.ts"
 import { INSIDE, type SessionInside } from "./inside.ts"
-import { findEntry, readMessages, readPath, unknownEntry } from "./read-path.ts"
+import { findEntry, readMessages, readPath, unknownEntryError } from "./read-path.ts"
 import { readEntry, readEntryRuns, readInfo } from "./read-log.ts"
 import { contextFeature, seldomFeature } from "./features.ts"
 import type { LiveSession } from "./live-session.ts"
-import { waitAborted } from "../write/errors.ts"
-import { nestedTurn, runTurn } from "./turn.ts"
+import { toWaitAbortedError } from "../write/errors.ts"
+import { nestedTurnError, runTurn } from "./turn.ts"
 import type {
   BranchSummary,
   ContextOptions,
@@ -95,7 +95,7 @@ export class SessionHandle implements Session {
   }
 
   append(entries: NewEntry | readonly NewEntry[], o?: AppendOptions): Promise<AppendResult> {
-    if (this.#isClosed()) return Promise.reject(closed(this.id))
+    if (this.#isClosed()) return Promise.reject(closedError(this.id))
     if (o !== undefined) {
       try {
         checkSessionCall("append", o, this.id)
@@ -111,7 +111,7 @@ export class SessionHandle implements Session {
   async turn<T>(fn: (session: Session, turn: TurnContext) => Promise<T> | T, o: TurnOptions = {}): Promise<T> {
     const live = this.#open(o, "turn")
     checkFunction("The function of a turn", fn)
-    if (this.#owner.turnOf !== undefined) throw nestedTurn(this.id)
+    if (this.#owner.turnOf !== undefined) throw nestedTurnError(this.id)
     const own = { isClosed: () => this.#isClosed(), release: async () => undefined, turnOf: this }
     const inner = new SessionHandle(live, { ...this.#owner, ...own })
     const steps = { fn: (turn: TurnContext) => fn(inner, turn), between: () => this.#compactBetween(o) }
@@ -220,7 +220,7 @@ export class SessionHandle implements Session {
   async refresh(o: CallOptions = {}): Promise<Head> {
     const live = this.#open(o, "refresh")
     const message = `Reading what other writers appended to ${this.id} was aborted.`
-    return rejectOnAbort(live.refresh(), o.signal, waitAborted(this.id, message))
+    return rejectOnAbort(live.refresh(), o.signal, toWaitAbortedError(this.id, message))
   }
 
   async follow(o: CallOptions = {}): Promise<void> {
@@ -234,7 +234,7 @@ export class SessionHandle implements Session {
     const live = this.#open(o, "flush")
     const { storage } = live
     const message = `Waiting for the writes to ${this.id} was aborted; the writes continue.`
-    await rejectOnAbort(live.drain(), o.signal, waitAborted(this.id, message))
+    await rejectOnAbort(live.drain(), o.signal, toWaitAbortedError(this.id, message))
     if (storage.capabilities.sync) await storage.sync?.(this.id, o)
   }
 
@@ -266,7 +266,7 @@ export class SessionHandle implements Session {
 
   /** The session, if the handle is open. `call`: the public method whose options these are, to check them. */
   #open(o: CallOptions = {}, call?: SessionCall): LiveSession {
-    if (this.#isClosed()) throw closed(this.id)
+    if (this.#isClosed()) throw closedError(this.id)
     if (call !== undefined) checkSessionCall(call, o, this.id)
     checkSignal(o.signal)
     return this.#live
@@ -279,7 +279,7 @@ export class SessionHandle implements Session {
   async #at<T>(id: string, o: CallOptions | undefined, then: (seq: Seq) => Promise<T>): Promise<T> {
     const live = this.#open(o)
     const seq = live.state.log.find(checkedId(id)) ?? (await findEntry(live, id, o))
-    if (seq === undefined) throw unknownEntry(live, id)
+    if (seq === undefined) throw unknownEntryError(live, id)
     return then(seq)
   }
 
@@ -300,7 +300,7 @@ export class SessionHandle implements Session {
     const copy: readonly string[] = [...ids]
     for (const id of copy) {
       const known = live.state.knows(id) || (await findEntry(live, id, o)) !== undefined
-      if (!known) throw unknownEntry(live, id)
+      if (!known) throw unknownEntryError(live, id)
     }
     return then(copy)
   }
@@ -339,7 +339,7 @@ export class SessionHandle implements Session {
     settles: readonly string[] = [],
   ): Promise<AppendResult> {
     const append = async (): Promise<AppendResult> => {
-      if (this.#isClosed()) throw closed(this.id)
+      if (this.#isClosed()) throw closedError(this.id)
       return this.#live.append(entries() as readonly NewEntry[], { ...o, target: { id, settles } })
     }
     return id === null ? append() : this.#at(id, o, append)
@@ -358,7 +358,7 @@ function checkedId(id: unknown): string {
   throw new SessionError("invalid", `The id of an entry must be a string, not ${shown(id)}.`)
 }
 
-function closed(session: string): SessionError {
+function closedError(session: string): SessionError {
   return new SessionError("closed", `This handle on session ${session} was closed. Open the session again.`, {
     session,
   })

@@ -4,7 +4,7 @@
  */
 import { type InfoProjection, type SessionInfo, toSessionInfo } from "../info/projection.ts"
 import { currentInfo, projectLog } from "../info/refresh.ts"
-import { currentHeader, notFound, readLines } from "../log/loaded-log.ts"
+import { currentHeader, notFoundError, readLines } from "../log/loaded-log.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { retryOn } from "../storage/retry.ts"
 import { openSession } from "./open.ts"
@@ -29,7 +29,7 @@ export function infoOfStored(
   let head = listed
   return retryOn("conflict", TRIES, async () => {
     const current = head ?? (await storage.head(id, o))
-    if (current === undefined) throw notFound(storage, id)
+    if (current === undefined) throw notFoundError(storage, id)
     // After a conflict it is out of date.
     head = undefined
     const read = (): Promise<InfoProjection> => readLog(storage, id, current, options, o)

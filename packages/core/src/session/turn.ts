@@ -6,7 +6,7 @@ import { SessionError } from "../format/errors.ts"
 import type { StorageError } from "../storage/errors.ts"
 import { rejectOnAbort } from "../storage/signals.ts"
 import type { CallOptions } from "../storage/contract.ts"
-import { waitAborted } from "../write/errors.ts"
+import { toWaitAbortedError } from "../write/errors.ts"
 import type { RunningTurn, TurnLease } from "../write/types.ts"
 import type { ReadableSession } from "./live.ts"
 import type { TurnContext } from "./types.ts"
@@ -49,7 +49,7 @@ export class TurnLock {
 
   /** Runs `fn` when all earlier turns have ended. */
   async run<T>(fn: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    if (this.isInside) throw nestedTurn(this.#session)
+    if (this.isInside) throw nestedTurnError(this.#session)
     this.#calls++
     const scopes = (this.#scopes ??= createScopes())
     const before = this.#tail
@@ -104,20 +104,20 @@ export async function runTurn<T>(
       await between()
       return outcome.value
     }
-    if (attempt === RETRIES) throw tooManyConflicts(live.id)
+    if (attempt === RETRIES) throw tooManyConflictsError(live.id)
   }
 }
 
-export function nestedTurn(session: string): SessionError {
+export function nestedTurnError(session: string): SessionError {
   const message = `A turn is inside a turn of ${session}; append to the turn's own session, or await the first turn.`
   return new SessionError("invalid", message, { session })
 }
 
 export function turnAborted(session: string): (reason: unknown) => StorageError {
-  return waitAborted(session, `The turn on ${session} was aborted before it began.`)
+  return toWaitAbortedError(session, `The turn on ${session} was aborted before it began.`)
 }
 
-function tooManyConflicts(session: string): SessionError {
+function tooManyConflictsError(session: string): SessionError {
   const message = `Other writers were first in all ${RETRIES + 1} attempts of this turn; nothing was written.`
   return new SessionError("conflict", message, { session })
 }

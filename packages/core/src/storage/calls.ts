@@ -49,7 +49,7 @@ export interface CallsOptions {
   readonly toError?: (error: unknown, call: Call) => StorageError
 }
 
-export function createCalls({ description, aborts, toError = unavailable }: CallsOptions): Calls {
+export function createCalls({ description, aborts, toError = unavailableError }: CallsOptions): Calls {
   const closing = new AbortController()
   const closed = closing.signal
   // Reading `aborted` of a signal takes several calls, and each append looks.
@@ -109,7 +109,7 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
     })
     // If the signal had fired before, `enter` has thrown and nothing runs.
     if (aborts === true || o?.signal === undefined || o.signal.aborted) return running
-    return rejectOnAbort(running, o.signal, (cause) => explain(abortedCall(call.writes === true, cause), call))
+    return rejectOnAbort(running, o.signal, (cause) => explain(abortedCallError(call.writes === true, cause), call))
   }
 
   return {
@@ -159,20 +159,20 @@ export function createCalls({ description, aborts, toError = unavailable }: Call
  * write was sent by then; work that was not sent must not send anything afterwards.
  */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined, isSent: () => boolean): Promise<T> {
-  return rejectOnAbort(work, signal, (cause) => abortedCall(isSent(), cause))
+  return rejectOnAbort(work, signal, (cause) => abortedCallError(isSent(), cause))
 }
 
 export function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function"
 }
 
-function abortedCall(sent: boolean, cause: unknown): StorageError {
+function abortedCallError(sent: boolean, cause: unknown): StorageError {
   const message = sent
     ? "The call was aborted after its write had been sent; the write may still succeed."
     : "The call was aborted before anything was sent."
   return new StorageError("aborted", message, { ...(sent && { sent }), cause })
 }
 
-function unavailable(cause: unknown, { doing }: Call): StorageError {
+function unavailableError(cause: unknown, { doing }: Call): StorageError {
   return new StorageError("unavailable", `Could not ${doing} (${String(cause)}); repeat the call.`, { cause })
 }

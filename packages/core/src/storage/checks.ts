@@ -13,7 +13,7 @@ import {
   type StorageListOptions,
 } from "./contract.ts"
 import { isDeepJson, MAX_DEPTH } from "./depth.ts"
-import { invalid, StorageError } from "./errors.ts"
+import { invalidError, StorageError } from "./errors.ts"
 import { shown } from "./options.ts"
 import { batchBytes, fits, isWellFormed, utf8Length } from "./utf8.ts"
 
@@ -28,7 +28,7 @@ export function isSessionId(id: unknown): id is string {
 
 export function checkSessionId(id: unknown): asserts id is string {
   if (isSessionId(id)) return
-  throw invalid(
+  throw invalidError(
     `${shown(id)} is not a session id: use 1 to 128 of A-Z a-z 0-9 _ - . : @ + ~ , the last five not first or last, and no "..".`,
   )
 }
@@ -36,7 +36,9 @@ export function checkSessionId(id: unknown): asserts id is string {
 /** Throws `invalid` for a value that is no storage. `call`: the function that gets it. */
 export function checkStorage(call: string, storage: SessionStorage): void {
   if (typeof storage?.capabilities?.maxBatchBytes === "number") return
-  throw invalid(`${call} needs a storage, such as createFileStorage({ root: "./sessions" }), not ${shown(storage)}.`)
+  throw invalidError(
+    `${call} needs a storage, such as createFileStorage({ root: "./sessions" }), not ${shown(storage)}.`,
+  )
 }
 
 /**
@@ -47,35 +49,37 @@ export function checkLines(
   lines: readonly string[],
   capabilities: Pick<Capabilities, "maxLineBytes" | "maxBatchBytes">,
 ): void {
-  if (!Array.isArray(lines) || lines.length === 0) throw invalid("An append needs at least one line.")
+  if (!Array.isArray(lines) || lines.length === 0) throw invalidError("An append needs at least one line.")
   let units = 0
   for (let index = 0; index < lines.length; index++) {
     const line = lines[index] as string
     if (typeof line !== "string" || line === "") {
-      throw invalid(`Line ${index} of the batch is not a string, or is empty.`)
+      throw invalidError(`Line ${index} of the batch is not a string, or is empty.`)
     }
     if (line.includes("\n")) {
-      throw invalid(`Line ${index} of the batch contains a line feed; append two lines instead.`)
+      throw invalidError(`Line ${index} of the batch contains a line feed; append two lines instead.`)
     }
     if (!isWellFormed(line)) {
-      throw invalid(`Line ${index} of the batch has a lone surrogate, which UTF-8 cannot hold; escape it.`)
+      throw invalidError(`Line ${index} of the batch has a lone surrogate, which UTF-8 cannot hold; escape it.`)
     }
     units += line.length + 1
     if (!fits(line, capabilities.maxLineBytes)) {
-      throw invalid(`Line ${index} has ${utf8Length(line)} bytes; this storage takes ${capabilities.maxLineBytes}.`)
+      throw invalidError(
+        `Line ${index} has ${utf8Length(line)} bytes; this storage takes ${capabilities.maxLineBytes}.`,
+      )
     }
   }
   if (units * 3 > capabilities.maxBatchBytes && batchBytes(lines) > capabilities.maxBatchBytes) {
-    throw invalid(`The batch has ${batchBytes(lines)} bytes; this storage takes ${capabilities.maxBatchBytes}.`)
+    throw invalidError(`The batch has ${batchBytes(lines)} bytes; this storage takes ${capabilities.maxBatchBytes}.`)
   }
 }
 
 export function checkAppendOptions(o: StorageAppendOptions): void {
   if (o === undefined || o === null || (o.expect !== 0 && !isHead(o.expect))) {
-    throw invalid("An append needs `expect`: the head to append after, or 0 to create the session.")
+    throw invalidError("An append needs `expect`: the head to append after, or 0 to create the session.")
   }
   if (o.info !== undefined && (typeof o.info !== "string" || !fits(o.info, MAX_INFO_BYTES))) {
-    throw invalid(`\`info\` must be a string of at most ${MAX_INFO_BYTES} bytes.`)
+    throw invalidError(`\`info\` must be a string of at most ${MAX_INFO_BYTES} bytes.`)
   }
 }
 
@@ -100,16 +104,16 @@ export function checkRange(range: ReadRange = {}): CheckedRange {
   >
   const whole = (name: string, value: unknown, least = 0): number | undefined => {
     if (value === undefined || (Number.isSafeInteger(value) && (value as number) >= least)) return value as number
-    throw invalid(`\`${name}\` of a range must be a whole number from ${least}, not ${shown(value)}.`)
+    throw invalidError(`\`${name}\` of a range must be a whole number from ${least}, not ${shown(value)}.`)
   }
   if (log !== undefined && typeof log !== "string") {
-    throw invalid("`log` of a range must be a string: the `log` of a head.")
+    throw invalidError("`log` of a range must be a string: the `log` of a head.")
   }
   if (maxBytes === undefined && before !== undefined) {
-    throw invalid("`before` of a range needs `maxBytes`; use `to` without it.")
+    throw invalidError("`before` of a range needs `maxBytes`; use `to` without it.")
   }
   if (maxBytes !== undefined && (from !== undefined || to !== undefined)) {
-    throw invalid("A range has either `from` and `to`, or `before` and `maxBytes`.")
+    throw invalidError("A range has either `from` and `to`, or `before` and `maxBytes`.")
   }
   return {
     from: whole("from", from) ?? 0,
@@ -122,7 +126,7 @@ export function checkRange(range: ReadRange = {}): CheckedRange {
 /** `limit` must be a whole number from 0, `after` a session id. Throws `unsupported` for `after` if the list is not ordered by id. */
 export function checkListOptions(o: StorageListOptions, capabilities: Capabilities): void {
   if (o.limit !== undefined && !(Number.isSafeInteger(o.limit) && o.limit >= 0)) {
-    throw invalid(`\`limit\` of a list must be a whole number from 0, not ${shown(o.limit)}.`)
+    throw invalidError(`\`limit\` of a list must be a whole number from 0, not ${shown(o.limit)}.`)
   }
   if (o.after === undefined) return
   if (capabilities.listOrder !== "id") {
@@ -133,8 +137,8 @@ export function checkListOptions(o: StorageListOptions, capabilities: Capabiliti
 
 /** A document must be a string without lone surrogates, and if it is JSON, not be nested deeply. */
 export function checkDocText(text: unknown): asserts text is string {
-  if (typeof text !== "string") throw invalid(`A document must be a string, not ${typeof text}.`)
-  if (!isWellFormed(text)) throw invalid("The document has a lone surrogate, which UTF-8 cannot hold; escape it.")
+  if (typeof text !== "string") throw invalidError(`A document must be a string, not ${typeof text}.`)
+  if (!isWellFormed(text)) throw invalidError("The document has a lone surrogate, which UTF-8 cannot hold; escape it.")
   if (isDeepJson(text)) throw new StorageError("too_large", `The document has over ${MAX_DEPTH} levels.`)
 }
 
@@ -146,12 +150,12 @@ export function parseDocKey(key: string): { readonly session?: string; readonly 
   if (named && parts.length === 1) return { name }
   if (named && parts.length === 3 && parts[0] === "sessions" && isSessionId(parts[1]))
     return { session: parts[1], name }
-  throw invalid(
+  throw invalidError(
     `${shown(key)} is not a document key: use "<name>" or "sessions/<id>/<name>", with 1 to 64 of A-Z a-z 0-9 . _ - in the name.`,
   )
 }
 
 export function checkHash(hash: unknown): asserts hash is string {
   if (typeof hash === "string" && HASH.test(hash)) return
-  throw invalid("The hash of a blob must be the 64 lower-case hex digits of its SHA-256.")
+  throw invalidError("The hash of a blob must be the 64 lower-case hex digits of its SHA-256.")
 }

@@ -3,7 +3,7 @@ import { checkStorage, parseDocKey } from "./checks.ts"
 import { checkOptions, type OptionNames, shown } from "./options.ts"
 import { checkSignal, signalOf } from "./signals.ts"
 import type { CallOptions, Head, SessionStorage } from "./contract.ts"
-import { StorageError, hasStorageCode, invalid } from "./errors.ts"
+import { StorageError, hasStorageCode, invalidError } from "./errors.ts"
 import { withoutEscapes } from "./escapes.ts"
 
 export interface CollectOptions extends CallOptions {
@@ -64,11 +64,11 @@ export async function collectBlobs(storage: SessionStorage, o: CollectOptions = 
 export function checkCollectOptions(call: string, o: CollectOptions): void {
   checkOptions(call, o, OPTIONS)
   const { olderThan = DAY_MS, unreadable = [], withoutSessions = false, dryRun = false } = o
-  if (!Array.isArray(unreadable)) throw invalid("`unreadable` must be an array of session ids.")
-  if (typeof withoutSessions !== "boolean") throw invalid("`withoutSessions` must be true or false.")
-  if (typeof dryRun !== "boolean") throw invalid("`dryRun` must be true or false.")
+  if (!Array.isArray(unreadable)) throw invalidError("`unreadable` must be an array of session ids.")
+  if (typeof withoutSessions !== "boolean") throw invalidError("`withoutSessions` must be true or false.")
+  if (typeof dryRun !== "boolean") throw invalidError("`dryRun` must be true or false.")
   if (!Number.isFinite(olderThan) || olderThan < 0) {
-    throw invalid(`\`olderThan\` must be a number of milliseconds from 0, not ${shown(olderThan)}.`)
+    throw invalidError(`\`olderThan\` must be a number of milliseconds from 0, not ${shown(olderThan)}.`)
   }
   checkSignal(o.signal)
 }

@@ -22,7 +22,7 @@ import type {
   SessionStorage,
   Swept,
 } from "./contract.ts"
-import { invalid, StorageError } from "./errors.ts"
+import { invalidError, StorageError } from "./errors.ts"
 import { isBytes } from "./realm.ts"
 import { sha256Hex } from "./hash.ts"
 import type { AdapterListRow, BlobAdapter, DocumentAdapter, StorageAdapter } from "./adapter.ts"
@@ -88,7 +88,8 @@ export function defineStorage<P extends StorageAdapter>(adapter: P, calls: Calls
     delete: (session, o = {}) =>
       call({ doing: "delete the session", session, writes: true }, o, () => {
         checkSessionId(session)
-        if (o.expect !== undefined && !(capabilities.deleteIf && isHead(o.expect))) throw cannotExpect(capabilities)
+        if (o.expect !== undefined && !(capabilities.deleteIf && isHead(o.expect)))
+          throw unsupportedExpectError(capabilities)
         return adapter.delete(session, o)
       }),
 
@@ -109,7 +110,7 @@ export function defineStorage<P extends StorageAdapter>(adapter: P, calls: Calls
       replace: (session, chunks, o) =>
         call({ doing: "replace the log", session, writes: true }, o, () => {
           checkSessionId(session)
-          if (!isHead(o?.expect)) throw invalid("A replace needs `expect`: the head of the log to replace.")
+          if (!isHead(o?.expect)) throw invalidError("A replace needs `expect`: the head of the log to replace.")
           const log = logOf(chunks, capabilities, () => enter(o))
           return adapter.replace?.(session, log, o) as Promise<Head>
         }),
@@ -122,7 +123,7 @@ export function defineStorage<P extends StorageAdapter>(adapter: P, calls: Calls
   return storage as Defined<P>
 }
 
-function cannotExpect({ deleteIf }: Capabilities): StorageError {
+function unsupportedExpectError({ deleteIf }: Capabilities): StorageError {
   return new StorageError(deleteIf ? "invalid" : "unsupported", "A delete cannot take this `expect`.")
 }
 
@@ -167,7 +168,7 @@ async function compareAndSet(
   o: CallOptions,
 ): Promise<void> {
   if (typeof expect !== "string" && (expect !== null || to === null))
-    throw invalid("Changing a document needs `expect`: its version, or null if it must not exist.")
+    throw invalidError("Changing a document needs `expect`: its version, or null if it must not exist.")
   const isVersion = expect === null || expect.startsWith("v:")
   if (isVersion && (await adapter.compareAndSet(key, expect && expect.slice(2), to, o))) return
   const found = expect === null ? "exists already" : "has another version, or does not exist"
@@ -179,7 +180,7 @@ function blobsOf(adapter: BlobAdapter, calls: Calls): BlobStore {
   return {
     put: (bytes, o = {}) =>
       call({ doing: "store the blob", writes: true }, o, async () => {
-        if (!isBytes(bytes)) throw invalid(`A blob must be a Uint8Array, not ${typeof bytes}.`)
+        if (!isBytes(bytes)) throw invalidError(`A blob must be a Uint8Array, not ${typeof bytes}.`)
         // Hashing is asynchronous; the caller may change its array meanwhile.
         const copy = new Uint8Array(bytes)
         const hash = await sha256Hex(copy)
@@ -247,11 +248,11 @@ async function* logOf(
   let next = 0
   for await (const chunk of chunks) {
     enter()
-    if (chunk.from !== next) throw invalid(`A chunk starts at seq ${chunk.from}; ${next} comes next.`)
+    if (chunk.from !== next) throw invalidError(`A chunk starts at seq ${chunk.from}; ${next} comes next.`)
     checkLines(chunk.lines, { ...capabilities, maxBatchBytes: Number.POSITIVE_INFINITY })
     next += chunk.lines.length
     yield chunk
   }
   enter()
-  if (next === 0) throw invalid("A log must have at least one line; to remove a session, delete it.")
+  if (next === 0) throw invalidError("A log must have at least one line; to remove a session, delete it.")
 }

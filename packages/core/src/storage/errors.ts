@@ -88,7 +88,7 @@ export class StorageError extends CodedError<StorageErrorCode> {
   }
 }
 
-export function invalid(message: string): StorageError {
+export function invalidError(message: string): StorageError {
   return new StorageError("invalid", message)
 }
 

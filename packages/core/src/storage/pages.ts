@@ -24,10 +24,10 @@ export function readPages(
     if (stored === undefined || from >= to) return
     const { log } = stored
     if (range.maxBytes !== undefined) from = await findWindow(session, log, to, range.maxBytes)
-    if (from >= to) throw gone()
+    if (from >= to) throw deletedLogError()
     while (from < to) {
       const lines = await page(session, log, from, to)
-      if (lines.length === 0) throw gone()
+      if (lines.length === 0) throw deletedLogError()
       yield { from, lines }
       from += lines.length
     }
@@ -75,7 +75,7 @@ export function readRows(
   )
 }
 
-function gone(): StorageError {
+function deletedLogError(): StorageError {
   return new StorageError("conflict", "The log was deleted or replaced while it was read; read it again.")
 }
 

@@ -1,6 +1,6 @@
 /** Abort signals of calls: passed on, checked before a write is sent, and raced against running work. */
 import type { CallOptions } from "./contract.ts"
-import { invalid, StorageError } from "./errors.ts"
+import { invalidError, StorageError } from "./errors.ts"
 import { shown } from "./options.ts"
 
 /** Only the signal of the options, to pass on. */
@@ -19,7 +19,7 @@ export function checkSignal(signal: AbortSignal | undefined): void {
 /** Throws `invalid` for a value that is no signal. */
 export function checkIsSignal(signal: AbortSignal | undefined): void {
   if (signal !== undefined && typeof signal?.addEventListener !== "function")
-    throw invalid(`\`signal\` must be an AbortSignal, not ${shown(signal)}.`)
+    throw invalidError(`\`signal\` must be an AbortSignal, not ${shown(signal)}.`)
 }
 
 interface AbortListeners {

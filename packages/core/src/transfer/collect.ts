@@ -1,5 +1,5 @@
 /** Removes from a storage what nothing refers to: blobs, and what deletions, replacements and interrupted writes left. */
-import { invalid } from "../storage/errors.ts"
+import { invalidError } from "../storage/errors.ts"
 import type { SessionStorage, Swept } from "../storage/contract.ts"
 import {
   checkCollectOptions,
@@ -20,7 +20,7 @@ export async function collectStorage(
   checkCollectOptions("collect", o)
   const { olderThan, dryRun = false } = o
   if (olderThan !== undefined && olderThan < MENTIONED_WITHIN_MS) {
-    throw invalid(
+    throw invalidError(
       `\`olderThan\` of collect() is at least ${MENTIONED_WITHIN_MS} milliseconds, 2 hours, not ${olderThan}: writers may be about to name younger blobs. If there are none, collectBlobs() takes less.`,
     )
   }

@@ -1,6 +1,6 @@
 /** Deletes a session together with the blobs that it alone mentioned. */
 import { hasCode } from "../format/errors.ts"
-import { notFound } from "../log/loaded-log.ts"
+import { notFoundError } from "../log/loaded-log.ts"
 import { dropOnce, dropReferenced, MENTIONED_WITHIN_MS, noSessionsError, referencesIn } from "../storage/collect.ts"
 import type { CallOptions, Deleted, Head, SessionStorage } from "../storage/contract.ts"
 import { signalOf } from "../storage/signals.ts"
@@ -33,7 +33,7 @@ export async function deleteNow(
   // A store may have their bytes in a log or in free pages until it is swept.
   const swept = removed > 0 ? await storage.sweep?.(signal) : undefined
   const purged = result.purged && left === 0 && (swept?.left ?? 0) === 0
-  if (found === "gone" && purged && removed === 0) throw notFound(storage, id)
+  if (found === "gone" && purged && removed === 0) throw notFoundError(storage, id)
   return { ...result, purged }
 }
 

@@ -41,7 +41,7 @@ export async function deleteOld(
   if (o.olderThan === undefined)
     throw new SessionError("invalid", "deleteOldSessions needs `olderThan`, in milliseconds.")
   checkSignal(o.signal)
-  if (storage.capabilities.deleteIf !== true) throw noCondition(storage)
+  if (storage.capabilities.deleteIf !== true) throw unsupportedConditionError(storage)
   const { old, failed } = await listOld(storage, repository, o)
   const removed: DeletedSessions["removed"][number][] = []
   const skipped: Skipped[] = []
@@ -150,7 +150,7 @@ async function isInReach(storage: SessionStorage, o: CallOptions): Promise<boole
   }
 }
 
-function noCondition(storage: SessionStorage): StorageError {
+function unsupportedConditionError(storage: SessionStorage): StorageError {
   const { description } = storage
   const message = `${description} cannot delete a session on the condition that it has not changed, so deleteOldSessions() could delete what a writer has just appended. Nothing was deleted; delete() takes single sessions.`
   return new StorageError("unsupported", message, { storage: description })

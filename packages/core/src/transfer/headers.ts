@@ -4,7 +4,7 @@ import { withFields, withValueAt } from "../format/json-edit.ts"
 import { type LogRecord, parseLine } from "../format/line.ts"
 import { isObject } from "../format/shape.ts"
 import { settledLines } from "../log/tips.ts"
-import { currentHeader, notFound, readLines } from "../log/loaded-log.ts"
+import { currentHeader, notFoundError, readLines } from "../log/loaded-log.ts"
 import type { HeadInfo, HeadOptions, SessionStorage } from "../storage/contract.ts"
 import type { CurrentLog } from "./older/log.ts"
 
@@ -19,10 +19,10 @@ export interface StoredHeader {
 /** Throws `not_found` if there is no session. */
 export async function readHeader(storage: SessionStorage, id: string, o: HeadOptions): Promise<StoredHeader> {
   const head = await storage.head(id, { ...o, first: true })
-  if (head === undefined) throw notFound(storage, id)
+  if (head === undefined) throw notFoundError(storage, id)
   const { first: line = (await readLines(storage, id, { from: 0, to: 1 }, o))[0] } = head
   // A log that had a head and has no line now was deleted between the two reads.
-  if (line === undefined) throw notFound(storage, id)
+  if (line === undefined) throw notFoundError(storage, id)
   return { head, line, header: currentHeader(line) }
 }
 

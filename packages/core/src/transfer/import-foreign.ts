@@ -13,7 +13,7 @@ import { checkSignal, signalOf } from "../storage/signals.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { withCreationOf } from "./headers.ts"
 import { type OwnBlobs, withOwnBlobs } from "./own-blobs.ts"
-import { type ChunkSource, otherFormat } from "./source.ts"
+import { type ChunkSource, otherFormatError } from "./source.ts"
 import { toStoredForm } from "./stored-form.ts"
 import type { ImportedLog, LineToWrite } from "./log-to-write.ts"
 
@@ -35,7 +35,8 @@ export async function foreignLogToWrite(
 ): Promise<ImportedLog> {
   checkImporter(importer)
   const { format } = importer
-  if (!importer.identify(await startOf(chunks, o))) throw otherFormat(format, "Its importer does not know the file.")
+  if (!importer.identify(await startOf(chunks, o)))
+    throw otherFormatError(format, "Its importer does not know the file.")
   const found = await firstRecord(recordsOf(chunks, importer, undefined, o))
   const header = withOwnBlobs(checkHeader(found, importer, id), own, 0)
   const line = encodeHeader(header)
@@ -52,7 +53,7 @@ export async function foreignLogToWrite(
         for (const record of asRecords(given)) {
           if (seq === 0) {
             const again = withOwnBlobs(checkHeader(record, importer, id), own, 0, report)
-            if (encodeHeader(again) !== line) throw changed(format)
+            if (encodeHeader(again) !== line) throw changedFileError(format)
           } else {
             const entry = withOwnBlobs(checkEntry(record, seq, format), own, seq, report)
             const made = toStoredForm(storage, entry, seq, limits)
@@ -197,27 +198,27 @@ function checkImporter(importer: Importer): void {
 
 function checkHeader(record: unknown, { format }: Importer, id: string): ForeignHeader {
   const header = isObject(record) && record["type"] === "session" ? { ...record, id } : undefined
-  if (header === undefined) throw refused(format, 0, "The first record must be the header, of type session.")
+  if (header === undefined) throw refusedError(format, 0, "The first record must be the header, of type session.")
   const problem = headerProblem(header)
-  if (problem !== undefined) throw refused(format, 0, problem)
+  if (problem !== undefined) throw refusedError(format, 0, problem)
   const { origin } = header as Partial<ForeignHeader>
   if (origin?.format === format) return withCreationOf(header as unknown as ForeignHeader)
-  throw refused(format, 0, `origin.format must be ${JSON.stringify(format)}, the importer's format.`)
+  throw refusedError(format, 0, `origin.format must be ${JSON.stringify(format)}, the importer's format.`)
 }
 
 function checkEntry(record: unknown, seq: number, format: string): Entry {
   const entry = isObject(record) && record["seq"] !== seq ? { ...record, seq } : record
   const problem = entryProblem(entry)
-  if (problem !== undefined) throw refused(format, seq, problem)
+  if (problem !== undefined) throw refusedError(format, seq, problem)
   return entry as Entry
 }
 
-function refused(format: string, seq: number, problem: string): SessionError {
+function refusedError(format: string, seq: number, problem: string): SessionError {
   const message = `The importer of "${format}" yielded a wrong record (number ${seq}, the header being 0). ${problem}`
   return new SessionError("invalid", message)
 }
 
-function changed(format: string): SessionError {
+function changedFileError(format: string): SessionError {
   const message = `The importer of "${format}" yielded different headers in two readings: the file changed, or its importer does not repeat itself.`
   return new SessionError("conflict", message)
 }

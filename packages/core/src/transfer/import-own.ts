@@ -56,7 +56,7 @@ async function* linesOf(
   let firstBlankAt = 0
   for await (const read of source()) {
     if (!headerRead && isHeader(read)) {
-      if (read.line !== header) throw fileChanged()
+      if (read.line !== header) throw changedFileError()
       headerRead = true
       lineWithOwnBlobs(header, own, 0, report)
     } else if (isBlank(read, headerRead)) {
@@ -81,11 +81,11 @@ async function* linesOf(
       }
     }
   }
-  if (!headerRead) throw fileChanged()
+  if (!headerRead) throw changedFileError()
   if (blanks > 0) report?.(blankDiagnostic(blanks, firstBlankAt))
 }
 
-function fileChanged(): SessionError {
+function changedFileError(): SessionError {
   const message = "The file changed while it was read. Import it again when the file no longer changes."
   return new SessionError("conflict", message)
 }

@@ -59,7 +59,7 @@ async function readSide(
       const seq = chunk.from + index
       const entry = parseEntry(line, seq)
       if (entry !== undefined) {
-        if (log.find(entry.id) !== undefined) throw twice(id, storage, entry)
+        if (log.find(entry.id) !== undefined) throw duplicateIdError(id, storage, entry)
         await each?.(line, entry)
       }
       log.push(entry === undefined ? undefined : stubOf(entry))
@@ -146,7 +146,7 @@ function contentOf(line: string): unknown {
   return content
 }
 
-function twice(id: string, storage: SessionStorage, entry: Entry): StorageError {
+function duplicateIdError(id: string, storage: SessionStorage, entry: Entry): StorageError {
   const message = `The log of ${id} in ${storage.description} has the id ${JSON.stringify(entry.id)} twice, so it cannot be merged. Nothing was written.`
   return new StorageError("corrupt", message, { session: id, storage: storage.description })
 }

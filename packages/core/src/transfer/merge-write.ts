@@ -150,7 +150,7 @@ export async function write(
   let most = Math.min(BATCH_BYTES, storage.capabilities.maxBatchBytes)
   const onTooLarge = (bytes: number): void => void (most = Math.min(most, bytes / 2))
   for (const batch of batchesOf(lines, () => most)) {
-    if (o.signal?.aborted === true) throw aborted(id, storage, o.signal.reason)
+    if (o.signal?.aborted === true) throw abortedError(id, storage, o.signal.reason)
     for (const { entry } of batch) {
       projectInPlace(projection as InfoProjection, entry, log.end)
       log.push(stubOf(entry))
@@ -183,7 +183,7 @@ function* batchesOf(lines: readonly NewLine[], most: () => number): Generator<Ne
   if (batch.length > 0) yield batch
 }
 
-function aborted(id: string, { description }: SessionStorage, cause: unknown): StorageError {
+function abortedError(id: string, { description }: SessionStorage, cause: unknown): StorageError {
   const message = `Merging ${id} was aborted. What was written is whole; repeat the call to write the rest.`
   return new StorageError("aborted", message, { session: id, storage: description, cause })
 }

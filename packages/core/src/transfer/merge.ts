@@ -7,7 +7,7 @@ import type { Diagnostic, Report } from "../format/diagnostics.ts"
 import type { Entry } from "../format/entry.ts"
 import { hasCode, SessionError } from "../format/errors.ts"
 import { currentInfo } from "../info/refresh.ts"
-import { incompleteLog, notFound } from "../log/loaded-log.ts"
+import { incompleteLog, notFoundError } from "../log/loaded-log.ts"
 import { openTips } from "../log/kept-tips.ts"
 import { settledLines } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
@@ -53,7 +53,7 @@ export async function mergeStored(
     if (hasCode(error, "not_found")) return undefined
     throw error
   })
-  if (theirs === undefined && before !== undefined) throw deletedThere(id, there)
+  if (theirs === undefined && before !== undefined) throw deletedThereError(id, there)
   let sent = 0
   let received = 0
   /** By their messages: an attempt that begins anew may find them again. */
@@ -70,7 +70,7 @@ export async function mergeStored(
     const { one, other, differing } = await readSides(id, own, theirs, signal)
     for (const entryId of differing) if (isStart(one, entryId)) report(startedTwice(entryId))
     const plan = planMerge(one.log, other.log)
-    if ("from" in plan) throw noParent(id, plan.from === "here" ? one : other, plan.entry)
+    if ("from" in plan) throw missingParentError(id, plan.from === "here" ? one : other, plan.entry)
     const leaf = plan.leafAt === undefined ? undefined : leafEntry(plan, o.newId())
     const toThere = await prepare(id, one, other, { missing: plan.toThere, leaf, report }, o)
     const toHere = await prepare(id, other, one, { missing: plan.toHere, leaf, report }, o)
@@ -84,7 +84,7 @@ export async function mergeStored(
       const open = openTips(tipsOfLog(one.log, settledLines(one.header)))
       return { sent, received, leaf: plan.leaf, openTips: open, differing, diagnostics: [...found.values()] }
     }
-    if (attempt === TRIES) throw keepsChanging(id, atThere.head === undefined ? there : here)
+    if (attempt === TRIES) throw keepsChangingError(id, atThere.head === undefined ? there : here)
     await backoff(attempt)
     own = await storedLog(here, id, o)
     theirs = await storedLog(there, id, o)
@@ -152,7 +152,7 @@ async function storedLog(storage: SessionStorage, id: string, o: MergeContext): 
   if (header !== undefined) return { storage, head, header }
   await migrateStored(storage, id, { ...signalOf(o), blobs: o.blobs, now: o.now })
   const migrated = await readHeader(storage, id, signalOf(o))
-  if (migrated.header === undefined) throw notFound(storage, id)
+  if (migrated.header === undefined) throw notFoundError(storage, id)
   return { storage, head: migrated.head, header: migrated.header }
 }
 
@@ -161,17 +161,17 @@ function leafEntry({ leaf, leafAt }: MergePlan, id: string): Entry {
   return { type: "leaf", id, parentId: leaf, seq: 0, timestamp: leafAt as string, settles: [] }
 }
 
-function noParent(id: string, { storage }: MergeSide, { id: entryId, seq, parentId }: Entry): StorageError {
+function missingParentError(id: string, { storage }: MergeSide, { id: entryId, seq, parentId }: Entry): StorageError {
   const message = `The entry ${entryId} (line ${seq}) of ${id} in ${storage.description} names the parent ${String(parentId)}, which would not be before it in the other log. Nothing was written.`
   return new StorageError("corrupt", message, { session: id, storage: storage.description })
 }
 
-function deletedThere(id: string, { description }: SessionStorage): SessionError {
+function deletedThereError(id: string, { description }: SessionStorage): SessionError {
   const message = `The session ${id} was merged with ${description} before, and was deleted there since. Delete it here too, or copy it there again.`
   return new SessionError("not_found", message, { session: id, storage: description })
 }
 
-function keepsChanging(id: string, { description }: SessionStorage): SessionError {
+function keepsChangingError(id: string, { description }: SessionStorage): SessionError {
   const message = `Other writers appended to ${id} in ${description} during each of ${TRIES} attempts to merge it. What was written is whole; repeat the call.`
   return new SessionError("conflict", message, { session: id, storage: description })
 }

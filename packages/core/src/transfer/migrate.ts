@@ -18,7 +18,7 @@ import { restoreEntries } from "../log/blobs.ts"
 import { storeInfo } from "../info/store.ts"
 import { projectWhole } from "../info/projection.ts"
 import { EntryLog } from "../log/entry-log.ts"
-import { notFound, readLines } from "../log/loaded-log.ts"
+import { notFoundError, readLines } from "../log/loaded-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { putBackup } from "./backup.ts"
 import type { LineToWrite } from "./log-to-write.ts"
@@ -57,7 +57,7 @@ export async function migrateStored(
   let unknown: Migration["from"] | undefined
   for (let attempt = 1; ; attempt++) {
     const head = await storage.head(id, signal)
-    if (head === undefined) throw notFound(storage, id)
+    if (head === undefined) throw notFoundError(storage, id)
     const lines = await readLines(storage, id, { from: 0, to: head.next }, signal)
     const identity = identifyLog(lines)
     if (identity.kind === "sessions") {

@@ -38,14 +38,14 @@ export function linesOf(chunks: ChunkSource): LineSource {
 /** The chunks of a source; throws `invalid` for a source or a chunk of a wrong type. */
 async function* chunksOf(source: AsyncIterable<Chunk>): AsyncGenerator<Chunk, void, undefined> {
   const isIterable = Symbol.asyncIterator in Object(source) || Symbol.iterator in Object(source)
-  if (!isIterable) throw notASource(source)
+  if (!isIterable) throw notASourceError(source)
   for await (const chunk of source) {
-    if (typeof chunk !== "string" && !isBytes(chunk)) throw notASource(chunk)
+    if (typeof chunk !== "string" && !isBytes(chunk)) throw notASourceError(chunk)
     yield chunk
   }
 }
 
-function notASource(value: unknown): SessionError {
+function notASourceError(value: unknown): SessionError {
   const message = `The source of an import must be text, a Uint8Array, an AsyncIterable of both, or a function that returns one, not ${shown(value)}.`
   return new SessionError("invalid", message)
 }
@@ -74,10 +74,10 @@ export async function identifySource(source: LineSource): Promise<string | undef
 export function checkFormat(expected: ImportFormat | undefined, format: string): void {
   const found = format === FORMAT ? "sessions" : format
   if (expected === undefined || expected === "auto" || expected === found) return
-  throw otherFormat(expected, `It is in "${found}": give that, or "auto".`)
+  throw otherFormatError(expected, `It is in "${found}": give that, or "auto".`)
 }
 
-export function otherFormat(expected: string, advice: string): SessionError {
+export function otherFormatError(expected: string, advice: string): SessionError {
   return new SessionError("not_a_session", `The file is not in the format "${expected}". ${advice}`)
 }
 

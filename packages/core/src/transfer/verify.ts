@@ -3,7 +3,7 @@ import type { Diagnostic, DiagnosticCode, Report } from "../format/diagnostics.t
 import { hasCode } from "../format/errors.ts"
 import { FORMAT, type Header, headerProblem, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
-import { incompleteLog, type LoadedLog, loadLog, notFound, tornTail } from "../log/loaded-log.ts"
+import { incompleteLog, type LoadedLog, loadLog, notFoundError, tornTail } from "../log/loaded-log.ts"
 import { loadOther } from "../log/other-log.ts"
 import { settledLines } from "../log/tips.ts"
 import type { VerifyReport } from "./types.ts"
@@ -59,7 +59,7 @@ async function readStart(
   } catch (error) {
     if (!hasCode(error, "corrupt")) throw error
     const head = await storage.head(id, o)
-    if (head === undefined) throw notFound(storage, id)
+    if (head === undefined) throw notFoundError(storage, id)
     return { head, header: undefined }
   }
 }

@@ -67,7 +67,11 @@ export async function writeLog(storage: SessionStorage, log: LogToWrite, o: Writ
   const singleBytes = o.foreign === true ? storage.capabilities.maxBatchBytes : batchBytes
   const single = size.bytes <= singleBytes
   let header = log.header(single ? undefined : size.lines)
-  const counted = { header, lines: size.lines, changed: (now: string) => changed(storage, id, size.lines, now) }
+  const counted = {
+    header,
+    lines: size.lines,
+    changed: (now: string) => changedSourceError(storage, id, size.lines, now),
+  }
   const report = o.report ?? ignore
   const batches =
     size.held?.batches(counted, single, report) ??
@@ -165,7 +169,7 @@ async function storedLines(
   const stored = await storage.head(id, signalOf(o))
   if (stored === undefined) return undefined
   const { next, log } = stored
-  if (next > count || (next === count && o.acceptComplete !== true)) throw idTaken(storage, id)
+  if (next > count || (next === count && o.acceptComplete !== true)) throw sessionExistsError(storage, id)
   return { head: { next, log }, lines: linesOf(storage.read(id, { from: 0, to: next }, signalOf(o))) }
 }
 
@@ -187,9 +191,10 @@ async function withoutStored(
   const count = Math.min(Math.max(next - batch.from, 0), batch.lines.length)
   for (const [index, { line: ours }] of batch.lines.slice(0, count).entries()) {
     const { done, value } = await lines.next()
-    if (done === true) throw otherWriter(storage, id)
+    if (done === true) throw otherWriterError(storage, id)
     const isHeader = batch.from + index === 0
-    if (ours !== value && !(isHeader && isSameHeader(ours, value, o.anyCreation === true))) throw idTaken(storage, id)
+    if (ours !== value && !(isHeader && isSameHeader(ours, value, o.anyCreation === true)))
+      throw sessionExistsError(storage, id)
   }
   if (count === batch.lines.length) return undefined
   return { ...batch, from: batch.from + count, lines: batch.lines.slice(count) }
@@ -220,7 +225,8 @@ async function writeBatch(
   o: SendOptions,
 ): Promise<Head> {
   const written = await sendBatch(storage, id, lines, head ?? 0, projectionIn(projection, head), o)
-  if (written.kind === "conflict") throw head === undefined ? idTaken(storage, id) : otherWriter(storage, id)
+  if (written.kind === "conflict")
+    throw head === undefined ? sessionExistsError(storage, id) : otherWriterError(storage, id)
   if (written.kind !== "committed") throw written.error
   return written.head
 }
@@ -239,17 +245,17 @@ function checkAborted(signal: AbortSignal | undefined, id: string, written: Head
   throw new StorageError("aborted", `Writing ${id} was aborted. ${state}`, { session: id, cause: signal.reason })
 }
 
-function idTaken(storage: SessionStorage, id: string): SessionError {
+function sessionExistsError(storage: SessionStorage, id: string): SessionError {
   const message = `${storage.description} has a session ${id} with other entries; it was not changed. If it is the same session and went on there, merge the two; otherwise choose another id.`
   return new SessionError("exists", message, { session: id, storage: storage.description })
 }
 
-function otherWriter(storage: SessionStorage, id: string): SessionError {
+function otherWriterError(storage: SessionStorage, id: string): SessionError {
   const message = `Another writer appends to ${id} in ${storage.description}, which is incomplete. Delete the session and repeat the call.`
   return new SessionError("conflict", message, { session: id, storage: storage.description })
 }
 
-function changed(storage: SessionStorage, id: string, counted: number, now: string): SessionError {
+function changedSourceError(storage: SessionStorage, id: string, counted: number, now: string): SessionError {
   const message = `The source of ${id} changed while it was read: it had ${counted} lines and has ${now} now. Repeat the call when the source no longer changes.`
   return new SessionError("conflict", message, { session: id, storage: storage.description })
 }

@@ -19,7 +19,7 @@ import { isoTime } from "../storage/clock.ts"
 import { isDeep } from "../storage/depth.ts"
 import { type EncodedAppendEntry, encodeForAppend, type PrepareOptions } from "./encode.ts"
 import { isConversation } from "./pending.ts"
-import { tooDeep } from "./limits.ts"
+import { tooDeepError } from "./limits.ts"
 import { checkRepeated, type KnownEntries } from "./repeats.ts"
 import type { SessionState } from "./session-state.ts"
 
@@ -103,7 +103,7 @@ export function assign(session: string, state: SessionState, append: Placed, o: 
     const target = index === 0 ? branch : undefined
     const targetId = target?.id
     if (typeof targetId === "string" && !known.has(targetId) && state.log.find(targetId) === undefined)
-      throw targetGone(session, targetId)
+      throw missingTargetError(session, targetId)
     const place = {
       id,
       parentId: end ?? (target === undefined ? leafId : target.id),
@@ -120,7 +120,7 @@ export function assign(session: string, state: SessionState, append: Placed, o: 
     if (isLeaving(payload)) complete = withSettles(payload, target, state)
     const encoded = encodeForAppend(complete, place, end !== undefined, o)
     // The state of a path may come from another program, and be as deep as it likes.
-    if (isDeep(payload)) throw tooDeep(session, "entry")
+    if (isDeep(payload)) throw tooDeepError(session, "entry")
     fresh.push(encoded)
     if (end === undefined) leafId = leafAt(encoded.pending)
     else end = id
@@ -187,7 +187,7 @@ function withSettles(payload: EntryPayload, target: BranchTarget | undefined, st
 }
 
 /** For a target that existed when `branch` was called, and was removed because its append failed. */
-function targetGone(session: string, target: string): SessionError {
+function missingTargetError(session: string, target: string): SessionError {
   const message = `There is no entry ${JSON.stringify(target)} in session ${session}: its append has failed.`
   return new SessionError("not_found", message, { session })
 }

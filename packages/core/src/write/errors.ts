@@ -5,7 +5,7 @@ import type { SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 
 /** `sent`: entries of the append are in the log. */
-export function idTaken(session: string, entry: string, sent = false): SessionError {
+export function idExistsError(session: string, entry: string, sent = false): SessionError {
   const written = sent ? " The entries before it are written." : ""
   const message = `The id ${JSON.stringify(entry)} is taken: session ${session} has other content under it.${written} Use a new id, or send the same content.`
   return new SessionError("exists", message, { session, sent })
@@ -16,43 +16,43 @@ interface About {
   readonly storage: SessionStorage
 }
 
-export function taken(about: About): SessionError {
-  return refusal("exists", about, `There is a session ${about.id} in ${about.storage.description} already.`)
+export function sessionExistsError(about: About): SessionError {
+  return refusalError("exists", about, `There is a session ${about.id} in ${about.storage.description} already.`)
 }
 
 /** `lost`: what the session had appended. */
-export function vanished(about: About, lost: readonly Entry[], outcome = ""): SessionError {
+export function deletedSessionError(about: About, lost: readonly Entry[], outcome = ""): SessionError {
   const message = `The session ${about.id} was deleted, or deleted and created again, while it was open.${outcome} \`lost\` has what it had appended.`
   return new SessionError("not_found", message, { ...location(about), lost })
 }
 
 /** For a log of another version, which is held as it was when the session was opened. */
-export function changedUnderneath(about: About): SessionError {
+export function replacedSessionError(about: About): SessionError {
   const message = `The log of ${about.id}, which is of another version, was changed by another writer. Open the session again.`
-  return refusal("conflict", about, message)
+  return refusalError("conflict", about, message)
 }
 
-export function otherWriter(about: About): SessionError {
+export function otherWriterError(about: About): SessionError {
   const message = `Another writer has continued ${about.id}; nothing was written. Read the context again.`
-  return refusal("conflict", about, message)
+  return refusalError("conflict", about, message)
 }
 
-export function notMovable(session: string, type: string): SessionError {
+export function notMovableError(session: string, type: string): SessionError {
   const message = `An entry of type ${type} depends on its place: it cannot be appended with onConflict "rebase".`
   return new SessionError("invalid", message, { session })
 }
 
-export function unknownOutcome(about: About, cause: unknown): StorageError {
+export function unknownOutcomeError(about: About, cause: unknown): StorageError {
   const message = `It is not known yet whether the write to ${about.id} arrived in ${about.storage.description}. The next append, flush or opening finds out.`
   return new StorageError("indeterminate", message, { ...location(about), cause })
 }
 
-export function behindUnknown(about: About, cause: unknown): StorageError {
+export function behindUnknownError(about: About, cause: unknown): StorageError {
   const message = `Not written to ${about.id}: it is not known yet whether the append before it arrived in ${about.storage.description}.`
   return new StorageError("unavailable", message, { ...location(about), cause })
 }
 
-export function aborted(session: string, signal: AbortSignal, sent: boolean): StorageError {
+export function abortedError(session: string, signal: AbortSignal, sent: boolean): StorageError {
   const message = sent
     ? `The wait for an append to ${session} was aborted; it had been sent, and may still be written.`
     : `The append to ${session} was aborted before it was sent.`
@@ -60,11 +60,11 @@ export function aborted(session: string, signal: AbortSignal, sent: boolean): St
 }
 
 /** Makes the error of a wait whose work goes on. */
-export function waitAborted(session: string, message: string): (cause: unknown) => StorageError {
+export function toWaitAbortedError(session: string, message: string): (cause: unknown) => StorageError {
   return (cause) => new StorageError("aborted", message, { session, cause })
 }
 
-function refusal(code: "exists" | "conflict", about: About, message: string): SessionError {
+function refusalError(code: "exists" | "conflict", about: About, message: string): SessionError {
   return new SessionError(code, message, location(about))
 }
 

@@ -40,10 +40,10 @@ export function checkSizes(
   let batch = 0
   for (const { bytes } of entries) {
     const line = bytes + SPARE_BYTES
-    if (line > maxLineBytes) throw tooLarge(id, "entry", line, maxLineBytes)
+    if (line > maxLineBytes) throw tooLargeError(id, "entry", line, maxLineBytes)
     batch += line
   }
-  if (batch > maxBatchBytes) throw tooLarge(id, "batch", batch, maxBatchBytes)
+  if (batch > maxBatchBytes) throw tooLargeError(id, "batch", batch, maxBatchBytes)
 }
 
 /** Refuses metadata with which the session would have too much of it: each list reads it. */
@@ -55,9 +55,9 @@ export function checkMetadata(id: string, { info }: SessionState, fresh: readonl
   for (const { entry } of given) all[entry["key"] as string] = entry["value"]
   const keys = Object.keys(all).length
   // A log of another program may have more of them already: those can still be set.
-  if (keys > MAX_METADATA_KEYS && keys > before) throw tooLarge(id, "metadata", keys, MAX_METADATA_KEYS, "keys")
+  if (keys > MAX_METADATA_KEYS && keys > before) throw tooLargeError(id, "metadata", keys, MAX_METADATA_KEYS, "keys")
   const bytes = utf8Length(JSON.stringify(all))
-  if (bytes > MAX_METADATA_BYTES) throw tooLarge(id, "metadata", bytes, MAX_METADATA_BYTES)
+  if (bytes > MAX_METADATA_BYTES) throw tooLargeError(id, "metadata", bytes, MAX_METADATA_BYTES)
 }
 
 /** How many items go out in one batch, from the front: at least one, whole, all of one outcome, and none whose blobs are still being put. */
@@ -102,11 +102,17 @@ export function refusalOf(
   return undefined
 }
 
-export function tooDeep(id: string, what: string): SessionError {
-  return tooLarge(id, what, `over ${MAX_DEPTH}`, MAX_DEPTH, "levels")
+export function tooDeepError(id: string, what: string): SessionError {
+  return tooLargeError(id, what, `over ${MAX_DEPTH}`, MAX_DEPTH, "levels")
 }
 
-export function tooLarge(id: string, what: string, size: number | string, most: number, unit = "bytes"): SessionError {
+export function tooLargeError(
+  id: string,
+  what: string,
+  size: number | string,
+  most: number,
+  unit = "bytes",
+): SessionError {
   const message = `The ${what} has ${size} ${unit}; this storage takes ${most}. Nothing was written. Split it, or put large content in files.`
   return new SessionError("too_large", message, { session: id })
 }

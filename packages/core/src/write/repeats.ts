@@ -25,7 +25,7 @@ import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { sha256Hex } from "../storage/hash.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 import type { PrepareOptions } from "./encode.ts"
-import { idTaken } from "./errors.ts"
+import { idExistsError } from "./errors.ts"
 import type { SessionState } from "./session-state.ts"
 import type { AppendOptions } from "./types.ts"
 
@@ -124,7 +124,7 @@ export class Repeats {
 
 /** Throws `exists` if an entry of the log with the same id has other content. */
 export function checkRepeated(session: string, existing: Entry, payload: EntryPayload, o: PrepareOptions): void {
-  if (!isSameContent(existing, contentOf(payload, o))) throw idTaken(session, existing.id)
+  if (!isSameContent(existing, contentOf(payload, o))) throw idExistsError(session, existing.id)
 }
 
 /** Whether two entries are the same but for what the session gives an entry of this type. */

@@ -11,7 +11,14 @@ import { isSameLine } from "../storage/head.ts"
 import { onAbort } from "../storage/signals.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { applyRemote } from "./reconcile.ts"
-import { aborted, behindUnknown, idTaken, otherWriter, unknownOutcome, vanished } from "./errors.ts"
+import {
+  abortedError,
+  behindUnknownError,
+  idExistsError,
+  otherWriterError,
+  unknownOutcomeError,
+  deletedSessionError,
+} from "./errors.ts"
 import { batchOf, entriesBytes, type Refusal, refusalOf } from "./limits.ts"
 import {
   acknowledge,
@@ -118,9 +125,9 @@ export class WriteQueue {
       if (signal === undefined) return
       const { id } = this.#context
       const off = onAbort(signal, () => {
-        if (this.#withdraw(item, caller, aborted(id, signal, false))) return
+        if (this.#withdraw(item, caller, abortedError(id, signal, false))) return
         item.callers = item.callers.filter((one) => one !== caller)
-        caller.reject(aborted(id, signal, true))
+        caller.reject(abortedError(id, signal, true))
       })
       caller.resolve = (result) => (off(), resolve(result))
       caller.reject = (error) => (off(), reject(error))
@@ -329,8 +336,8 @@ export class WriteQueue {
       for (const item of this.#items) requeue(item)
       context.store.outdated = true
       const lost = context.state.ownFrom(0)
-      this.#fail(0, vanished(context, lost, " Nothing was written."))
-      return vanished(context, lost)
+      this.#fail(0, deletedSessionError(context, lost, " Nothing was written."))
+      return deletedSessionError(context, lost)
     }
     await this.#hashed(resolved)
     const { state } = context
@@ -348,7 +355,8 @@ export class WriteQueue {
     // Before the refusals: a turn whose own append is refused learns of the conflict from that.
     if (foreign.length > 0) context.foreign(foreign)
     const { taken, refused } = change
-    const refusal = taken === undefined ? otherWriter(context) : idTaken(context.id, taken, refused[0]?.committed)
+    const refusal =
+      taken === undefined ? otherWriterError(context) : idExistsError(context.id, taken, refused[0]?.committed)
     this.#leave(loss ? items : refused, loss ?? refusal)
     if (divergence !== undefined) context.diverged(divergence)
     return loss
@@ -377,8 +385,8 @@ export class WriteQueue {
       item.outcome = "unknown"
       item.callers = []
     }
-    this.#fail(kept.length, behindUnknown(this.#context, cause))
-    const error = unknownOutcome(this.#context, cause)
+    this.#fail(kept.length, behindUnknownError(this.#context, cause))
+    const error = unknownOutcomeError(this.#context, cause)
     for (const { reject } of callers) reject(error)
   }
 

@@ -7,7 +7,7 @@ import type { CallOptions, Head, HeadInfo, SessionStorage, StorageAppendOptions 
 import { StorageError } from "../storage/errors.ts"
 import { headAt } from "../storage/head.ts"
 import { hasCode } from "../format/errors.ts"
-import { readLines, replaced } from "../log/loaded-log.ts"
+import { readLines, replacedLogError } from "../log/loaded-log.ts"
 import { TRIES } from "../storage/retry.ts"
 
 export interface WriteOptions extends CallOptions {
@@ -101,7 +101,7 @@ async function writeAgain(
       // The rest gets all its tries: each time there is less of it.
       if (own > arrived) attempt = 0
       arrived = Math.max(arrived, own)
-      if (attempt === TRIES) return giveUp(conflict ? keepsRefusing(storage, id) : failure?.error)
+      if (attempt === TRIES) return giveUp(conflict ? keepsRefusingError(storage, id) : failure?.error)
     } else if (attempt === TRIES) return giveUp(failure?.error)
     if (failure !== undefined && attempt > 0) await backoff(attempt)
     try {
@@ -165,7 +165,7 @@ export async function readEnd(
       if (isOther) return { head, lines: [] }
       const lines = await readLines(storage, id, { from, to: head.next, log: head.log })
       if (lines.length === head.next - from) return { head, lines }
-      throw replaced(storage, id)
+      throw replacedLogError(storage, id)
     } catch (error) {
       if (attempt === TRIES || !(hasCode(error, "unavailable") || hasCode(error, "conflict"))) throw error
       await backoff(attempt)
@@ -188,7 +188,7 @@ async function isCreated(storage: SessionStorage, id: string, { header, mayBeOwn
     if (hasCode(error, "corrupt") && !mayBeOwn) return false
     throw error
   }
-  throw replaced(storage, id)
+  throw replacedLogError(storage, id)
 }
 
 /** Codes that say that nothing was written. Any other error, a defect of the storage included, leaves the outcome unknown. */
@@ -210,7 +210,7 @@ function isOutcomeUnknown(error: unknown): boolean {
   return !CERTAIN.has(code) || sent === true
 }
 
-function keepsRefusing({ description }: SessionStorage, id: string): StorageError {
+function keepsRefusingError({ description }: SessionStorage, id: string): StorageError {
   const message = `${description} refused ${TRIES} appends to ${id}, though the log was as each expected it. Nothing was written.`
   return new StorageError("conflict", message, { session: id, storage: description })
 }

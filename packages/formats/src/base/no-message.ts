@@ -9,7 +9,7 @@ export function hasNoMessage(error: unknown): boolean {
 }
 
 /** `title`: of the format. */
-export function noMessage(title: string): SessionError {
+export function noMessageError(title: string): SessionError {
   const error = new SessionError("not_a_session", `The session of ${title} has no message yet.`)
   refusals.add(error)
   return error

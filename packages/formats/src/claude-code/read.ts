@@ -7,7 +7,7 @@ import { isAnnotationType } from "@sessions/core/format"
 import { sourceOf } from "../base/codec.ts"
 import type { Format, Note, ReadOptions, ReadSource } from "../base/format.ts"
 import { type JsonLine, readJsonLines, type SourceLine } from "../base/json-lines.ts"
-import { noMessage } from "../base/no-message.ts"
+import { noMessageError } from "../base/no-message.ts"
 import { LogBuilder } from "../base/log-builder.ts"
 import { type Fields, fieldsOf, numberOf, stringOf, textBlock, textOf, timestampOf } from "../base/values.ts"
 import { blocksOf } from "./blocks.ts"
@@ -62,7 +62,8 @@ export async function* read({ main, beside }: ReadSource, { note }: ReadOptions)
   }
   if (reader === undefined) {
     // Its header would be another one when the first message comes.
-    if (first.every((line) => line.value === undefined || uuidOf(line) === undefined)) throw noMessage("Claude Code")
+    if (first.every((line) => line.value === undefined || uuidOf(line) === undefined))
+      throw noMessageError("Claude Code")
     const header = await headerOfLines(first, beside)
     yield header
     reader = new Reader(header, note)

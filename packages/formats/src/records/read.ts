@@ -80,7 +80,7 @@ class RecordLog {
   read(line: SourceLine): Entry {
     if (line.value === undefined) return this.#log.addUnreadable(line)
     const { recordType, schemaVersion } = line.value
-    if (typeof schemaVersion === "number" && schemaVersion > VERSION) throw newerVersion(schemaVersion)
+    if (typeof schemaVersion === "number" && schemaVersion > VERSION) throw newerVersionError(schemaVersion)
     const entry = recordType === "message" ? this.#message(line) : undefined
     return entry ?? (recordType === "compaction" ? this.#compaction(line) : undefined) ?? this.#aside(line)
   }
@@ -143,7 +143,7 @@ function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? (value as readonly unknown[]).filter((text) => typeof text === "string") : []
 }
 
-function newerVersion(version: number): SessionError {
+function newerVersionError(version: number): SessionError {
   const message = `The log has records of schemaVersion ${version}; this version of the importer reads ${VERSION}. Update @sessions/formats.`
   return new SessionError("newer_version", message)
 }

@@ -91,10 +91,10 @@ const STICKY = 0o1000
 function checkPermissions(path: string, stat: FileStat): void {
   // Windows has other permissions, and Node makes up a mode.
   if (process.platform === "win32" || !stat.isDirectory()) return
-  if ((stat.mode & OTHERS_WRITE) !== 0 && (stat.mode & STICKY) === 0) throw othersMayWrite(path, stat)
+  if ((stat.mode & OTHERS_WRITE) !== 0 && (stat.mode & STICKY) === 0) throw othersMayWriteError(path, stat)
 }
 
-function othersMayWrite(path: string, stat: FileStat): StorageError {
+function othersMayWriteError(path: string, stat: FileStat): StorageError {
   const mode = (stat.mode & 0o777).toString(8).padStart(4, "0")
   const message = `Other users may write to the root ${path} (mode ${mode}), so they can replace or remove its sessions. Run chmod go-w on it, or pass \`allowSharedRoot: true\` if you trust them.`
   return new StorageError("invalid", message, { at: path })

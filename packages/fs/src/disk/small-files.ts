@@ -186,14 +186,14 @@ export function ensureFolder(files: Files, path: string, above = true): boolean 
       return false
     }
     // A folder that cannot be created although its parent exists (as in /proc).
-    if (errno === "ENOENT" && !above) throw neverMade(path, error)
+    if (errno === "ENOENT" && !above) throw neverMadeError(path, error)
     if (errno !== "ENOENT" || dirname(path) === path) throw error
     ensureFolder(files, dirname(path))
     return ensureFolder(files, path, false)
   }
 }
 
-function neverMade(path: string, cause: unknown): StorageError {
+function neverMadeError(path: string, cause: unknown): StorageError {
   const message = `The folder ${path} cannot be made, although the one above it exists: choose another root.`
   return new StorageError("misconfigured", message, { at: path, cause })
 }

@@ -45,7 +45,7 @@ export async function acquireLock(files: Files, path: string, o: AcquireOptions)
     const waited = performance.now() - started
     if (waited >= o.timeout) {
       if (observed !== undefined) OBSERVED.set(path, observed)
-      throw timedOut(path, observed, waited)
+      throw timeoutError(path, observed, waited)
     }
     askFor(files, path)
     await pause(Math.min(1 + attempt, MAX_POLL_MS) * (0.5 + Math.random()), o.signal)
@@ -151,7 +151,7 @@ function askFor(files: Files, path: string): void {
   }
 }
 
-function timedOut(path: string, seen: Observation | undefined, waited: number): StorageError {
+function timeoutError(path: string, seen: Observation | undefined, waited: number): StorageError {
   // Another program may have written the file: its host name must not contain terminal control characters.
   const host = seen?.owner?.host.replaceAll(/\p{C}/gu, "?") ?? ""
   const owner =

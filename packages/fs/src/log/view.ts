@@ -169,11 +169,11 @@ function withoutParts(files: Files, { folder, metadata }: Found, identity: Ident
   const had = metadata ?? readMetadata(files, folder)
   if (had === undefined || had.log !== identity?.log || had.next === 0) return undefined
   if (hasEndedInPlace(files, folder)) return undefined
-  throw lost(folder, below(folder, FIRST_PART), `is missing, and had ${had.next} lines`)
+  throw lostFileError(folder, below(folder, FIRST_PART), `is missing, and had ${had.next} lines`)
 }
 
 /** A creation in its place would be the end of what is still there. */
-function lost(folder: string, file: string, what: string): StorageError {
+function lostFileError(folder: string, file: string, what: string): StorageError {
   const message = `${file} ${what}. Put the file back from a copy, or delete the session.`
   return new StorageError("corrupt", message, { at: folder })
 }
@@ -225,7 +225,7 @@ function readFolder(files: Files, found: Found): LogView | undefined | "changed"
   const still = after !== undefined && isUnchanged(stat, after)
   if (!still && readIdentity(files, folder)?.log !== log) return "changed"
   // A log appears with its first lines, by a rename: what is there now has lost them.
-  if (isEmpty) throw lost(folder, below(folder, last.name), "has no whole line")
+  if (isEmpty) throw lostFileError(folder, below(folder, last.name), "has no whole line")
   return {
     log,
     stored,

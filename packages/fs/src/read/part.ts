@@ -82,7 +82,7 @@ function toWhole(lines: readonly string[]): ReturnType<typeof linesAfterBroken> 
 export function checkReached({ session, view, guard }: Reading, seq: Seq, to: Seq): void {
   // The same batch.
   if (seq >= to) guard.check()
-  else if (seq < Math.min(to, guard.reload().next)) throw missingLine(session, seq, view.folder)
+  else if (seq < Math.min(to, guard.reload().next)) throw missingLineError(session, seq, view.folder)
 }
 
 interface OpenedPart {
@@ -129,7 +129,7 @@ function asDamaged({ session }: Reading, path: string, { from, end }: Part, to: 
   return { chunk: { from: to, lines: [] }, damage: new StorageError("corrupt", message, { session, at: path }) }
 }
 
-export function missingLine(session: string, seq: Seq, folder: string): StorageError {
+export function missingLineError(session: string, seq: Seq, folder: string): StorageError {
   return new StorageError(
     "corrupt",
     `Session ${session} has no line ${seq}: a part of its log in ${folder} is missing, or was cut short. Put the file back.`,

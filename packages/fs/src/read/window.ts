@@ -5,7 +5,7 @@
 import { afterDamage, type Chunk, type Seq, type WindowStep } from "@sessions/core/storage"
 import { knownEnd, locateLast, locateWindow } from "../log/locate.ts"
 import { type Part, partForWindow } from "../log/parts.ts"
-import { checkReached, type Locate, missingLine, openPart, readPart, type Reading } from "./part.ts"
+import { checkReached, type Locate, missingLineError, openPart, readPart, type Reading } from "./part.ts"
 
 export async function* readWindow(reading: Reading, to: Seq, maxBytes: number): AsyncGenerator<Chunk, void, undefined> {
   for await (const { chunk } of afterDamage(stepsOf(reading, to, maxBytes), maxBytes)) yield chunk
@@ -34,7 +34,7 @@ async function* stepsOf(reading: Reading, to: Seq, maxBytes: number): AsyncGener
       yield step
     }
     if (until === end || index === last) continue
-    yield { chunk: { from: end, lines: [] }, damage: missingLine(reading.session, until, reading.view.folder) }
+    yield { chunk: { from: end, lines: [] }, damage: missingLineError(reading.session, until, reading.view.folder) }
   }
   checkReached(reading, seq, to)
 }

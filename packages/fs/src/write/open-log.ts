@@ -35,7 +35,7 @@ export interface OpenLog {
 export function openLog(files: Files, view: LogView): OpenLog {
   const { end } = lastPart(view)
   const part = countPart(files, view.folder, lastPart(view))
-  if (part.end.seq !== end.seq || part.end.offset !== end.offset) throw changedByHand(view, part)
+  if (part.end.seq !== end.seq || part.end.offset !== end.offset) throw changedByHandError(view, part)
   const fd = files.open(join(view.folder, part.name), APPEND, FILE_MODE)
   return {
     log: view.log,
@@ -109,19 +109,23 @@ export function toHead(log: OpenLog): Head {
 
 /** Returns the log if it has the expected head, else throws `conflict`. */
 export function checkExpect(files: Files, log: OpenLog | undefined, expect: Head | 0, session: string): OpenLog {
-  if (log === undefined) throw conflict(session, "there is no such session", undefined)
-  if (expect === 0) throw conflict(session, "it exists already", pathOf(log))
-  if (log.log !== expect.log) throw conflict(session, "its log was deleted or replaced meanwhile", pathOf(log))
+  if (log === undefined) throw conflictError(session, "there is no such session", undefined)
+  if (expect === 0) throw conflictError(session, "it exists already", pathOf(log))
+  if (log.log !== expect.log) throw conflictError(session, "its log was deleted or replaced meanwhile", pathOf(log))
   if (log.next !== expect.next) {
-    throw conflict(session, `its next line is ${log.next}, not ${expect.next}: another writer was there`, pathOf(log))
+    throw conflictError(
+      session,
+      `its next line is ${log.next}, not ${expect.next}: another writer was there`,
+      pathOf(log),
+    )
   }
   log.last ??= lastLine(files, log.folder, [...log.closed, { name: log.part.name, bytes: log.size }])
   if (!isSameLine(headAt(log.next, log.log, log.last), expect))
-    throw conflict(session, "it ends in another line, as after an older copy was put back", pathOf(log))
+    throw conflictError(session, "it ends in another line, as after an older copy was put back", pathOf(log))
   return log
 }
 
-export function conflict(session: string, why: string, at: string | undefined): StorageError {
+export function conflictError(session: string, why: string, at: string | undefined): StorageError {
   return new StorageError("conflict", `Nothing was appended to session ${session}: ${why}.`, {
     session,
     ...(at === undefined ? {} : { at }),
@@ -178,7 +182,7 @@ export function encodeBatch(lines: readonly string[]): EncodedLines {
 }
 
 /** Lines are appended only to an end that was confirmed by counting. */
-function changedByHand({ folder }: LogView, { name }: PartName): StorageError {
+function changedByHandError({ folder }: LogView, { name }: PartName): StorageError {
   const at = join(folder, METADATA_FILE)
   const message = `${at} says that ${name} ends elsewhere than its lines do: one of the two was changed by hand. Nothing was written; delete ${METADATA_FILE}, which is made anew, and open the storage again.`
   return new StorageError("corrupt", message, { at })

@@ -25,10 +25,10 @@ export function resolveOutcome(deps: Deps, session: string, lines: readonly stri
       { session },
     )
   }
-  throw unknownOutcome(session)
+  throw unknownOutcomeError(session)
 }
 
-export function unknownOutcome(session: string, cause?: unknown): StorageError {
+export function unknownOutcomeError(session: string, cause?: unknown): StorageError {
   const message = `Another writer took over session ${session} during an append: read the log to see which lines are there.`
   return new StorageError("indeterminate", message, { session, cause })
 }

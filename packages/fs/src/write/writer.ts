@@ -20,7 +20,7 @@ import type { EncodedLines } from "../log/count.ts"
 import { readInfo, type StoredInfo } from "../log/metadata.ts"
 import {
   checkExpect,
-  conflict,
+  conflictError,
   encodeBatch,
   isCurrent,
   isInPlace,
@@ -31,7 +31,7 @@ import {
   writeBatch,
 } from "./open-log.ts"
 import { rollPart } from "./roll.ts"
-import { resolveOutcome, unknownOutcome } from "./outcome.ts"
+import { resolveOutcome, unknownOutcomeError } from "./outcome.ts"
 import { recoverSwap } from "../disk/swap.ts"
 import { sweepTemporaries } from "./sweep.ts"
 import { type Before, syncBatch, syncFound, syncSession } from "./sync.ts"
@@ -155,9 +155,9 @@ export class SessionWriter {
    */
   #failEarly(expect: Head | 0): void {
     const view = this.#deps.view(this.#session)
-    if (expect === 0 && view !== undefined) throw conflict(this.#session, "it exists already", view.folder)
+    if (expect === 0 && view !== undefined) throw conflictError(this.#session, "it exists already", view.folder)
     if (expect !== 0 && view?.log !== expect.log) {
-      throw conflict(this.#session, "its log was deleted or replaced meanwhile", view?.folder)
+      throw conflictError(this.#session, "its log was deleted or replaced meanwhile", view?.folder)
     }
   }
 
@@ -277,7 +277,7 @@ export class SessionWriter {
       return head
     } catch (error) {
       if (hasStorageCode(error, "conflict") || hasStorageCode(error, "indeterminate")) throw error
-      throw unknownOutcome(this.#session, error)
+      throw unknownOutcomeError(this.#session, error)
     } finally {
       this.#lease.used()
     }

@@ -259,7 +259,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       const { message = "" } = params
       if (!isUlid(message)) throw invalid("The id of a prompt must be a ULID.")
       return ofSession(sessions, id, async () => {
-        if ((await sessions.storage.head(id)) === undefined) throw noSession(id)
+        if ((await sessions.storage.head(id)) === undefined) throw noSessionError(id)
         return json(202, await served.get(sessions, id).stop(message))
       })
     },
@@ -364,7 +364,7 @@ function bytesOf(value: unknown): number {
   return ENTRY_BYTES + utf8Length(JSON.stringify(value))
 }
 
-function noSession(id: string): SessionError {
+function noSessionError(id: string): SessionError {
   return new SessionError("not_found", `There is no session ${id}.`)
 }
 

@@ -147,12 +147,12 @@ export class ServedSession {
     const position = positionOf(queue, id)
     const waiting = queue.prompts[position]
     if (waiting !== undefined) {
-      if (contentOf(waiting) !== contentOf(prompt)) throw taken(id)
+      if (contentOf(waiting) !== contentOf(prompt)) throw sessionExistsError(id)
       return { position }
     }
     const seq = await this.#seqOf(id)
     if (seq === undefined) return queue.ended.some(({ messageId }) => messageId === id) ? { position: null } : undefined
-    if ((await this.#contentAt(id, seq)) !== contentOf(prompt)) throw taken(id)
+    if ((await this.#contentAt(id, seq)) !== contentOf(prompt)) throw sessionExistsError(id)
     return { position: null }
   }
 
@@ -190,7 +190,7 @@ export class ServedSession {
   }
 }
 
-function taken(id: string): SessionError {
+function sessionExistsError(id: string): SessionError {
   const message = `The id ${id} is taken by something else in this session. Send a new prompt with a new id.`
   return new SessionError("exists", message)
 }

@@ -159,7 +159,7 @@ async function receive(response: Response, alive: () => void, onHead: (head: Pag
   } finally {
     await reader?.cancel().catch(ignore)
   }
-  if (head === undefined || rest.length > 0 || seq !== head.from + head.lines) throw notAPage()
+  if (head === undefined || rest.length > 0 || seq !== head.from + head.lines) throw notAPageError()
   return { ...head, chunks }
 }
 
@@ -172,10 +172,10 @@ function toPageHead(line: string): PageHead {
   }
   const { from, lines, end, log } = head ?? {}
   const isPage = isCount(from) && isCount(lines) && isCount(end) && (log === null || typeof log === "string")
-  if (!isPage) throw notAPage()
+  if (!isPage) throw notAPageError()
   return { from, lines, end, log }
 }
 
-function notAPage(): StorageError {
+function notAPageError(): StorageError {
   return new StorageError("unavailable", "The answer was cut off, or is that of another server; repeat the call.")
 }

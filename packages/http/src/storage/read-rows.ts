@@ -17,7 +17,7 @@ export async function* readRows<T extends object | string>(
   try {
     for (;;) {
       const { done, value } = await withinTime(reader.read(), requests.timeout)
-      if (done) throw cutOff()
+      if (done) throw cutOffError()
       const lines = decoder.decode(value, { stream: true }).split("\n")
       const last = lines.pop() ?? ""
       if (lines.length > 0) {
@@ -28,7 +28,7 @@ export async function* readRows<T extends object | string>(
       const end = lines.indexOf(LAST_ROW)
       const isWhole = end >= 0
       // Something on the way has sent the list twice.
-      if (isWhole && (end < lines.length - 1 || rest.length > 0)) throw cutOff()
+      if (isWhole && (end < lines.length - 1 || rest.length > 0)) throw cutOffError()
       if (isWhole) lines.pop()
       const rows = lines.map((line) => JSON.parse(line) as T | { readonly error: SentError; readonly id?: string })
       const failed = rows.find((row) => typeof row === "object" && "error" in row && !("id" in row))
@@ -37,7 +37,7 @@ export async function* readRows<T extends object | string>(
       if (isWhole) return
     }
   } catch (error) {
-    throw error instanceof StorageError ? error : cutOff(error)
+    throw error instanceof StorageError ? error : cutOffError(error)
   } finally {
     await reader.cancel().catch(() => undefined)
   }
@@ -61,6 +61,6 @@ async function withinTime<T>(read: Promise<T>, timeout: number): Promise<T> {
   }
 }
 
-function cutOff(cause?: unknown): StorageError {
+function cutOffError(cause?: unknown): StorageError {
   return new StorageError("unavailable", "The list was cut off; repeat the call.", { cause })
 }

@@ -84,7 +84,7 @@ export function createRequests(
       return await read(response, alive)
     } catch (error) {
       if (error instanceof StorageError) throw error
-      throw lost(ask, error)
+      throw lostConnectionError(ask, error)
     } finally {
       end()
     }
@@ -99,7 +99,7 @@ function searchOf(query: NonNullable<Ask["query"]>): string {
 }
 
 /** No answer, or only a part of one. A write may have been done. */
-function lost(ask: Ask, cause: unknown): StorageError {
+function lostConnectionError(ask: Ask, cause: unknown): StorageError {
   const code =
     (cause as { readonly cause?: { readonly code?: unknown } }).cause?.code ?? (cause as { code?: unknown }).code
   if (!isWrite(ask) || NOT_SENT.has(code))

@@ -36,7 +36,7 @@ export function isGone(error: unknown): boolean {
 }
 
 /** The error of a write that may have been done, and may have been undone or replaced by another writer since. */
-export function unknownOutcome(cause?: unknown): StorageError {
+export function unknownOutcomeError(cause?: unknown): StorageError {
   const message = "The connection was lost: look whether the write was done before you repeat it."
   return new StorageError("indeterminate", message, { cause })
 }
@@ -50,7 +50,7 @@ export function timeout(message: string): DOMException {
 }
 
 /** A row that this program did not write so. `at` names it. */
-export function corrupt(what: string, location: { readonly session?: string; readonly at: string }): StorageError {
+export function corruptError(what: string, location: { readonly session?: string; readonly at: string }): StorageError {
   return new StorageError(
     "corrupt",
     `${what}: another program wrote to this database. Export what can still be read, then delete it.`,

@@ -2,7 +2,7 @@
 import { hasStorageCode, StorageError } from "@sessions/core/storage"
 import type { DBSchema, IDBPDatabase, IDBPTransaction, StoreNames } from "idb"
 import type { Connection } from "./connection.ts"
-import { isGone, isLost, isQuota, timeout, unknownOutcome } from "./errors.ts"
+import { isGone, isLost, isQuota, timeout, unknownOutcomeError } from "./errors.ts"
 
 /** What the operations on one database share. */
 export interface DatabaseContext<S extends DBSchema> {
@@ -89,7 +89,7 @@ export async function writeRepeatably<S extends DBSchema, T>(
     return writeTransaction(context, stores, (tx) => work(tx, true), second).catch((error: unknown) => {
       // These come after `work` has looked; any other error says nothing about the first transaction.
       const hasLooked = hasStorageCode(error, "conflict") || (second.committing && isQuota(error))
-      throw hasLooked ? error : unknownOutcome(error)
+      throw hasLooked ? error : unknownOutcomeError(error)
     })
   }
 }

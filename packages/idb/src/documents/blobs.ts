@@ -1,7 +1,7 @@
 /** Binary objects by hash. Sizes and times have a store of their own, so that a listing loads no bytes. */
 import type { BlobAdapter, BlobInfo } from "@sessions/core/storage"
 import { type Describe, is, number, type } from "superstruct"
-import { corrupt } from "../database/errors.ts"
+import { corruptError } from "../database/errors.ts"
 import { free, readTransaction, unawaited, writeRepeatably } from "../database/transaction.ts"
 import type { DatabaseContext, WriteTransaction } from "../schema.ts"
 
@@ -24,7 +24,7 @@ export function createBlobs(context: DatabaseContext): BlobAdapter {
         tx.objectStore("blobBytes").get(hash),
       )
       if (bytes === undefined || bytes instanceof Uint8Array) return bytes
-      throw corrupt(`The blob ${hash} is damaged`, { at: hash })
+      throw corruptError(`The blob ${hash} is damaged`, { at: hash })
     },
 
     has: (hash) =>
@@ -70,7 +70,7 @@ async function blobRow(tx: WriteTransaction, hash: string): Promise<BlobRow | un
 
 function checkBlobRow(row: unknown, hash: string): BlobRow {
   if (is(row, BLOB)) return row
-  throw corrupt(`The size and time of the blob ${hash} are damaged`, { at: hash })
+  throw corruptError(`The size and time of the blob ${hash} are damaged`, { at: hash })
 }
 
 const BLOB: Describe<BlobRow> = type({ bytes: number(), putAt: number() })

@@ -1,7 +1,7 @@
 /** Small named texts with compare-and-set, one row each. */
 import type { DocumentAdapter } from "@sessions/core/storage"
 import { type Describe, is, string, type } from "superstruct"
-import { corrupt, unknownOutcome } from "../database/errors.ts"
+import { corruptError, unknownOutcomeError } from "../database/errors.ts"
 import { free, readTransaction, unawaited, writeRepeatably } from "../database/transaction.ts"
 import type { DatabaseContext } from "../schema.ts"
 
@@ -17,7 +17,7 @@ export function createDocuments(context: DatabaseContext): DocumentAdapter {
         if (stored !== from) {
           if (!isRepeat || stored === to) return isRepeat
           // The first attempt may have made the change, and another writer may have changed the document since.
-          throw unknownOutcome()
+          throw unknownOutcomeError()
         }
         unawaited(to === null ? store.delete(key) : store.put({ text: to }, key))
         return true
@@ -35,7 +35,7 @@ export function createDocuments(context: DatabaseContext): DocumentAdapter {
 function textOf(key: string, row: unknown): string | undefined {
   if (row === undefined) return undefined
   if (is(row, DOCUMENT)) return row.text
-  throw corrupt(`The document ${key} is damaged`, { at: key })
+  throw corruptError(`The document ${key} is damaged`, { at: key })
 }
 
 const DOCUMENT: Describe<{ text: string }> = type({ text: string() })

@@ -1,7 +1,7 @@
 /** Appends a batch: one transaction compares the head, adds the rows and replaces the head. */
 import { unwrap } from "idb"
 import { type StorageAppendOptions, checkExpect, type Head, lineMark, newLog } from "@sessions/core/storage"
-import { isQuota, unknownOutcome } from "../database/errors.ts"
+import { isQuota, unknownOutcomeError } from "../database/errors.ts"
 import type { DatabaseContext, HeadRow, WriteTransaction } from "../schema.ts"
 import { writeRepeatably } from "../database/transaction.ts"
 import { compactRows } from "./compact-rows.ts"
@@ -23,7 +23,7 @@ export async function append(
     writeRepeatably(context, ["heads", "log"], async (tx, isRepeat) => {
       const row = await getHead(tx, session)
       if (isRepeat && (await hasLines(tx, row, log, expect, lines))) return headAfter(log, expect, lines)
-      if (isRepeat && (row ? row.log !== log : expect !== 0)) throw unknownOutcome()
+      if (isRepeat && (row ? row.log !== log : expect !== 0)) throw unknownOutcomeError()
       checkExpect(row, expect)
       return write(tx, row, { session, log, lines, info })
     })

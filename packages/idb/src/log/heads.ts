@@ -1,6 +1,6 @@
 /** The head row of a session: reads and checks it, converts it for callers, and lists all heads. */
 import { type AdapterListRow, type HeadInfo, toListRow } from "@sessions/core/storage"
-import { corrupt } from "../database/errors.ts"
+import { corruptError } from "../database/errors.ts"
 import type { HeadRow, ReadTransaction, WriteTransaction } from "../schema.ts"
 
 /** The stored head; `corrupt` if the row is damaged. */
@@ -59,7 +59,7 @@ async function loadHeads(tx: ReadTransaction, ids: readonly string[]): Promise<A
 /** Checked by hand because each append waits for it. */
 function checkHeadRow(row: unknown, session: string): HeadRow {
   if (isHeadRow(row)) return row
-  throw corrupt(`The head of session ${session} is damaged`, { session, at: `head ${session}` })
+  throw corruptError(`The head of session ${session} is damaged`, { session, at: `head ${session}` })
 }
 
 function isHeadRow(row: unknown): row is HeadRow {

@@ -1,6 +1,6 @@
 /** Finds and loads the rows of a range of lines, one page (about a megabyte of rows) per transaction. */
 import { type CheckedRange, rangeIn, type Seq, StorageError } from "@sessions/core/storage"
-import { corrupt } from "../database/errors.ts"
+import { corruptError } from "../database/errors.ts"
 import { type HeadRow, type LogRow, type ReadTransaction, rowRange, type WriteTransaction } from "../schema.ts"
 import { findRowKey, findWindow } from "./find-rows.ts"
 import { getHead } from "./heads.ts"
@@ -89,11 +89,11 @@ async function toPage(tx: ReadTransaction, head: HeadRow, loaded: LoadedSpan, ta
   const { from, span, rows, planned } = loaded
   const last = rows.at(-1)
   const isNumbered = Number.isSafeInteger(rows[0]?.from) && Number.isSafeInteger(last?.from)
-  if (last === undefined || !isNumbered || (rows[0]?.from ?? 0) > from) throw missingLine(from)
+  if (last === undefined || !isNumbered || (rows[0]?.from ?? 0) > from) throw missingLineError(from)
   const end = last.from + linesOf(last, last.from).length
   if (end === target.to) return { from, to: end, rows }
   if (planned?.from === end) return { from, to: end, rows, next: planned }
-  if (end < span.end) throw missingLine(end)
+  if (end < span.end) throw missingLineError(end)
   await checkEnd(tx, head, last.from, end)
   if (end > target.to) return { from, to: target.to, rows }
   // The last row was merged with rows after the span, so the next page begins later than planned.
@@ -105,7 +105,7 @@ async function toPage(tx: ReadTransaction, head: HeadRow, loaded: LoadedSpan, ta
 async function checkEnd(tx: ReadTransaction, { log, next }: HeadRow, from: Seq, end: Seq): Promise<void> {
   const after = end < next ? (await findRowKey(tx, log, end))[1] : next
   if (after === end) return
-  throw corrupt(`The row of line ${from} has lines up to ${end - 1}, but line ${after} comes after it`, {
+  throw corruptError(`The row of line ${from} has lines up to ${end - 1}, but line ${after} comes after it`, {
     at: `log row ${from}`,
   })
 }
@@ -168,6 +168,6 @@ export async function checkSameLog(tx: ReadTransaction, session: string, log: st
   })
 }
 
-function missingLine(seq: Seq): StorageError {
-  return corrupt(`Line ${seq} is missing, although the head counts it`, { at: `log row ${seq}` })
+function missingLineError(seq: Seq): StorageError {
+  return corruptError(`Line ${seq} is missing, although the head counts it`, { at: `log row ${seq}` })
 }

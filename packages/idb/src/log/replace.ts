@@ -13,7 +13,7 @@ import {
   newLog,
   StorageError,
 } from "@sessions/core/storage"
-import { unknownOutcome } from "../database/errors.ts"
+import { unknownOutcomeError } from "../database/errors.ts"
 import { type DatabaseContext, rowRange, type WriteTransaction } from "../schema.ts"
 import { free, readTransaction, unawaited, writeRepeatably, writeTransaction } from "../database/transaction.ts"
 import { dropStaged } from "./delete.ts"
@@ -93,7 +93,7 @@ function activate(
   return writeRepeatably(context, ["heads", "log", "staged"], async (tx, isRepeat) => {
     const row = await getHead(tx, session)
     if (row?.log === log) return { next: end.next, log }
-    if (isRepeat && row?.log !== expect.log) throw unknownOutcome()
+    if (isRepeat && row?.log !== expect.log) throw unknownOutcomeError()
     checkExpect(row, expect)
     await checkStaged(tx, session, log)
     unawaited(tx.objectStore("heads").put({ id: session, log, ...end, updatedAt: nextUpdatedAt(row) }))

@@ -1,7 +1,7 @@
 /** Conversion between the lines of a log and the rows that store them. Pure. */
 import { type Chunk, MAX_CHUNK_BYTES, type Seq, utf8Length } from "@sessions/core/storage"
 import type { LogRow, RowKey } from "../schema.ts"
-import { corrupt } from "../database/errors.ts"
+import { corruptError } from "../database/errors.ts"
 
 /**
  * The maximum size of a row with several lines. Chromium stores a value of 64 KB or more in a separate file: a batch of 200 KB took
@@ -59,10 +59,10 @@ export function linesOf(row: unknown, from: Seq): string[] {
   const { from: found, bytes, text } = (row ?? {}) as Partial<Record<keyof LogRow, unknown>>
   const at = `log row ${from}`
   if (typeof text !== "string" || typeof bytes !== "number" || typeof found !== "number" || text === "") {
-    throw corrupt(`The row of line ${from} is damaged`, { at })
+    throw corruptError(`The row of line ${from} is damaged`, { at })
   }
   if (found !== from)
-    throw corrupt(`The row of line ${from} is missing; the next row begins with line ${found}`, { at })
+    throw corruptError(`The row of line ${from} is missing; the next row begins with line ${found}`, { at })
   return text.split("\n")
 }
 

@@ -43,7 +43,7 @@ const CHANGES: Readonly<Record<string, ChangeRoute>> = {
     fields: ["entry", "content"],
     run: ({ session, body, o }) => {
       const { content } = body
-      if (content === undefined) throw invalid("`content` must be a text, a list of blocks, or null.")
+      if (content === undefined) throw invalidError("`content` must be a text, a list of blocks, or null.")
       // The session checks the blocks.
       return session.edit(entryOf(body), content === null ? null : { content: content as string }, o)
     },
@@ -56,7 +56,7 @@ const CHANGES: Readonly<Record<string, ChangeRoute>> = {
       const entry = await session.entry(id, o)
       if (entry === undefined) throw new SessionError("not_found", `There is no entry ${id}.`)
       const { message, content = isObject(message) ? message["content"] : undefined } = entry as unknown as Fields
-      if (content === undefined) throw invalid(`The entry ${id} has no content.`)
+      if (content === undefined) throw invalidError(`The entry ${id} has no content.`)
       return session.edit(id, { content: content as string }, o)
     },
   },
@@ -94,9 +94,9 @@ export async function change(
 ): Promise<readonly string[]> {
   const { fields, run } = CHANGES[name] as ChangeRoute
   const { body } = o
-  if (!isObject(body)) throw invalid("The body must be an object.")
+  if (!isObject(body)) throw invalidError("The body must be an object.")
   const unknown = Object.keys(body).find((field) => !fields.includes(field))
-  if (unknown !== undefined) throw invalid(`\`${unknown}\` is no field of this call.`)
+  if (unknown !== undefined) throw invalidError(`\`${unknown}\` is no field of this call.`)
   const { ids } = await run({ ...o, body })
   return ids
 }
@@ -125,22 +125,22 @@ export async function readBody(request: Request): Promise<unknown> {
     }
     return JSON.parse(text + decoder.decode())
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) throw invalid("The body is no JSON in UTF-8.")
+    if (error instanceof SyntaxError || error instanceof TypeError) throw invalidError("The body is no JSON in UTF-8.")
     throw error
   }
 }
 
 function entryOf({ entry }: Fields): string {
   if (typeof entry === "string" && entry !== "") return entry
-  throw invalid("`entry` must be the id of an entry.")
+  throw invalidError("`entry` must be the id of an entry.")
 }
 
 function textOrNull(body: Fields, name: string): string | null {
   const value = body[name]
   if (value === null || (typeof value === "string" && value.trim() !== "")) return value
-  throw invalid(`\`${name}\` must be a text, or null to remove it.`)
+  throw invalidError(`\`${name}\` must be a text, or null to remove it.`)
 }
 
-function invalid(message: string): SessionError {
+function invalidError(message: string): SessionError {
   return new SessionError("invalid", message)
 }

@@ -269,14 +269,14 @@ function failure(status: number, code: string, message: string, allow = "GET, HE
 }
 
 function checkOptions({ sessions, token, search, write, summarize, api, onError }: InspectorOptions): void {
-  if (typeof sessions?.list !== "function") throw invalid("`sessions` must be a repository.")
+  if (typeof sessions?.list !== "function") throw invalidError("`sessions` must be a repository.")
   if (typeof token !== "string" || !/^\S{16,}$/.test(token))
-    throw invalid("`token` must have at least 16 characters, and no blanks.")
+    throw invalidError("`token` must have at least 16 characters, and no blanks.")
   for (const [name, value] of Object.entries({ search, summarize, api, onError }))
-    if (value !== undefined && typeof value !== "function") throw invalid(`\`${name}\` must be a function.`)
-  if (write !== undefined && typeof write !== "boolean") throw invalid("`write` must be a boolean.")
+    if (value !== undefined && typeof value !== "function") throw invalidError(`\`${name}\` must be a function.`)
+  if (write !== undefined && typeof write !== "boolean") throw invalidError("`write` must be a boolean.")
 }
 
-function invalid(message: string): SessionError {
+function invalidError(message: string): SessionError {
   return new SessionError("invalid", `createInspector: ${message}`)
 }

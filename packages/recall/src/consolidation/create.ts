@@ -2,7 +2,7 @@
 import { hasCode } from "@sessions/core"
 import { type CallOptions, checkOptions, checkSignal, onAbort, type OptionNames } from "@sessions/core/storage"
 import { RecallError } from "../error.ts"
-import { checkScope, invalid } from "../files/names.ts"
+import { checkScope, invalidError } from "../files/names.ts"
 import type { MemoryFiles } from "../files/types.ts"
 import { signalOf } from "../signal.ts"
 import { hasMemory, problemsOf } from "./check.ts"
@@ -46,14 +46,15 @@ export function createConsolidation(options: ConsolidationOptions): Consolidatio
   checkOptions("createConsolidation", options, OPTIONS)
   const { sessions, files, scope, hours = 24, minSessions = 5, lockStale = HOUR_MS } = options
   checkScope("createConsolidation", scope)
-  if (typeof sessions?.list !== "function") throw invalid("createConsolidation needs `sessions`, of createSessions.")
+  if (typeof sessions?.list !== "function")
+    throw invalidError("createConsolidation needs `sessions`, of createSessions.")
   if (typeof files?.of !== "function") {
-    throw invalid("createConsolidation needs `files`, such as createDocumentMemory(storage).")
+    throw invalidError("createConsolidation needs `files`, such as createDocumentMemory(storage).")
   }
-  if (!(hours >= 0)) throw invalid("createConsolidation: `hours` must be a number from 0.")
+  if (!(hours >= 0)) throw invalidError("createConsolidation: `hours` must be a number from 0.")
   for (const [name, value] of Object.entries({ minSessions, lockStale })) {
     if (!Number.isSafeInteger(value) || value < 1) {
-      throw invalid(`createConsolidation: \`${name}\` must be a whole number from 1.`)
+      throw invalidError(`createConsolidation: \`${name}\` must be a whole number from 1.`)
     }
   }
   return new ScopeConsolidation({ ...options, hours, minSessions, lockStale })
@@ -94,7 +95,7 @@ class ScopeConsolidation implements Consolidation {
   }
 
   async releaseLock(lock: ConsolidationLock): Promise<void> {
-    if (!(lock instanceof HeldLock)) throw invalid("releaseLock needs the lock of acquireLock.")
+    if (!(lock instanceof HeldLock)) throw invalidError("releaseLock needs the lock of acquireLock.")
     await lock.release()
   }
 
@@ -102,7 +103,8 @@ class ScopeConsolidation implements Consolidation {
     checkOptions("consolidate", o, CALL_OPTIONS)
     checkSignal(o.signal)
     const { run } = this.#options
-    if (run === undefined) throw invalid("createConsolidation was given no `run`, the function that runs the agent.")
+    if (run === undefined)
+      throw invalidError("createConsolidation was given no `run`, the function that runs the agent.")
     const { force = false } = o
     const closed = force ? undefined : await this.#closedGate(o)
     if (closed !== undefined) return nothing(closed)

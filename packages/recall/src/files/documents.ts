@@ -1,6 +1,6 @@
 /** Memory files as documents of a storage: `memory.<hash of the scope>.<name>`. */
 import { type CallOptions, type SessionStorage, sha256Hex } from "@sessions/core/storage"
-import { checkFileName, checkMemoryText, checkScope, invalid, isMemoryName } from "./names.ts"
+import { checkFileName, checkMemoryText, checkScope, invalidError, isMemoryName } from "./names.ts"
 import type { MemoryFiles, MemoryStore } from "./types.ts"
 
 /** 96 bits: two scopes of one storage do not meet. */
@@ -12,7 +12,7 @@ const HASH_DIGITS = 24
  */
 export function createDocumentMemory(storage: SessionStorage): MemoryStore {
   if (typeof storage?.docs?.put !== "function") {
-    throw invalid('createDocumentMemory needs a storage, such as createFileStorage({ root: "./.sessions" }).')
+    throw invalidError('createDocumentMemory needs a storage, such as createFileStorage({ root: "./.sessions" }).')
   }
   return {
     of(scope) {

@@ -26,7 +26,7 @@ export function isHiddenName(name: string): boolean {
 export function checkMemoryName(name: unknown): asserts name is string {
   if (isMemoryName(name)) return
   const rule = 'letters, digits, "_" and "-", then ".md", at most 32 characters, and no path'
-  throw invalid(`${JSON.stringify(name)} is no name of a memory file: use ${rule}.`)
+  throw invalidError(`${JSON.stringify(name)} is no name of a memory file: use ${rule}.`)
 }
 
 /** A memory file, or one of consolidation. */
@@ -35,21 +35,23 @@ export function checkFileName(name: string): void {
 }
 
 export function checkMemoryText(name: string, text: unknown): asserts text is string {
-  if (typeof text !== "string") throw invalid(`The text of ${name} must be a string.`)
+  if (typeof text !== "string") throw invalidError(`The text of ${name} must be a string.`)
   if (text.length > MAX_TEXT_UNITS) {
-    throw invalid(
+    throw invalidError(
       `${name} would have ${text.length} characters, and at most ${MAX_TEXT_UNITS} are allowed: shorten it.`,
     )
   }
   if (/\p{Cs}/u.test(text))
-    throw invalid(`The text of ${name} has a lone surrogate, which UTF-8 cannot store: remove it.`)
+    throw invalidError(`The text of ${name} has a lone surrogate, which UTF-8 cannot store: remove it.`)
 }
 
 export function checkScope(call: string, scope: unknown): asserts scope is string {
   if (typeof scope === "string" && scope !== "" && !/\p{Cs}/u.test(scope)) return
-  throw invalid(`${call} needs \`scope\`: what the memory belongs to, usually the folder that the sessions work in.`)
+  throw invalidError(
+    `${call} needs \`scope\`: what the memory belongs to, usually the folder that the sessions work in.`,
+  )
 }
 
-export function invalid(message: string): SessionError {
+export function invalidError(message: string): SessionError {
   return new SessionError("invalid", message)
 }

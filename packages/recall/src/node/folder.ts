@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { join, resolve } from "node:path"
 import { type CallOptions, checkSignal, StorageError } from "@sessions/core/storage"
 import { withFileLock, toStorageError } from "@sessions/fs/lock"
-import { checkFileName, checkMemoryText, checkScope, invalid, isHiddenName, isMemoryName } from "../files/names.ts"
+import { checkFileName, checkMemoryText, checkScope, invalidError, isHiddenName, isMemoryName } from "../files/names.ts"
 import type { MemoryFiles, MemoryStore } from "../files/types.ts"
 import { codeOf, CREATE_FILE, isMissing, OPEN_FILE, OPEN_FOLDER, type System, SYSTEM } from "./system.ts"
 
@@ -21,7 +21,7 @@ export function createFolderMemory(folder: string): MemoryStore {
 
 /** The same on other calls to the file system, for tests. */
 export function folderMemoryOn(system: System, folder: string): MemoryStore {
-  if (typeof folder !== "string" || folder === "") throw invalid("createFolderMemory needs the path of a folder.")
+  if (typeof folder !== "string" || folder === "") throw invalidError("createFolderMemory needs the path of a folder.")
   const path = resolve(folder)
   return {
     of(scope) {
@@ -42,7 +42,7 @@ function filesOf(system: System, folder: string, scope: string): MemoryFiles {
     const owner = readBytes(system, join(folder, SCOPE))?.toString("utf8")
     if (owner !== undefined && owner !== scope) {
       const other = JSON.stringify(owner.slice(0, 200))
-      throw invalid(
+      throw invalidError(
         `${folder} has the memory of ${other}: use a folder for each scope, or the same scope, or remove ${SCOPE}.`,
       )
     }

@@ -52,14 +52,15 @@ export function toSettings(tuning: S3Tuning): Settings {
   const settings = { ...DEFAULTS, ...withoutUndefined(tuning) }
   for (const [name, value] of Object.entries(settings)) {
     const least = name === "shard" || name === "freshFor" || name === "cacheBytes" ? 0 : 1
-    if (!Number.isSafeInteger(value) || value < least) throw invalid(`\`${name}\` must be a whole number from ${least}`)
+    if (!Number.isSafeInteger(value) || value < least)
+      throw invalidError(`\`${name}\` must be a whole number from ${least}`)
   }
-  if (settings.shard > 4) throw invalid("`shard` must be a whole number from 0 to 4")
+  if (settings.shard > 4) throw invalidError("`shard` must be a whole number from 0 to 4")
   if (settings.segmentBytes > (settings.tailBytes * 2) / 3) {
-    throw invalid("`segmentBytes` must be at most two thirds of `tailBytes`; a third stays in the tail")
+    throw invalidError("`segmentBytes` must be at most two thirds of `tailBytes`; a third stays in the tail")
   }
   if (settings.mergedBytes < 2 * settings.segmentBytes) {
-    throw invalid("`mergedBytes` must be at least twice `segmentBytes`")
+    throw invalidError("`mergedBytes` must be at least twice `segmentBytes`")
   }
   return { ...settings, keptBytes: Math.floor(settings.tailBytes / 3) }
 }
@@ -85,6 +86,6 @@ function withoutUndefined(tuning: S3Tuning): Partial<Required<S3Tuning>> {
   return Object.fromEntries(names.flatMap((name) => (tuning[name] === undefined ? [] : [[name, tuning[name]]])))
 }
 
-function invalid(what: string): StorageError {
+function invalidError(what: string): StorageError {
   return new StorageError("invalid", `${what}.`, { storage: "s3" })
 }

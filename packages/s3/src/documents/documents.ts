@@ -120,7 +120,7 @@ async function compareAndSet(
   let base: StoredDoc | undefined
   for (;;) {
     const stored = await readDoc(deps, key, at, sent ? {} : o, backoff).catch((error: unknown) => {
-      throw mayBeCommitted ? unknownOutcome(deps, key, at, failure as ObjectStoreError) : error
+      throw mayBeCommitted ? unknownOutcomeError(deps, key, at, failure as ObjectStoreError) : error
     })
     // Committed: the object is this write's, or replaced this write's.
     if (sent && (stored.token === token || stored.replaced === token)) return true
@@ -128,19 +128,19 @@ async function compareAndSet(
       // Another write replaced the object that this one was to replace, so this one was not and will never be committed. If several
       // writes followed each other, this one may have been the first of them.
       if (etags !== "none" && stored.replaced === base?.token) uncertain = mayBeCommitted = false
-      if (mayBeCommitted) throw unknownOutcome(deps, key, at, failure)
+      if (mayBeCommitted) throw unknownOutcomeError(deps, key, at, failure)
     }
     if ((stored.text ?? null) !== from) return false
     if (failure !== undefined && !(isRetryable(failure) && (await backoff.pause(failure)))) {
       throw uncertain
-        ? unknownOutcome(deps, key, at, failure)
+        ? unknownOutcomeError(deps, key, at, failure)
         : toStorageError(deps, failure, `write the document ${key}`, { at })
     }
     // The condition was refused although the object is unchanged: the store may want another form of ETag.
     if (failure?.failure === "precondition" && stored.etag !== undefined && stored.etag === base?.etag) {
       const refused = failure
       await conditionalWrites.probeAgain().catch((why: unknown) => {
-        throw uncertain ? unknownOutcome(deps, key, at, refused) : why
+        throw uncertain ? unknownOutcomeError(deps, key, at, refused) : why
       })
       etags = (await conditionalWrites.proofHere()).etags
     }
@@ -185,7 +185,7 @@ function ascending(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
-function unknownOutcome(deps: Deps, key: string, at: string, failure: Error): StorageError {
+function unknownOutcomeError(deps: Deps, key: string, at: string, failure: Error): StorageError {
   const message = `The write of the document ${key} has an unknown outcome: the last answer was "${failure.message}". Read it again.`
   return storageError(deps, "indeterminate", message, { at }, failure)
 }

@@ -131,7 +131,7 @@ async function probe(
   try {
     found = await tryConditions(deps, longestMs, signal)
   } catch (error) {
-    if (error instanceof ObjectStoreError && error.failure === "refused") throw refusedWrite(deps, error)
+    if (error instanceof ObjectStoreError && error.failure === "refused") throw refusedWriteError(deps, error)
     throw toStorageError(deps, error, "probe conditional writes", { at: deps.keys.probes })
   }
   const { etags, versioned, why } = found
@@ -150,7 +150,7 @@ async function probe(
 const CHECKSUM = /checksum|content-md5|trailer|aws-chunked/i
 
 /** A write was refused with a condition and without one. */
-function refusedWrite(deps: Deps, error: ObjectStoreError): StorageError {
+function refusedWriteError(deps: Deps, error: ObjectStoreError): StorageError {
   const advice = CHECKSUM.test(error.message)
     ? 'give the S3Client `requestChecksumCalculation: "WHEN_REQUIRED"` and `responseChecksumValidation: "WHEN_REQUIRED"`, and leave an object lock off'
     : "see the documentation of the store for what its answer means"

@@ -45,7 +45,7 @@ export function createWriteLocks(): WriteLocks {
       const aborted = new Promise<never>((_, reject) => {
         const abort = (): void => {
           if (!sent) controller.abort(signal.reason)
-          reject(sent ? abortedAfterSending(signal) : abortedError(signal))
+          reject(sent ? abortedAfterSendingError(signal) : abortedError(signal))
         }
         void finished.then(onAbort(signal, abort))
       })
@@ -57,7 +57,7 @@ export function createWriteLocks(): WriteLocks {
   }
 }
 
-function abortedAfterSending(signal: AbortSignal): StorageError {
+function abortedAfterSendingError(signal: AbortSignal): StorageError {
   const message = "The call was aborted after the write had been sent, so it may still take place. Read the log again."
   return new StorageError("aborted", message, { sent: true, cause: signal.reason })
 }

@@ -137,7 +137,7 @@ function namesIn(folder: string): string[] {
     files = readdirSync(folder)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return []
-    throw unusable(folder, error)
+    throw unusableError(folder, error)
   }
   return files.flatMap((file) => FILE.exec(file)?.[1] ?? []).sort()
 }
@@ -146,7 +146,7 @@ function makeFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw unusable(folder, error)
+    throw unusableError(folder, error)
   }
 }
 
@@ -157,7 +157,7 @@ function removeFile(folder: string, name: string): void {
     try {
       rmSync(file, { force: true })
     } catch (error) {
-      throw unusable(folder, error)
+      throw unusableError(folder, error)
     }
   }
 }
@@ -166,6 +166,6 @@ function pathOf(folder: string, name: string): string {
   return join(folder, `${name}.db`)
 }
 
-function unusable(folder: string, cause: unknown): StorageError {
+function unusableError(folder: string, cause: unknown): StorageError {
   return toFolderError(cause, `The folder of the search index, ${folder},`)
 }

@@ -3,7 +3,7 @@ import { resolve } from "node:path"
 import { SessionError } from "@sessions/core"
 import { checkOptions, type OptionNames, StorageError } from "@sessions/core/storage"
 import { type Connection, type SqliteDatabase, transaction } from "@sessions/sqlite/driver"
-import { badCursor, parseBest } from "../places.ts"
+import { badCursorError, parseBest } from "../places.ts"
 import {
   type Heads,
   type IndexAnswer,
@@ -90,7 +90,7 @@ export function createSqliteIndex(options: SqliteIndexOptions): SearchIndex {
       // The write-ahead log has the removed rows until it is emptied, which a reader in another process delays.
       for (let attempt = 0; !signal.aborted; attempt++) {
         if (await file.use(emptyWriteAheadLog)) return
-        if (attempt === CHECKPOINTS) throw readByOthers(options.folder)
+        if (attempt === CHECKPOINTS) throw readByOthersError(options.folder)
         await new Promise((resolve) => setTimeout(resolve, CHECKPOINT_PAUSE_MS))
       }
     },
@@ -149,7 +149,7 @@ const HEADS = "SELECT session, log, next, updated, last, whole, extraction, cwd,
 function readHeads(db: Connection): Map<string, IndexedHead> {
   const heads = new Map<string, IndexedHead>()
   for (const { session, log, next, updated, last, whole, extraction, cwd, sum } of db.query<LogRow>(HEADS).all()) {
-    if (sum !== checksum(session, log, next, updated, last, whole, extraction, cwd)) throw damaged()
+    if (sum !== checksum(session, log, next, updated, last, whole, extraction, cwd)) throw damagedError()
     const end = { log: fromJson(log), next, updatedAt: updated, last: fromJson(last) }
     heads.set(session, { ...end, whole: whole === 1, extraction })
   }
@@ -267,7 +267,7 @@ function emptyWriteAheadLog(db: Connection): boolean {
   return db.query<{ busy: number }>("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy === 0
 }
 
-function readByOthers(folder: string): StorageError {
+function readByOthersError(folder: string): StorageError {
   const message = `What was deleted is still in the write-ahead log of the search index in ${folder}, because another process reads it. Repeat the call.`
   return new StorageError("unavailable", message)
 }
@@ -296,7 +296,7 @@ const BEST = `SELECT ${FIELDS} FROM (
 function findNewest(db: Connection, query: IndexQuery): Pick<IndexAnswer, "hits" | "next"> {
   const { cursor, limit } = query
   const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(/^key\/(\d{1,16})$/.exec(cursor)?.[1])
-  if (!Number.isSafeInteger(before)) throw badCursor(cursor ?? "")
+  if (!Number.isSafeInteger(before)) throw badCursorError(cursor ?? "")
   const rows = firstRows(db.query<FoundRow>(NEWEST).iterate(...valuesOf(query), before), query, limit + 1)
   const last = rows[limit - 1]
   return { hits: rows.slice(0, limit).map(toHit), ...(rows.length > limit ? { next: `key/${last?.key}` } : {}) }
@@ -326,7 +326,7 @@ function valuesOf({ words, role, cwd }: IndexQuery): [string, string | null, str
 }
 
 function toHit({ session, seq, id, role, at, sum, text }: FoundRow): IndexHit {
-  if (sum !== checksum(session, seq, id, role, at, text)) throw damaged()
+  if (sum !== checksum(session, seq, id, role, at, text)) throw damagedError()
   return { session, seq, entryId: fromJson(id), role: fromJson(role), timestamp: fromJson(at), text: fromJson(text) }
 }
 
@@ -334,6 +334,6 @@ function fromJson(text: string): string {
   return JSON.parse(text) as string
 }
 
-function damaged(): StorageError {
+function damagedError(): StorageError {
   return new StorageError("corrupt", "A row of the search index is not as it was written.")
 }

@@ -12,7 +12,7 @@ import {
   fromAiSdk,
   fromAiSdkCall,
 } from "@sessions/providers/ai-sdk"
-import { notRecorded } from "../errors.ts"
+import { notRecordedError } from "../errors.ts"
 import type { ToolCalls } from "../types.ts"
 import { type ToolSet, withRun } from "./wrap.ts"
 
@@ -124,7 +124,7 @@ class Recorder {
     // A call that a person has approved since is in the log, from an earlier request.
     if (answer === undefined || !hasCall(answer, callId)) return
     const before = this.#answers.length - 2
-    if (before >= 0 && this.#steps[before] === undefined) this.fail(notRecorded())
+    if (before >= 0 && this.#steps[before] === undefined) this.fail(notRecordedError())
     await this.#steps[before]
     this.#throwFailure()
     await (answer.stored ??= this.#appendAnswer(answer))

@@ -1,5 +1,5 @@
 /** Function tools of the OpenAI Agents SDK whose calls are run by `run`. */
-import { notWrapped } from "../errors.ts"
+import { notWrappedError } from "../errors.ts"
 import { withExecution } from "../execution.ts"
 import { outputOf } from "../stored-output.ts"
 import type { ToolCalls } from "../types.ts"
@@ -46,7 +46,7 @@ function invokeOnce(calls: Pick<ToolCalls, "run">, tool: AgentTool): Invoke {
   const invoke = tool.invoke as Invoke
   return async (context, input, details) => {
     const id = details?.toolCall?.callId
-    if (details === undefined || id === undefined) throw notWrapped()
+    if (details === undefined || id === undefined) throw notWrappedError()
     const { outcome, message } = await calls.run(
       { id },
       (execution) => invoke.call(tool, context, input, withExecution(details, execution)),

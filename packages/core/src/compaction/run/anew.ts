@@ -28,7 +28,7 @@ import { NOTHING_LEFT } from "../summary/prompts.ts"
 import { askForBranchSummary } from "../summary/requests.ts"
 import type { CompactionResult, CompactOptions } from "../types.ts"
 import { type AnewPlan, compactOnce, type CompactionRun, settingsInForce } from "./compact.ts"
-import { failed, invalid, moved } from "./failure.ts"
+import { failedError, invalidError, movedError } from "./failure.ts"
 import { sentContext, type SentContext } from "./sent-context.ts"
 import { askSummarizer } from "./summarizer.ts"
 import { sumOfUsage } from "./usage.ts"
@@ -37,7 +37,7 @@ import { sumOfUsage } from "./usage.ts"
 export function checkAnew(session: string, o: CompactOptions): void {
   const rule = (["keepRecentTokens", "keepTurns", "keepMessages"] as const).find((name) => o[name] !== undefined)
   if (rule !== undefined)
-    throw invalid(session, `${rule} cannot be set with anew: the kept part stays the same. Leave one of them out.`)
+    throw invalidError(session, `${rule} cannot be set with anew: the kept part stays the same. Leave one of them out.`)
 }
 
 /** The result is of the compaction, or of the last edit if the context begins with none. */
@@ -53,7 +53,7 @@ export async function compactAnew(live: CompactableSession, run: CompactionRun):
       plan: (selection, inForce, sent) => planAnew(live, run, selection, inForce, sent),
     })
   if (renewed === undefined)
-    throw failed(live.id, "its context has no summary to make anew: no compaction, and no outdated branch summary")
+    throw failedError(live.id, "its context has no summary to make anew: no compaction, and no outdated branch summary")
   const { tokens: tokensBefore } = (await sentContext(live, before, settings, { signal })).ruler
   const now = await selectAt(live, live.state.leafId, { signal })
   const { tokens: tokensAfter, limit } = (await sentContext(live, now, settings, { signal })).ruler
@@ -114,7 +114,7 @@ async function planAnew(
       const again = uncompactedEntries(log, log.find(live.state.leafId as string) as Seq, {
         end: keptFrom(log, compaction),
       })
-      if (isOlder(again) || fingerprint(again) !== fingerprint(found)) throw moved(live.id)
+      if (isOlder(again) || fingerprint(again) !== fingerprint(found)) throw movedError(live.id)
     },
   }
 }
@@ -138,7 +138,7 @@ function firstKeptAnew(live: CompactableSession, leafId: string, compaction: Seq
   const { id } = log.at(first) as Entry
   if (log.find(id) === first) return id
   const why = `its kept part begins with entry ${id}, and a later entry has the same id; compact without anew instead`
-  throw failed(live.id, why)
+  throw failedError(live.id, why)
 }
 
 interface Renewed {
@@ -170,7 +170,7 @@ async function renewBranches(
     const { summary, usage } = await summarizeAnew(live, run, seq, settings)
     run.checkOpen()
     // Entries that were appended meanwhile may have gone to another branch, on which the edit would have no effect.
-    if (live.state.leafId !== leafId && last === undefined) throw moved(live.id)
+    if (live.state.leafId !== leafId && last === undefined) throw movedError(live.id)
     const entryId = live.options.newId()
     const edit = { type: "context_edit", id: entryId, targetId: entry.id, replacement: { content: summary } } as const
     await live.append(

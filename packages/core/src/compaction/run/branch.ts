@@ -6,7 +6,7 @@ import { checkCallOptions, type OptionChecks } from "../../format/options.ts"
 import { isAnything, isObject } from "../../format/shape.ts"
 import { type NeedsOlder, OLDER, ROOT } from "../../log/path.ts"
 import type { CompactableSession, CompactionCaller } from "../../session/live.ts"
-import { findEntry, restoreSelected, selectAt, unknownEntry } from "../../session/read-path.ts"
+import { findEntry, restoreSelected, selectAt, unknownEntryError } from "../../session/read-path.ts"
 import { signalOf } from "../../storage/signals.ts"
 import type { CallOptions, Seq } from "../../storage/contract.ts"
 import type { EntryOptions } from "../../write/types.ts"
@@ -18,7 +18,7 @@ import { askForBranchSummary } from "../summary/requests.ts"
 import type { BranchSummaryOptions } from "../types.ts"
 import { whileOpen } from "./closing.ts"
 import { readOutdated } from "../../session/outdated.ts"
-import { invalid } from "./failure.ts"
+import { invalidError } from "./failure.ts"
 import { askSummarizer, summarizeOf } from "./summarizer.ts"
 import { sumOfUsage } from "./usage.ts"
 
@@ -52,8 +52,9 @@ export async function summarizeBranch(
   const { instructions, budget, ...layer } = request
   const resolved = resolveSettings(...by.layers, layer)
   const summarize = summarizeOf(live.id, resolved)
-  if (budget !== undefined && !(budget > 0)) throw invalid(live.id, `budget must be above 0, not ${String(budget)}.`)
-  if (!isObject(details)) throw invalid(live.id, "details must be an object: the lists of files are added to it.")
+  if (budget !== undefined && !(budget > 0))
+    throw invalidError(live.id, `budget must be above 0, not ${String(budget)}.`)
+  if (!isObject(details)) throw invalidError(live.id, "details must be an object: the lists of files are added to it.")
   const reading = signalOf(o)
   const { leafId } = live.state
   const selection = await selectAt(live, leafId, reading)
@@ -63,13 +64,13 @@ export async function summarizeBranch(
   const ancestor = await ancestorOf(live, leafId, target, reading)
   const { entries } = await restoreSelected(live, selection.entries, reading)
   const branch = prepareBranchSummary(entries, ancestor, { budget, count })
-  if (branch.messages.length === 0) throw failed(live.id, nothingIn(branch.leftOut))
+  if (branch.messages.length === 0) throw failedError(live.id, nothingIn(branch.leftOut))
   const onBranch = { entries: selection.entries.filter(({ seq }) => seq > ancestor) }
   const outdated = (await readOutdated(live, onBranch, reading)).flatMap((summary) => summary.entries)
   const stale = outdated.length === 0 ? {} : { outdated: [...new Set(outdated)] }
   let usage: Usage | undefined
   const text = await whileOpen(live, by.checkOpen, signal, (stop) => {
-    const to = { session: live.id, summarize, timeout, temperature, prompts, signal: stop, fail: failed }
+    const to = { session: live.id, summarize, timeout, temperature, prompts, signal: stop, fail: failedError }
     const ask = async (prompt: string): Promise<string> => {
       const answer = await askSummarizer(to, prompt, maxSummaryTokens)
       usage = sumOfUsage(usage, answer.usage)
@@ -80,7 +81,7 @@ export async function summarizeBranch(
   by.checkOpen()
   const now = await selectAt(live, live.state.leafId, reading)
   if (spoken(now) !== spoken(selection))
-    throw failed(live.id, "moved: messages were appended while the summary was made")
+    throw failedError(live.id, "moved: messages were appended while the summary was made")
   const more = usage === undefined ? {} : { usage }
   const { files, leftOut } = branch
   const missing = leftOut === 0 ? {} : { leftOut }
@@ -98,7 +99,7 @@ async function ancestorOf(
   o: CallOptions,
 ): Promise<Seq> {
   const targetSeq = target === null ? null : await findEntry(live, target, o)
-  if (targetSeq === undefined) throw unknownEntry(live, target)
+  if (targetSeq === undefined) throw unknownEntryError(live, target)
   if (leafId === null || targetSeq === null) return ROOT
   const { state, store } = live
   const ask = (): { readonly seq: Seq } | NeedsOlder => {
@@ -121,7 +122,7 @@ function nothingIn(leftOut: number): string {
     : "none of its messages is within the budget; raise it, or leave it out"
 }
 
-function failed(session: string, why: string, cause?: unknown): SessionError {
+function failedError(session: string, why: string, cause?: unknown): SessionError {
   const message = `The current branch of session ${session} was not summarized, and the session stays on it: ${why}. Nothing was written.`
   return new SessionError("compaction_failed", message, { session, cause })
 }

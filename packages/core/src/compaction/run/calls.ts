@@ -40,7 +40,7 @@ export async function compact(session: Session, o: CompactOptions = {}): Promise
  */
 export async function autoCompact(session: Session, o: AutoCompactOptions = {}): Promise<CompactionResult | undefined> {
   const { live, by, isOfTurn } = opened("autoCompact", session)
-  if (isOfTurn || live.turns.isInside) throw notInTurn(live.id)
+  if (isOfTurn || live.turns.isInside) throw notInTurnError(live.id)
   checkAutoCompact(live.id, o)
   const act = (): Promise<CompactionResult | undefined> => {
     by.checkOpen()
@@ -118,7 +118,7 @@ function opened(call: string, session: Session): SessionInside & { readonly by: 
   return { ...inside, by }
 }
 
-function notInTurn(session: string): SessionError {
+function notInTurnError(session: string): SessionError {
   const message = `autoCompact() runs between the turns of ${session}, never within one. There, call compact(session).`
   return new SessionError("invalid", message, { session })
 }

@@ -24,7 +24,7 @@ import { withFileLists } from "../summary/files.ts"
 import { missingHeadings, NOTHING_LEFT } from "../summary/prompts.ts"
 import { askForSummaries, compactionPrompts, storedSummary, type SummaryPart } from "../summary/requests.ts"
 import type { CompactionResult, Summarize } from "../types.ts"
-import { aborted, failed, moved, nothingToCut, outOfReach } from "./failure.ts"
+import { abortedError, failedError, movedError, nothingToCutError, outOfReachError } from "./failure.ts"
 import { AIM_SHARE } from "./aim.ts"
 import { causeOf, describeRule, tooLargeFor } from "./fitting.ts"
 import { readOutdated } from "../../session/outdated.ts"
@@ -85,7 +85,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
   const prompt = Math.round(ruler.before - ruler.overhead)
   if (prompt >= window) {
     const why = `the system prompt alone has about ${prompt} tokens and the window has ${window}, so no context fits; shorten the prompt, or use a larger contextWindow`
-    throw failed(live.id, why)
+    throw failedError(live.id, why)
   }
   const plan = await run.plan?.(selection, settings, sent)
   const work = plan?.work ?? prepare(live, run, sent, settings)
@@ -113,13 +113,13 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
   const tokensAfter = tokensOf(compacted(summary, work, summaryAs), sizes)
   if (plan === undefined && tokensAfter >= tokensBefore) {
     const why = `the summary and the kept messages (${tokensAfter} tokens) would not be shorter than the context (${tokensBefore})`
-    throw failed(live.id, why)
+    throw failedError(live.id, why)
   }
   const none = { ...work, question: undefined, kept: [] }
   const alone = tokensOf(compacted(summary, none, summaryAs), { ...sizes, otherTokens: prompt })
   if (alone > window) {
     const why = `the summary and the system prompt alone have about ${alone} tokens and the window has ${window}, so no context fits; ask for a shorter summary, or use a larger window`
-    throw failed(live.id, why)
+    throw failedError(live.id, why)
   }
   const id = live.options.newId()
   const entry: Extract<NewEntry, { type: "compaction" }> = {
@@ -149,7 +149,7 @@ export async function compactOnce(live: CompactableSession, run: CompactionRun):
     const firstKeptEntryId = work.firstKeptEntryId ?? appended?.id ?? id
     const { end } = live.state.log
     conflict = await conflictOf(live, [{ ...entry, firstKeptEntryId }, ...again, ...policyAgain(live)], signal)
-    if (conflict !== undefined && live.state.log.end === end) throw moved(live.id, conflict)
+    if (conflict !== undefined && live.state.log.end === end) throw movedError(live.id, conflict)
   } while (conflict !== undefined)
   const tooLarge = tooLargeFor(settings, summary, work, ruler)
   live.events.emit("compact_complete", {
@@ -215,7 +215,7 @@ function policyAgain({ state: { log, leafId } }: CompactableSession): NewEntry[]
 
 /** Waits for a hook or for appends, which may hang: the caller's signal ends that. */
 async function untilAbort(live: CompactableSession, signal: AbortSignal, work: unknown): Promise<void> {
-  await rejectOnAbort(Promise.resolve(work), signal, () => aborted(live.id, signal))
+  await rejectOnAbort(Promise.resolve(work), signal, () => abortedError(live.id, signal))
 }
 
 /** What a summary after a refusal must leave less than. */
@@ -238,13 +238,13 @@ function prepare(
   if (work.cut === undefined) {
     const isDue = reason === "threshold" || work.tokensBefore > window
     const why = isDue ? `, which has about ${work.tokensBefore} tokens; ${causeOf(ruler, limit, []).text}` : ""
-    throw nothingToCut(live.id, describeRule(keep).text, `keeps the whole context${why}`)
+    throw nothingToCutError(live.id, describeRule(keep).text, `keeps the whole context${why}`)
   }
   // A provider that has refused the context takes any that is clearly smaller, whatever the sizes say.
   if (work.reaches || reason === "manual" || (reason === "overflow" && work.tokensExpected < WORTH * work.tokensBefore))
     return work
   const { question, kept } = work
-  throw outOfReach(live.id, causeOf(ruler, limit, question === undefined ? kept : [question, ...kept]))
+  throw outOfReachError(live.id, causeOf(ruler, limit, question === undefined ? kept : [question, ...kept]))
 }
 
 /** What the new summary will say although it was deleted or edited: it is built on summaries from before. */
@@ -326,17 +326,17 @@ function checkNotMoved(live: CompactableSession, leafId: string | null, made: Se
   const { log, leafId: now, header } = live.state
   const from = leafId === null ? undefined : log.find(leafId)
   const leaf = now === null ? undefined : log.find(now)
-  if (from === undefined || leaf === undefined) throw moved(live.id)
+  if (from === undefined || leaf === undefined) throw movedError(live.id)
   let seq = leaf
   let first: Seq | undefined
   for (; seq > from; seq = parentOf(log, seq)) first = seq
-  if (seq !== from) throw moved(live.id)
+  if (seq !== from) throw movedError(live.id)
   const current = selectContext(log, leaf, header)
-  if ("older" in current || current.compaction !== made.compaction) throw moved(live.id)
+  if ("older" in current || current.compaction !== made.compaction) throw movedError(live.id)
   const edits = new Map(current.entries.map((item) => [placeOf(item), item.edit?.id]))
   // A carried system message is not in the summary, and its copy is made when the compaction is appended.
   const isUnchanged = (item: SelectedEntry): boolean =>
     isSystem(item) || (edits.has(placeOf(item)) && edits.get(placeOf(item)) === item.edit?.id)
-  if (!made.entries.every(isUnchanged)) throw moved(live.id)
+  if (!made.entries.every(isUnchanged)) throw movedError(live.id)
   return first === undefined ? undefined : log.at(first)
 }

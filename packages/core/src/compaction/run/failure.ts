@@ -32,16 +32,16 @@ class CompactionFailure extends SessionError {
   }
 }
 
-export function failed(session: string, why: string, cause?: unknown): SessionError {
+export function failedError(session: string, why: string, cause?: unknown): SessionError {
   return new CompactionFailure(session, "failed", why, { cause })
 }
 
-export function nothingToCut(session: string, rule: string, why: string): SessionError {
+export function nothingToCutError(session: string, rule: string, why: string): SessionError {
   return new CompactionFailure(session, "nothing_to_cut", `there is nothing to cut: ${rule} ${why}`, { rule })
 }
 
 /** No cut makes the context small enough, so no summary is paid. */
-export function outOfReach(session: string, { what, text, limit }: Cause): SessionError {
+export function outOfReachError(session: string, { what, text, limit }: Cause): SessionError {
   const rule = `${what} ${limit}`
   const why = `it would be due again at once: ${text}`
   return new CompactionFailure(session, "nothing_to_cut", why, { rule, isOutOfReach: true })
@@ -57,17 +57,17 @@ export function keepRuleOf(error: unknown): string | undefined {
   return error instanceof CompactionFailure ? error.rule : undefined
 }
 
-export function moved(session: string, cause?: unknown): SessionError {
+export function movedError(session: string, cause?: unknown): SessionError {
   const why = "moved: another branch, compaction, edit or deletion changed the session while the summary was made"
   return new CompactionFailure(session, "moved", why, { cause })
 }
 
-export function aborted(session: string, signal: AbortSignal): StorageError {
+export function abortedError(session: string, signal: AbortSignal): StorageError {
   const message = `The compaction of ${session} was aborted. Nothing was written.`
   return new StorageError("aborted", message, { session, cause: signal.reason })
 }
 
-export function invalid(session: string, message: string): SessionError {
+export function invalidError(session: string, message: string): SessionError {
   return new SessionError("invalid", message, { session })
 }
 

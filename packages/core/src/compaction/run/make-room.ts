@@ -14,7 +14,7 @@ import { knownWindow } from "../settings/windows.ts"
 import { type Refusal, refusalOf } from "../summary/too-long.ts"
 import type { MakeRoomOptions, RoomResult } from "../types.ts"
 import { settingsInForce } from "./compact.ts"
-import { failed, isOutOfReach, kindOf } from "./failure.ts"
+import { failedError, isOutOfReach, kindOf } from "./failure.ts"
 import { causeOf } from "./fitting.ts"
 import { isOverBytes, roomOf } from "./room.ts"
 import { isWithin, planCut, planImages, planLeftOut, planResults, type Room, type StepFields } from "./room-steps.ts"
@@ -85,7 +85,7 @@ export async function roomFor(live: CompactableSession, by: CompactionCaller, o:
 }
 
 function checkIdle({ id, compaction }: CompactableSession): void {
-  if (compaction.running) throw failed(id, "another compaction is running; wait for it to end")
+  if (compaction.running) throw failedError(id, "another compaction is running; wait for it to end")
 }
 
 interface Situation {

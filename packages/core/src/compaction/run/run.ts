@@ -11,7 +11,7 @@ import type { AutoCompactOptions, CompactionResult, CompactOptions } from "../ty
 import { whileOpen } from "./closing.ts"
 import { checkAnew, compactAnew } from "./anew.ts"
 import { compactOnce, type CompactionRun, settingsInForce } from "./compact.ts"
-import { failed, invalid, kindOf, keepRuleOf } from "./failure.ts"
+import { failedError, invalidError, kindOf, keepRuleOf } from "./failure.ts"
 import { checkCompact } from "./options.ts"
 import { isOverBytes, mayHaveManyBytes, roomOf } from "./room.ts"
 import { sentContext } from "./sent-context.ts"
@@ -31,10 +31,10 @@ export async function compactByHand(
   checkCompact(live.id, o)
   const { reason = "manual" } = o
   if (reason !== "manual" && reason !== "overflow")
-    throw invalid(live.id, `reason must be "manual" or "overflow", not ${String(reason)}.`)
+    throw invalidError(live.id, `reason must be "manual" or "overflow", not ${String(reason)}.`)
   const request = toRequest(live, by, o, reason)
-  if (live.compaction.running) throw failed(live.id, "another compaction is running; wait for it to end")
-  if (o.anew !== undefined && typeof o.anew !== "boolean") throw invalid(live.id, "anew must be true or false.")
+  if (live.compaction.running) throw failedError(live.id, "another compaction is running; wait for it to end")
+  if (o.anew !== undefined && typeof o.anew !== "boolean") throw invalidError(live.id, "anew must be true or false.")
   if (o.anew === true) checkAnew(live.id, o)
   return attempt(live, request, (run) => (o.anew === true ? compactAnew(live, run) : compactOnce(live, run)))
 }
@@ -175,7 +175,7 @@ function toRequest(
   const settings = resolveSettings(...layers, o)
   const summarize = summarizeOf(id, settings)
   if (instructions !== undefined && typeof instructions !== "string")
-    throw invalid(id, "instructions must be a string.")
+    throw invalidError(id, "instructions must be a string.")
   return { settings, summarize, reason, instructions, signal, checkOpen }
 }
 
@@ -191,7 +191,7 @@ async function isDue(
   // Otherwise the session would be due again after every compaction.
   if (trigger.kind === "reserve" && trigger.tokens >= window) {
     const why = `reserveTokens (${trigger.tokens}) is not below the window (${window}); use a smaller reserve, or a larger contextWindow`
-    throw failed(live.id, why)
+    throw failedError(live.id, why)
   }
   const sent = await sentContext(live, selection, inForce, { signal })
   const { ruler, due, messages } = sent

@@ -6,7 +6,7 @@ import { onAbort, rejectOnAbort } from "../../storage/signals.ts"
 import { type AnswerProblem, readAnswer } from "../summary/answer.ts"
 import { SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
 import type { Summarize, SummarizeRequest, SummaryPrompts } from "../types.ts"
-import { aborted, failed, invalid } from "./failure.ts"
+import { abortedError, failedError, invalidError } from "./failure.ts"
 import { usageOf } from "./usage.ts"
 
 export interface Summarizer {
@@ -18,13 +18,16 @@ export interface Summarizer {
   readonly prompts: SummaryPrompts
   readonly signal: AbortSignal
   /** Makes the error of a failed request. Default: the error of a failed compaction. */
-  readonly fail?: typeof failed
+  readonly fail?: typeof failedError
 }
 
 /** The function that the settings name; throws `invalid` if they name none. */
 export function summarizeOf(session: string, { summarize }: { readonly summarize?: Summarize }): Summarize {
   if (summarize !== undefined) return summarize
-  throw invalid(session, "There is no `summarize` function: pass one in the call, or in the settings of the sessions.")
+  throw invalidError(
+    session,
+    "There is no `summarize` function: pass one in the call, or in the settings of the sessions.",
+  )
 }
 
 /** The longest delay of a timer; a longer one would fire at once. */
@@ -52,8 +55,8 @@ export type KeptFields = Pick<CompactionEntry, "shortSummary" | "preserveData">
 
 /** Rejects with `compaction_failed` if no complete text comes in time, or with `aborted`. */
 export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: number): Promise<Summary> {
-  const { session, temperature, signal, fail = failed } = to
-  if (signal.aborted) throw aborted(session, signal)
+  const { session, temperature, signal, fail = failedError } = to
+  if (signal.aborted) throw abortedError(session, signal)
   const stop = new AbortController()
   const off = onAbort(signal, () => stop.abort(signal.reason))
   const late = fail(session, `the summarizer gave no answer within ${to.timeout} ms`)
@@ -70,7 +73,7 @@ export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: n
     // A summarizer may ignore its signal.
     answer = await rejectOnAbort(Promise.resolve(to.summarize(request)), stop.signal, () => late)
   } catch (cause) {
-    if (signal.aborted) throw aborted(session, signal)
+    if (signal.aborted) throw abortedError(session, signal)
     if (stop.signal.aborted) throw late
     throw fail(session, `the summarizer failed: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
   } finally {
@@ -86,7 +89,7 @@ export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: n
   return { text: read.text, usage: usageOf(answer["usage"]), kept: keptOf(session, answer, fail) }
 }
 
-function keptOf(session: string, { shortSummary, preserveData }: Fields, fail: typeof failed): KeptFields {
+function keptOf(session: string, { shortSummary, preserveData }: Fields, fail: typeof failedError): KeptFields {
   if (shortSummary !== undefined && shortSummary !== null && (typeof shortSummary !== "string" || !shortSummary.trim()))
     throw fail(session, "the answer's shortSummary is not a text that is not empty; leave it out if there is none")
   if (preserveData !== undefined && !isJson(preserveData))

@@ -62,11 +62,11 @@ export function pruneSettings(o: PruneOptions | true): PruneSettings {
   const set = Object.entries(given).filter(([, value]) => value !== undefined)
   const s = { ...PRUNE_DEFAULTS, ...Object.fromEntries(set) } as PruneSettings
   if (s.trimHeadChars + s.trimTailChars + NOTICE_UNITS > s.trimOverChars)
-    throw invalid(
+    throw invalidError(
       `trimOverChars (${s.trimOverChars}) must be at least ${NOTICE_UNITS} more than trimHeadChars and trimTailChars together, for the notice`,
     )
   if (s.softTrimShare !== false && s.hardClearShare !== false && s.hardClearShare < s.softTrimShare)
-    throw invalid(`hardClearShare (${s.hardClearShare}) must not be below softTrimShare (${s.softTrimShare})`)
+    throw invalidError(`hardClearShare (${s.hardClearShare}) must not be below softTrimShare (${s.softTrimShare})`)
   return s.aggressive ? { ...s, softTrimShare: 0, hardClearShare: 0, hardClearMinChars: 0 } : s
 }
 
@@ -91,6 +91,6 @@ const OPTIONS: OptionChecks<PruneOptions> = {
   budgetKeepMessages: isFrom0,
 }
 
-function invalid(what: string): SessionError {
+function invalidError(what: string): SessionError {
   return new SessionError("invalid", `Pruning: ${what}.`)
 }
