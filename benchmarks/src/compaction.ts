@@ -2,7 +2,7 @@
  * Plans a compaction (rendering, counting, cut point, range of the summary) over messages of 200 bytes in turns with tool calls. The
  * raw loop only adds up the lengths of the texts. The plan is linear if ten times the messages take ten times as long.
  */
-import { EntryLog } from "@sessions/core/format"
+import { EntryLog } from "@sessions/core/context"
 import type { ContentBlock, Entry, Message } from "@sessions/core"
 import { prepareCompaction } from "@sessions/core/compaction"
 import { type Result, type Scenario, timed } from "./report.ts"

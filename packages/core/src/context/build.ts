@@ -12,14 +12,12 @@ import { changesOf } from "./changed-units.ts"
 import { commonPart, selectBefore } from "./compare.ts"
 import { outdatedSummaries, summarizedDiagnostic } from "./outdated.ts"
 import { explainFit } from "./fit.ts"
-import { shorten } from "./prune/prune.ts"
 import { pruneSizes } from "./prune/sent-sizes.ts"
-import type { PruneOptions } from "./prune/settings.ts"
 import { renderMessages } from "./render.ts"
 import { type CommonPart, lastRequest } from "./reused.ts"
 import { measure } from "./ruler.ts"
 import { selectContext } from "./select.ts"
-import type { PruneSizes } from "./shortening.ts"
+import type { PruneSizes, Shortening } from "./shortening.ts"
 import type { ContextMessage, SessionContext } from "./types.ts"
 import { shortenedDiagnostics } from "./view/recorded-steps.ts"
 import { viewOf } from "./view/view.ts"
@@ -29,8 +27,8 @@ export interface BuildOptions {
   readonly header?: Header
   /** Tokens that the context should fit. Steps that `makeRoom` has recorded for a smaller window are undone. */
   readonly window?: number
-  /** Shortens old tool results as `Session.context()` does. Default false. */
-  readonly prune?: boolean | PruneOptions
+  /** Shortens old tool results, as in `Session.context()`; made by `shorten()` of `@sessions/core/compaction`. Default false. */
+  readonly shorten?: Shortening | false
   /** Tokens of one message; default: an estimate, which the reports of providers calibrate. */
   readonly countTokens?: TokenCounter
 }
@@ -54,12 +52,12 @@ export function buildSessionContext(
   if ("older" in selection) {
     throw new SessionError("invalid", "The entries are not a whole log; pass all of them, or use Session.context().")
   }
-  const { window, countTokens, prune = false } = o
+  const { window, countTokens, shorten = false } = o
   checkWindow(window)
   const { messages, seqs, diagnostics } = renderMessages(selection.entries)
   const count = countTokens === undefined ? undefined : checkedCounter(countTokens)
   const sizes = (whole: readonly ContextMessage[]): PruneSizes => pruneSizes(log, selection, whole, { window, count })
-  const view = viewOf(log, selection, { shorten: prune !== false && shorten(prune), sizes, window })
+  const view = viewOf(log, selection, { shorten, sizes, window })
   const now = view(messages)
   const request = lastRequest(log, selection)
   const { answer, brokenBy } = request
@@ -86,4 +84,4 @@ function messagesBefore(log: EntryLog, answer: Seq, header: Header | undefined):
   return "older" in selection ? [] : renderMessages(selection.entries).messages
 }
 
-const OPTIONS: OptionNames<BuildOptions> = { header: 1, window: 1, prune: 1, countTokens: 1 }
+const OPTIONS: OptionNames<BuildOptions> = { header: 1, window: 1, shorten: 1, countTokens: 1 }

@@ -2,6 +2,7 @@ import { expect, test } from "vitest"
 import { assistant, chain, compaction, role, user } from "../../test/chain.ts"
 import type { EntrySlot } from "../log/entry-log.ts"
 import { type BuildOptions, buildSessionContext } from "./build.ts"
+import { shorten } from "./prune/prune.ts"
 
 /** A thousand tokens. */
 const FILLER = "-".repeat(4_000)
@@ -70,18 +71,18 @@ test("tool results that alone exceed the window are reported as such, and prunin
       ["does_not_fit", undefined, expect.stringMatching(/its tool results alone have about 6000/)],
     ]),
   ])
-  const pruned = buildSessionContext(log, undefined, { window: 3_000, prune: true })
+  const pruned = buildSessionContext(log, undefined, { window: 3_000, shorten: shorten() })
   expect(pruned.fits).toBe(true)
   expect(pruned.pruned).toHaveLength(3)
   // Only the caller can give up content that pruning leaves alone.
   const newest = chain(user("hi"), ...rounds)
-  expect(why(newest, 3_000, { prune: true })).toEqual([
+  expect(why(newest, 3_000, { shorten: shorten() })).toEqual([
     false,
     expect.arrayContaining([
-      ["does_not_fit", undefined, expect.stringMatching(/already shortened all but the newest tool results/)],
+      ["does_not_fit", undefined, expect.stringMatching(/All but the newest tool results .* are shortened already/)],
     ]),
   ])
-  expect(why(newest, 3_000, { prune: { keepAssistantMessages: 0 } })[0]).toBe(true)
+  expect(why(newest, 3_000, { shorten: shorten({ keepAssistantMessages: 0 }) })[0]).toBe(true)
 })
 
 test("a window that is not a number of tokens is rejected", () => {

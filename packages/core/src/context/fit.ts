@@ -42,13 +42,13 @@ function whyNotFitting(
     const { entryId, kind, message: large } = largest.item
     const what =
       kind === "compaction" ? "summary" : large.role === "toolResult" ? "tool result" : `message of role ${large.role}`
-    const message = `The ${what} of entry ${entryId} alone has about ${Math.round(largest.tokens)} tokens and ${room}. Prune the context to shorten old tool results, edit the entry, or use a larger window.`
+    const message = `The ${what} of entry ${entryId} alone has about ${Math.round(largest.tokens)} tokens and ${room}. Shorten old tool results, edit the entry, or use a larger window.`
     return { code, entryId, message }
   }
   const total = `The context has about ${context.tokens} tokens and ${room}`
   const ofResults = results > most ? `; its tool results alone have about ${Math.round(results)}` : ""
-  const afterPruning =
-    "Pruning has already shortened all but the newest tool results and those of exempt tools: compact the session"
-  const help = context.pruned === undefined ? "Prune the context, compact the session" : afterPruning
+  const isShortened =
+    "All but the newest tool results and those of exempt tools are shortened already: compact the session"
+  const help = context.pruned === undefined ? "Shorten old tool results, compact the session" : isShortened
   return { code, message: `${total}${ofResults}. ${help}, or use a larger window.` }
 }

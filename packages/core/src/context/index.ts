@@ -4,6 +4,10 @@
  */
 export { buildSessionContext } from "./build.ts"
 export type { BuildOptions } from "./build.ts"
+// The entries of a log in memory, and the state of a path of it.
+export { EntryLog, type EntrySlot } from "../log/entry-log.ts"
+export { foldState, initialState } from "./state.ts"
+
 export { callStates } from "./call-states.ts"
 export type { CallState, CallStates, CallStatus } from "./call-states.ts"
 export { doomLoopWarning } from "./doom-loop.ts"

@@ -98,7 +98,3 @@ export {
 } from "./limits.ts"
 
 export { MAX_DEPTH } from "../storage/depth.ts"
-
-// The entries of a log in memory: the tree, a path and the state of a path.
-export { EntryLog, type EntrySlot } from "../log/entry-log.ts"
-export { foldState, initialState } from "../context/state.ts"

@@ -3,15 +3,8 @@
  * none. Keeps ids and states of all entries in memory, but not the entries.
  */
 import type { Entry, Header } from "@sessions/core"
-import {
-  type ContextState,
-  foldState,
-  FORMAT,
-  initialState,
-  isAnnotationType,
-  ulidAt,
-  VERSION,
-} from "@sessions/core/format"
+import { foldState, initialState } from "@sessions/core/context"
+import { type ContextState, FORMAT, isAnnotationType, ulidAt, VERSION } from "@sessions/core/format"
 import { type Source, sourceField } from "./codec.ts"
 import type { Note } from "./format.ts"
 import { UNREADABLE, type UnreadableLine } from "./json-lines.ts"

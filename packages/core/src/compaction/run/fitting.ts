@@ -51,7 +51,7 @@ export function tooLargeFor(
   const { name, text } = describeRule(keep)
   const all = `The context still has about ${tokens} tokens and the window has ${window}: ${text} keeps ${keptTokens} of them`
   if (largest.tokens > window)
-    return `${all}, and ${largest.what} alone has ${largest.tokens}. Prune the context, edit that entry, or use a larger window.`
+    return `${all}, and ${largest.what} alone has ${largest.tokens}. Shorten old tool results, edit that entry, or use a larger window.`
   return `${all}. Lower ${name}, shorten the context, or use a larger window.`
 }
 
