@@ -51,7 +51,7 @@ export const steps = (maxLength = 60): fc.Arbitrary<readonly Step[]> =>
   fc.array(fc.tuple(kind, number, number, number), { maxLength, size: "max" })
 
 /** An undamaged log. */
-export const soundLog: fc.Arbitrary<readonly string[]> = steps().map(writeLog)
+export const validLog: fc.Arbitrary<readonly string[]> = steps().map(writeLog)
 
 /** A log with up to five kinds of damage, or undamaged. */
 export const anyLog: fc.Arbitrary<readonly string[]> = fc

@@ -185,7 +185,7 @@ export class CallRecords {
     return ran?.found
   }
 
-  /** Starts follow their message, as results do: what is not held is before it. */
+  /** Starts follow their message, as results do: what is not loaded is before it. */
   #scan(from: Seq): void {
     for (let seq = this.#from - 1; seq >= from; seq--) {
       const entry = this.#log.at(seq)

@@ -13,7 +13,7 @@ import type { SelectedEntry } from "./types.ts"
 
 /**
  * The messages that a compaction carries, as entries with their own ids, without those that were deleted after it.
- * `edits` are those on the path, by the seqs of the edited entries, or by the ids of those that are not held.
+ * `edits` are those on the path, by the seqs of the edited entries, or by the ids of those that are not loaded.
  */
 export function carriedEntries(
   log: EntryLog,

@@ -8,7 +8,7 @@ import type { Fields } from "../format/shape.ts"
 import { textOf } from "../format/stored-text.ts"
 import { MODEL_ROLES } from "./content.ts"
 import { BRANCH_SUMMARY_ROLE, EXECUTION_ROLES } from "./render.ts"
-import { compactionMessages, framed, text } from "./summary-messages.ts"
+import { compactionMessages, inSummaryTags, text } from "./summary-messages.ts"
 import type { ContextMessage, SummaryStyle } from "./types.ts"
 
 export interface ModelMessages {
@@ -51,7 +51,7 @@ function contentOf({ kind, message }: ContextMessage): readonly ContentBlock[] |
   }
   if (kind === "branch_summary" && message.role === BRANCH_SUMMARY_ROLE) {
     const summary = textOf(message["summaryText"])
-    return summary.trim() === "" ? [] : text(`${BRANCH_SUMMARY_INTRO}\n\n${framed(summary)}`)
+    return summary.trim() === "" ? [] : text(`${BRANCH_SUMMARY_INTRO}\n\n${inSummaryTags(summary)}`)
   }
   return message.content
 }

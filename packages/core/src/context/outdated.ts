@@ -1,6 +1,6 @@
 /**
  * Finds summaries that still say what was deleted or edited after they were made, and the entries that a compaction covers. Pure; answers
- * `NeedsOlder` if that depends on lines that are not held.
+ * `NeedsOlder` if that depends on lines that are not loaded.
  */
 import { replacementOf } from "./content.ts"
 import type { SelectedEntry } from "./types.ts"

@@ -43,9 +43,9 @@ export function plainMessages(
       }
     }
     if (entry.type !== "message") continue
-    const held = entry["message"]
-    if (!isObject(held) || !MODEL_ROLES.has(held["role"])) return undefined
-    const { content } = held
+    const stored = entry["message"]
+    if (!isObject(stored) || !MODEL_ROLES.has(stored["role"])) return undefined
+    const { content } = stored
     if (!Array.isArray(content)) return undefined
     // The data of an image may be a reference although the entry names none.
     let mayRefer = entry.blobs !== undefined
@@ -57,7 +57,7 @@ export function plainMessages(
       mayRefer ||= type === "image"
     }
     if (mayRefer && blobRefs(entry, FOREIGN).length > 0) return undefined
-    const message = held as unknown as ModelMessage
+    const message = stored as unknown as ModelMessage
     if (sendable?.takes(message) === false) return undefined
     messages.push({ entryId: entry.id, kind: "message", message: cloneJson(message) })
   }

@@ -14,7 +14,7 @@ import type {
 import { namedCall } from "./call-states.ts"
 import { callsOf } from "./content.ts"
 import { isSendable } from "./sendable.ts"
-import { soundMessage } from "./sound-blocks.ts"
+import { validMessage } from "./sound-blocks.ts"
 import type { ContextMessage, RepairMode } from "./types.ts"
 
 type Item = ContextMessage<ModelMessage>
@@ -57,7 +57,7 @@ export function repairMessages(
   }
   const renamed = new Map<ContentBlock, string>()
   const items = messages.map((item) => {
-    const { message, changes } = soundMessage(item.message, renamed)
+    const { message, changes } = validMessage(item.message, renamed)
     for (const change of changes) report(item, change)
     return message === item.message ? item : { ...item, message }
   })

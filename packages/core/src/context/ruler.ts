@@ -100,7 +100,7 @@ export function isAnswer(message: unknown): message is Readonly<Record<string, u
 }
 
 /** Whether a report counts a request of this estimate, which begins with that of the `earlier` report, if there is one. */
-export function isSound(tokens: number, units: number, earlier = 0): boolean {
+export function isPlausible(tokens: number, units: number, earlier = 0): boolean {
   return tokens > 0 && tokens >= SENSELESS * units && tokens >= SHRUNK * earlier
 }
 
@@ -197,7 +197,7 @@ export function measure(
     if (isNew) accept((limits[model] ??= {}), tokens, all)
     const goesOn = last?.model === model && last.seq > start === isNew && !isBroken(changes, last.seq, seq)
     const earlier = goesOn ? last : undefined
-    if (!isSound(tokens, all, earlier?.tokens)) continue
+    if (!isPlausible(tokens, all, earlier?.tokens)) continue
     const more = earlier === undefined ? 0 : all - earlier.units
     if (earlier !== undefined && more > 0) {
       const perUnit = kBetween(tokens - earlier.tokens, more)
@@ -287,7 +287,7 @@ function refusing(before: Taught = {}, { kind, units, count }: Fields): Taught {
   const { accepted: _, ...taught } = before
   const least = (name: "units" | "count", value: unknown): TaughtLimits =>
     typeof value === "number" && value > 0 ? { [name]: Math.min(value, taught[name] ?? value) } : {}
-  const isCounted = typeof count === "number" && isSound(count, typeof units === "number" ? units : 0)
+  const isCounted = typeof count === "number" && isPlausible(count, typeof units === "number" ? units : 0)
   return { ...taught, ...(isCounted ? least("count", count) : least("units", units)) }
 }
 

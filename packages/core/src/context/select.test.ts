@@ -1,7 +1,7 @@
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { chain, compaction, user } from "../../test/chain.ts"
-import { anyLog, headerOf, slotsOf, soundLog } from "../../test/logs.ts"
+import { anyLog, headerOf, slotsOf, validLog } from "../../test/logs.ts"
 import { holds } from "../../test/property.ts"
 import { expectContext } from "../../test/replay.ts"
 import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
@@ -85,7 +85,7 @@ describe("the context of every leaf", () => {
   test("is found in the end of the log that starts at the first kept entry of a session's compaction", () => {
     let short = 0
     holds(
-      fc.property(soundLog, (lines) => {
+      fc.property(validLog, (lines) => {
         const slots = slotsOf(lines)
         const leaf = slots.length - 1
         const { selected } = expectContext(slots, leaf < 1 ? null : leaf)

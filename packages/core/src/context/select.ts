@@ -33,7 +33,7 @@ export interface Selection {
 export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields): Selection | NeedsOlder {
   if (leaf === null) return { entries: [], state: initialState(header), diagnostics: [] }
   const { deleted } = log
-  /** The latest edit of each entry, by its seq, or by its id if it is not held. */
+  /** The latest edit of each entry, by its seq, or by its id if it is not loaded. */
   const edits = new Map<Seq | string, Entry>()
   const diagnostics: Diagnostic[] = []
   /** Entries of the context, newest first: those after the compaction, then those that it keeps. */
@@ -132,7 +132,7 @@ function firstKeptOf(log: EntryLog, compaction: Seq): Seq | undefined {
   return log.find(id, compaction) ?? (log.complete ? undefined : OLDER)
 }
 
-/** `hint` is the seq of the missing entry, as an entry names it. It is wrong, and ignored, if it is no seq, or that line is held. */
+/** `hint` is the seq of the missing entry, as an entry names it. It is wrong, and ignored, if it is no seq, or that line is loaded. */
 function needsOlder(log: EntryLog, hint: unknown): NeedsOlder {
   const isBefore = Number.isSafeInteger(hint) && (hint as Seq) >= 0 && (hint as Seq) < log.from
   return isBefore ? { older: true, hint: hint as Seq } : { older: true }
@@ -153,7 +153,7 @@ function addEdit(log: EntryLog, seq: Seq, edits: Map<Seq | string, Entry>, diagn
 }
 
 /**
- * The state that the fold begins with. The header's system prompt wins over a stored one: the header is always held, so compactions need
+ * The state that the fold begins with. The header's system prompt wins over a stored one: the header is always loaded, so compactions need
  * no copy of it.
  */
 function startOf(stored: ContextState | undefined, header: Fields | undefined): ContextState {

@@ -17,7 +17,7 @@ export class Sendable {
   takes(message: ModelMessage): boolean {
     const open = this.#open
     const { role, content } = message
-    for (const block of content) if (!isSound(block, role)) return false
+    for (const block of content) if (!isValidBlock(block, role)) return false
     if (role === "toolResult") return open.delete(message.toolCallId)
     if (open.size > 0 || content.length === 0) return false
     if (role !== "assistant") return true
@@ -36,7 +36,7 @@ export class Sendable {
 }
 
 /** Whether a provider accepts this block in a message of this role. Reads the fields of the block's type only: contexts ask for each block. */
-export function isSound(block: ContentBlock, role: Message["role"]): boolean {
+export function isValidBlock(block: ContentBlock, role: Message["role"]): boolean {
   const fields = block as Fields
   switch (fields["type"]) {
     case "text": {

@@ -4,25 +4,25 @@
  */
 import type { ContentBlock, ModelMessage, ToolCallBlock } from "../format/message.ts"
 import { type Fields, isObject } from "../format/shape.ts"
-import { isSound } from "./sendable.ts"
+import { isValidBlock } from "./sendable.ts"
 
-/** A message of sound blocks. The same object if nothing had to be changed. */
-export interface SoundMessage {
+/** A message of valid blocks. The same object if nothing had to be changed. */
+export interface ValidMessage {
   readonly message: ModelMessage
   /** What was changed, as the ends of sentences. */
   readonly changes: readonly string[]
 }
 
 /**
- * Leaves unsound blocks out, gives calls without an object of arguments one, and gives calls of one message different ids. `renamed`
+ * Leaves invalid blocks out, gives calls without an object of arguments one, and gives calls of one message different ids. `renamed`
  * receives each call with a new id, and its old id.
  */
-export function soundMessage(message: ModelMessage, renamed: Map<ContentBlock, string>): SoundMessage {
+export function validMessage(message: ModelMessage, renamed: Map<ContentBlock, string>): ValidMessage {
   const changes: string[] = []
   const mended = message.content.map((block) => withArguments(block, changes))
-  const blocks = mended.filter((block) => isSound(block, message.role))
+  const blocks = mended.filter((block) => isValidBlock(block, message.role))
   if (blocks.length < mended.length) {
-    const types = new Set(mended.flatMap((block) => (isSound(block, message.role) ? [] : [block.type])))
+    const types = new Set(mended.flatMap((block) => (isValidBlock(block, message.role) ? [] : [block.type])))
     changes.push(
       `${mended.length - blocks.length} block(s) that providers refuse are left out: ${[...types].join(", ")}`,
     )

@@ -18,12 +18,12 @@ export function compactionMessages(
           { role: "user", content: text(PAIR_INTRO), ...flags },
           { role: "assistant", content: text(summary), ...flags },
         ]
-      : [{ role: "user", content: text(`${COMPACTION_INTRO}\n\n${framed(summary)}`) }]
+      : [{ role: "user", content: text(`${COMPACTION_INTRO}\n\n${inSummaryTags(summary)}`) }]
   return messages.map((message) => ({ entryId, kind: "compaction", message }))
 }
 
 /** Escapes a closing tag in the summary: text after it, which a model wrote, would read as the user's words. */
-export function framed(summary: string): string {
+export function inSummaryTags(summary: string): string {
   return `<summary>\n${summary.replace(/<(?=\s*\/\s*summary\b)/gi, "&lt;")}\n</summary>`
 }
 

@@ -48,7 +48,7 @@ export interface EntryTraits {
   /** It can settle the ends of branches. */
   readonly leaves?: true
   /** Of several about one thing the greatest (time, id) is in force. */
-  readonly stamped?: true
+  readonly lastWriterWins?: true
   /** It stores the state of its path, so that a reader needs nothing before it for that. */
   readonly storesState?: true
   /** Fields of the state, which stay in the line however long they are. */
@@ -182,16 +182,16 @@ export const ENTRY_TYPES: ReadonlyMap<string, Row> = byName({
   },
   label: {
     kind: "annotation",
-    stamped: true,
+    lastWriterWins: true,
     hint: toTarget,
     fields: { targetId: isString, targetSeq: optional(isCount), label: optional(isString) },
   },
   title_change: {
     kind: "annotation",
-    stamped: true,
+    lastWriterWins: true,
     fields: { title: nullable(isString), source: oneOf("user", "auto") },
   },
-  metadata: { kind: "annotation", stamped: true, fields: { key: isString, value: isPresent } },
+  metadata: { kind: "annotation", lastWriterWins: true, fields: { key: isString, value: isPresent } },
   usage: {
     kind: "annotation",
     fields: { kind: isString, provider: optional(isString), model: optional(isString), usage: usageShape },

@@ -5,7 +5,7 @@
 import { type Fields, isObject } from "../format/shape.ts"
 import type { Tips } from "../log/kept-tips.ts"
 import { isDeep, MAX_DEPTH } from "../storage/depth.ts"
-import { type InfoProjection, isParent, isText, type Stamps } from "./projection.ts"
+import { type InfoProjection, isParent, isText, type WriteTimes } from "./projection.ts"
 
 const VERSION = 5
 
@@ -41,7 +41,7 @@ const REQUIRED: Readonly<Record<string, Is>> = {
   modelIsExplicit: (flag) => typeof flag === "boolean",
   // An older program has stored deep values. A list with them might be one that cannot be written.
   metadata: (metadata) => isObject(metadata) && !isDeep(metadata, MAX_DEPTH + 1),
-  stamps: isStamps,
+  stamps: isWriteTimes,
   metrics: isMetrics,
 }
 const OPTIONAL: Readonly<Record<string, Is>> = {
@@ -102,17 +102,17 @@ function isTip(value: unknown): boolean {
   return isPlace(value) && Array.isArray(value["near"]) && value["near"].every(isText)
 }
 
-function isStamps(value: unknown): value is Stamps {
+function isWriteTimes(value: unknown): value is WriteTimes {
   if (!isObject(value)) return false
   const { keys = {}, latest, user, auto, cwd } = value
   return (
-    [latest, user, auto, cwd].every((stamp) => isMissingOr(isStamp, stamp)) &&
+    [latest, user, auto, cwd].every((writeTime) => isMissingOr(isWriteTime, writeTime)) &&
     isObject(keys) &&
-    Object.values(keys).every(isStamp)
+    Object.values(keys).every(isWriteTime)
   )
 }
 
-function isStamp(value: unknown): boolean {
+function isWriteTime(value: unknown): boolean {
   return Array.isArray(value) && value.length === 2 && Number.isFinite(value[0]) && isText(value[1])
 }
 

@@ -11,7 +11,7 @@ import { type Fields, isObject } from "../format/shape.ts"
 import { TOO_DEEP } from "../format/stored-text.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { isOlder, leafAt } from "../log/path.ts"
-import { laterOf, replaces, type Stamp, stampOf } from "../log/stamps.ts"
+import { laterOf, replaces, type WriteTime, writeTimeOf } from "../log/stamps.ts"
 import { NO_TIPS, openTips, type OpenTips, projectTips, type Tips } from "../log/kept-tips.ts"
 import { settledLines } from "../log/tips.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
@@ -94,7 +94,7 @@ export interface InfoProjection extends PromptProjection, Pick<SessionInfo, Copi
   readonly source?: "interactive" | "cron"
   readonly modelIsExplicit: boolean
   readonly metadata: { readonly [key: string]: unknown }
-  readonly stamps: Stamps
+  readonly stamps: WriteTimes
   /** The number of lines that the header requires. */
   readonly lines?: number
   /** Of a log of an older or newer version, as it is read. It is valid for exactly this end of the log and is never continued. */
@@ -110,19 +110,19 @@ export interface InfoProjection extends PromptProjection, Pick<SessionInfo, Copi
   readonly settled?: Seq
 }
 
-/** The stamps of the entries that the title and the metadata come from. The greatest of each counts, in whatever order they are. */
-export interface Stamps {
+/** The write times of the entries that the title and the metadata come from. The greatest of each counts, in whatever order they are. */
+export interface WriteTimes {
   /** Of all titles, labels and metadata. */
-  readonly latest?: Stamp
-  readonly user?: Stamp
-  readonly auto?: Stamp
+  readonly latest?: WriteTime
+  readonly user?: WriteTime
+  readonly auto?: WriteTime
   /** Of the newest `cwd` that is a text. */
-  readonly cwd?: Stamp
-  readonly keys?: { readonly [key: string]: Stamp }
+  readonly cwd?: WriteTime
+  readonly keys?: { readonly [key: string]: WriteTime }
 }
 
 /** Lines of a log: all of them, or those from some line to the end. */
-export interface HeldLines {
+export interface LoadedLines {
   readonly header: object
   readonly log: EntryLog
 }
@@ -167,16 +167,16 @@ export function startProjection(header: object, log: string): InfoProjection {
   }
 }
 
-/** Projects the next line of the log; `undefined` is a line that is not an entry. `held`: the end of the log, that line included. */
+/** Projects the next line of the log; `undefined` is a line that is not an entry. `loaded`: the end of the log, that line included. */
 export function projectEntry(
   projection: InfoProjection,
   entry: Entry | undefined,
   seq: Seq,
-  held?: HeldLines,
+  loaded?: LoadedLines,
 ): InfoProjection {
   const next = entry?.type === "metadata" ? ownCopy(projection) : { ...projection }
   const hasMoved = projectLine(next, entry, seq)
-  if (hasMoved) settlePath(next, held)
+  if (hasMoved) settlePath(next, loaded)
   return next
 }
 
@@ -185,45 +185,50 @@ export function projectInPlace(next: Mutable<InfoProjection>, entry: Entry | und
   if (projectLine(next, entry, seq)) settlePath(next)
 }
 
-/** Continues a projection with the held lines of its log up to `end`. */
-export function projectFurther(start: InfoProjection, held: HeldLines, end: Seq = held.log.end): InfoProjection {
+/** Continues a projection with the loaded lines of its log up to `end`. */
+export function projectFurther(start: InfoProjection, loaded: LoadedLines, end: Seq = loaded.log.end): InfoProjection {
   const next = ownCopy(start)
-  projectHeld(next, held, end, projectLine)
+  projectLoaded(next, loaded, end, projectLine)
   return next
 }
 
-/** The projection of a log that is held whole, up to `end`. `texts`: see {@link firstPromptOf}. */
+/** The projection of a log that is loaded whole, up to `end`. `texts`: see {@link firstPromptOf}. */
 export function projectWhole(
-  held: HeldLines,
+  loaded: LoadedLines,
   identity: string,
-  end: Seq = held.log.end,
+  end: Seq = loaded.log.end,
   texts?: ReadonlyMap<Entry, string>,
 ): InfoProjection {
-  const next: Mutable<InfoProjection> = startProjection(held.header, identity)
-  projectHeld(next, held, end, projectFields)
-  const { unread, ...prompt } = firstPromptOf(held.log, end, texts)
+  const next: Mutable<InfoProjection> = startProjection(loaded.header, identity)
+  projectLoaded(next, loaded, end, projectFields)
+  const { unread, ...prompt } = firstPromptOf(loaded.log, end, texts)
   if (unread !== undefined) next.stale = true
   return Object.assign(next, prompt)
 }
 
-function projectHeld(next: Mutable<InfoProjection>, held: HeldLines, end: Seq, project: typeof projectFields): void {
+function projectLoaded(
+  next: Mutable<InfoProjection>,
+  loaded: LoadedLines,
+  end: Seq,
+  project: typeof projectFields,
+): void {
   let hasMoved = false
-  for (let seq = next.to.seq + 1; seq < end; seq++) hasMoved = project(next, held.log.at(seq), seq) || hasMoved
-  if (hasMoved) settlePath(next, held)
+  for (let seq = next.to.seq + 1; seq < end; seq++) hasMoved = project(next, loaded.log.at(seq), seq) || hasMoved
+  if (hasMoved) settlePath(next, loaded)
 }
 
 /** Sets the model and the compaction of the leaf's path, to which it has moved. */
-function settlePath(next: Mutable<InfoProjection>, held?: HeldLines): void {
-  const leaf = next.leaf === null ? null : held?.log.find(next.leaf, next.to.seq + 1)
-  const selection = held && leaf !== undefined ? selectContext(held.log, leaf, held.header as Fields) : undefined
-  if (held === undefined || selection === undefined || isOlder(selection)) {
+function settlePath(next: Mutable<InfoProjection>, loaded?: LoadedLines): void {
+  const leaf = next.leaf === null ? null : loaded?.log.find(next.leaf, next.to.seq + 1)
+  const selection = loaded && leaf !== undefined ? selectContext(loaded.log, leaf, loaded.header as Fields) : undefined
+  if (loaded === undefined || selection === undefined || isOlder(selection)) {
     next.stale = true
     return
   }
   projectState(next, selection.state)
   const { compaction } = selection
   if (compaction === undefined) delete next.compaction
-  else next.compaction = compactionAt(held.log.at(compaction) as Entry, compaction)
+  else next.compaction = compactionAt(loaded.log.at(compaction) as Entry, compaction)
 }
 
 /** Projects a line. Returns whether the leaf has moved to another path. */
@@ -278,8 +283,8 @@ function projectFields(next: Mutable<InfoProjection>, entry: Entry | undefined, 
     default:
   }
   const traits = ENTRY_TYPES.get(entry.type)
-  if (traits?.storesState) projectStored(next, entry)
-  if (traits?.stamped) projectStamped(next, entry)
+  if (traits?.storesState) projectStoredState(next, entry)
+  if (traits?.lastWriterWins) projectLastWriterWins(next, entry)
   if (isInherited) {
     next.inheritedMetrics = addMetrics(next.inheritedMetrics ?? NO_METRICS, next.metrics)
     next.metrics = NO_METRICS
@@ -397,7 +402,7 @@ function projectModel(next: Mutable<InfoProjection>, { role = "default", provide
 }
 
 /** The context's state begins with a stored state, so the model comes from it too. */
-function projectStored(next: Mutable<InfoProjection>, entry: Entry): void {
+function projectStoredState(next: Mutable<InfoProjection>, entry: Entry): void {
   const state = storedState(entry)
   if (state !== undefined) projectState(next, state)
 }
@@ -409,55 +414,65 @@ function projectState(next: Mutable<InfoProjection>, { models, modelIsExplicit }
   next.modelIsExplicit = modelIsExplicit
 }
 
-function projectStamped(next: Mutable<InfoProjection>, entry: Entry): void {
-  const stamp = stampOf(entry)
-  next.stamps = { ...next.stamps, latest: laterOf(stamp, next.stamps.latest) }
+function projectLastWriterWins(next: Mutable<InfoProjection>, entry: Entry): void {
+  const writeTime = writeTimeOf(entry)
+  next.stamps = { ...next.stamps, latest: laterOf(writeTime, next.stamps.latest) }
   if (entry.type === "label") return
   // Its title or value is a reference. A reader that has the blobs restores the entry and removes `blobs`.
   if (entry.blobs !== undefined) next.stale = true
-  else if (entry.type === "metadata") projectMetadata(next, next.stamps, entry, stamp)
-  else if (entry.type === "title_change") projectTitle(next, next.stamps, entry, stamp)
+  else if (entry.type === "metadata") projectMetadata(next, next.stamps, entry, writeTime)
+  else if (entry.type === "title_change") projectTitle(next, next.stamps, entry, writeTime)
 }
 
 /** A user's null clears all titles; a later automatic title names the session again. */
-function projectTitle(next: Mutable<InfoProjection>, stamps: Stamps, { title, source }: Fields, stamp: Stamp): void {
+function projectTitle(
+  next: Mutable<InfoProjection>,
+  stamps: WriteTimes,
+  { title, source }: Fields,
+  writeTime: WriteTime,
+): void {
   const isAuto = source === "auto"
-  if (!(isText(title) || title === null) || !replaces(stamp, isAuto ? stamps.auto : stamps.user)) return
-  next.stamps = isAuto ? { ...stamps, auto: stamp } : { ...stamps, user: stamp }
+  if (!(isText(title) || title === null) || !replaces(writeTime, isAuto ? stamps.auto : stamps.user)) return
+  next.stamps = isAuto ? { ...stamps, auto: writeTime } : { ...stamps, user: writeTime }
   if (isAuto) {
-    const isCleared = next.userTitle === undefined && stamps.user !== undefined && replaces(stamps.user, stamp)
+    const isCleared = next.userTitle === undefined && stamps.user !== undefined && replaces(stamps.user, writeTime)
     if (title === null || title === "" || isCleared) delete next.autoTitle
     else next.autoTitle = title
   } else if (title !== null && title !== "") next.userTitle = title
   else {
     delete next.userTitle
     delete next.headerTitle
-    if (stamps.auto !== undefined && replaces(stamp, stamps.auto)) delete next.autoTitle
+    if (stamps.auto !== undefined && replaces(writeTime, stamps.auto)) delete next.autoTitle
   }
 }
 
-function projectMetadata(next: Mutable<InfoProjection>, stamps: Stamps, { key, value }: Fields, stamp: Stamp): void {
+function projectMetadata(
+  next: Mutable<InfoProjection>,
+  stamps: WriteTimes,
+  { key, value }: Fields,
+  writeTime: WriteTime,
+): void {
   if (!isText(key) || value === undefined) return
-  if (key === "cwd" && isText(value) && replaces(stamp, stamps.cwd)) {
+  if (key === "cwd" && isText(value) && replaces(writeTime, stamps.cwd)) {
     next.cwd = value
-    next.stamps = { ...stamps, cwd: stamp }
+    next.stamps = { ...stamps, cwd: writeTime }
   }
-  const keys = stamps.keys as Record<string, Stamp>
-  if (!replaces(stamp, keys[key])) return
+  const keys = stamps.keys as Record<string, WriteTime>
+  if (!replaces(writeTime, keys[key])) return
   const own = next.metadata as Record<string, unknown>
   // The key goes last.
   delete own[key]
   delete keys[key]
   // A list with deep values might be one that cannot be written.
   own[key] = isDeep(value) ? TOO_DEEP : value
-  keys[key] = stamp
+  keys[key] = writeTime
 }
 
 export function isParent(value: unknown): value is ParentSession {
   return isObject(value) && (isText(value["id"]) || isText(value["ref"])) && !isDeep(value)
 }
 
-/** A copy of which the metadata and their stamps may be changed: one for many lines, since a log may have thousands of keys. */
+/** A copy of which the metadata and their write times may be changed: one for many lines, since a log may have thousands of keys. */
 export function ownCopy(projection: InfoProjection): Mutable<InfoProjection> {
   const { metadata, stamps } = projection
   return { ...projection, metadata: ownMap(metadata), stamps: { ...stamps, keys: ownMap(stamps.keys) } }

@@ -12,7 +12,7 @@ import { isObject } from "../format/shape.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { EntryLog } from "../log/entry-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
-import { isStamped } from "../log/stamps.ts"
+import { isLastWriterWins } from "../log/stamps.ts"
 import { isLeaving, settledLines } from "../log/tips.ts"
 import { tipsOfLog } from "../log/whole-tips.ts"
 import { StorageError } from "../storage/errors.ts"
@@ -86,7 +86,7 @@ export async function continueTo(
   return next
 }
 
-/** Projects a log of this version from its start. Its entries are held without what the projection does not need, so a long log fits in memory. */
+/** Projects a log of this version from its start. Its entries are loaded without what the projection does not need, so a long log fits in memory. */
 export async function projectLog(
   storage: SessionStorage,
   id: string,
@@ -102,16 +102,16 @@ export async function projectLog(
       const { record } = parseLine(line)
       if (record !== undefined && !isTitleSlot(record)) header = record
     }
-    const isNeeded = entry?.blobs !== undefined && isStamped(entry.type)
+    const isNeeded = entry?.blobs !== undefined && isLastWriterWins(entry.type)
     log.push(isNeeded ? await restored(storage, entry, o) : entry && lightened(entry))
   }
-  const held = { header: header ?? {}, log }
+  const loaded = { header: header ?? {}, log }
   // Only the text of the first prompt is needed, and which one that is is known at the end.
   const texts = new Map<Entry, string>()
   for (let { unread } = firstPromptOf(log); unread !== undefined; { unread } = firstPromptOf(log, log.end, texts))
     texts.set(unread, promptText(await restored(storage, unread, o)))
-  const settled = settledLines(held.header)
-  return withTips(projectWhole(held, head.log, log.end, texts), tipsOfLog(log, settled), settled)
+  const settled = settledLines(loaded.header)
+  return withTips(projectWhole(loaded, head.log, log.end, texts), tipsOfLog(log, settled), settled)
 }
 
 /** What the information, and the tips and the state of a path, follow from. */

@@ -2,7 +2,7 @@ import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { parentOf } from "./path.ts"
 
-/** The last entry on both paths. `ROOT`: there is none; `OLDER`: it is not held. */
+/** The last entry on both paths. `ROOT`: there is none; `OLDER`: it is not loaded. */
 export function commonAncestor(log: EntryLog, one: Seq, other: Seq): Seq {
   let a = one
   let b = other

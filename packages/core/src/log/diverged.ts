@@ -18,7 +18,7 @@ export interface Divergence {
   readonly more?: number
 }
 
-/** The tips that are open to a session with this leaf. If the tips are not known, those among the held lines. `settled`: see `settledLines`. */
+/** The tips that are open to a session with this leaf. If the tips are not known, those among the loaded lines. `settled`: see `settledLines`. */
 export function openAt(log: EntryLog, tips: Tips | undefined, leaf: Seq | null, settled: number): OpenTips {
   // An import that is not complete: the branches of the other system are settled at its end.
   if (log.end < settled) return { tips: [] }

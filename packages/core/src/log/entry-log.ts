@@ -1,6 +1,6 @@
 /**
  * The entries of a log in memory: all of them, or those from some line to the end. Opening from the end is exact because a parent
- * precedes its children and a tombstone or an edit follows its target: every line that can change a held entry is held too, and a
+ * precedes its children and a tombstone or an edit follows its target: every line that can change a loaded entry is loaded too, and a
  * missing line can only be further back.
  */
 import type { Seq } from "../storage/contract.ts"
@@ -37,7 +37,7 @@ export class EntryLog {
   readonly #ids: IdIndex
   /** Seqs of tombstones, ascending. They act on every branch. */
   #tombstones: Seq[] = []
-  /** Their targets that are held; undefined until it is asked for them. */
+  /** Their targets that are loaded; undefined until it is asked for them. */
   #deleted: Set<Seq> | undefined
   /** By position; 0 until it is asked for them. */
   #tokens = new Uint32Array()
@@ -54,28 +54,28 @@ export class EntryLog {
     return log
   }
 
-  /** Seq of the first line held. */
+  /** Seq of the first line loaded. */
   get from(): Seq {
     return this.#from
   }
 
-  /** Seq after the last line held. */
+  /** Seq after the last line loaded. */
   get end(): Seq {
     return this.#from + this.#slots.length
   }
 
-  /** Whether the whole log is held. */
+  /** Whether the whole log is loaded. */
   get complete(): boolean {
     return this.#from === 0
   }
 
-  /** Seqs of the held entries that a tombstone has deleted. */
+  /** Seqs of the loaded entries that a tombstone has deleted. */
   get deleted(): ReadonlySet<Seq> {
     this.#deleted ??= new Set(this.deletions(-1).map(([, target]) => target))
     return this.#deleted
   }
 
-  /** Seq of the last tombstone; -1 if none is held. */
+  /** Seq of the last tombstone; -1 if none is loaded. */
   get lastTombstone(): Seq {
     return this.#tombstones.at(-1) ?? -1
   }
@@ -112,7 +112,7 @@ export class EntryLog {
   }
 
   /**
-   * Adds older lines, which must end where the held ones begin. Calls `onRepeated` for each older entry whose id occurs again, with the
+   * Adds older lines, which must end where the loaded ones begin. Calls `onRepeated` for each older entry whose id occurs again, with the
    * seq of the next entry with that id, the last of them first.
    */
   prepend(slots: readonly EntrySlot[], onRepeated?: (seq: Seq, again: Seq) => void): void {
@@ -148,7 +148,7 @@ export class EntryLog {
   }
 
   /**
-   * Resolves a reference: the nearest entry before `before` with this id. Undefined: none is held; unless the log is {@link complete}
+   * Resolves a reference: the nearest entry before `before` with this id. Undefined: none is loaded; unless the log is {@link complete}
    * there may be one further back.
    */
   find(id: string, before: Seq = this.end): Seq | undefined {
@@ -158,13 +158,13 @@ export class EntryLog {
     return this.#ids.find(id, before, this.#slots, this.#from)
   }
 
-  /** The first held entry with an id. */
+  /** The first loaded entry with an id. */
   first(id: string): Seq | undefined {
     this.#index()
     return this.#ids.first(id)
   }
 
-  /** The nearest entry before a seq. Undefined: none is held. */
+  /** The nearest entry before a seq. Undefined: none is loaded. */
   entryBefore(seq: Seq): Seq | undefined {
     for (let at = Math.min(seq, this.end) - 1; at >= this.#from; at--) {
       if (this.#slots[at - this.#from] !== undefined) return at
@@ -172,7 +172,7 @@ export class EntryLog {
     return undefined
   }
 
-  /** The tombstones after a seq, each with the held entry that it deletes. */
+  /** The tombstones after a seq, each with the loaded entry that it deletes. */
   deletions(after: Seq): readonly (readonly [tombstone: Seq, target: Seq])[] {
     const later = this.#tombstones.filter((tombstone) => tombstone > after)
     return later.flatMap((tombstone): readonly (readonly [Seq, Seq])[] => {
@@ -182,7 +182,7 @@ export class EntryLog {
     })
   }
 
-  /** Whether a tombstone after a seq deletes the entry that had this id there. The entry need not be held. */
+  /** Whether a tombstone after a seq deletes the entry that had this id there. The entry need not be loaded. */
   deletesAfter(seq: Seq, id: string): boolean {
     return this.#tombstones.some(
       (tombstone) =>

@@ -17,7 +17,7 @@ export class IdIndex {
   readonly #last = new Map<string, Seq>()
   /** Seqs of earlier entries with an id that occurs more than once, ascending. */
   readonly #earlier = new Map<string, Seq[]>()
-  /** A lower bound of the held ids: removing lines does not raise it. */
+  /** A lower bound of the loaded ids: removing lines does not raise it. */
   #lowest: string | undefined
 
   constructor(from: Seq) {
@@ -31,7 +31,7 @@ export class IdIndex {
   }
 
   /**
-   * Older lines were added. True if each but the first is an entry, and their ids ascend up to the held ones: then no id repeats, and they
+   * Older lines were added. True if each but the first is an entry, and their ids ascend up to the loaded ones: then no id repeats, and they
    * need no index yet. Otherwise call {@link prepend}.
    */
   takeOlder(slots: readonly (Named | undefined)[]): boolean {

@@ -92,7 +92,7 @@ async function loadCurrent(
 }
 
 /**
- * Reads the window before what is held, or back to `hint` if one is given. Hints come from the log and may be wrong: a wrong one costs
+ * Reads the window before what is loaded, or back to `hint` if one is given. Hints come from the log and may be wrong: a wrong one costs
  * reading, but nothing is lost. `conflict` if the log is not the one that was opened. Returns the last of the lines.
  */
 export async function loadOlder(
@@ -126,7 +126,7 @@ export class LogStore {
   readonly diagnostics: Diagnostic[]
   /** The log was found deleted or replaced, so whoever opens the session next must load it anew. */
   outdated = false
-  /** The state of reading backwards, another one if the log was read again; undefined for a log that was created here and is held whole. */
+  /** The state of reading backwards, another one if the log was read again; undefined for a log that was created here and is loaded whole. */
   reading: BackwardReading | undefined
   #loading: Promise<unknown> = Promise.resolve()
 
@@ -157,7 +157,7 @@ export class LogStore {
     }
   }
 
-  /** Loads the window before the held lines, or back to `hint`. Concurrent calls run one after the other. */
+  /** Loads the window before the loaded lines, or back to `hint`. Concurrent calls run one after the other. */
   async older(log: () => EntryLog, hint: Seq | undefined, o: CallOptions & Pick<Hint, "exactly"> = {}): Promise<void> {
     if (o.signal?.aborted === true)
       throw new StorageError("aborted", `Reading ${this.id} was aborted.`, { session: this.id })

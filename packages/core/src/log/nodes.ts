@@ -4,7 +4,7 @@ import type { Entry, AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { parentsOf } from "./whole-path.ts"
-import { replaces, type Stamp, stampOf } from "./stamps.ts"
+import { replaces, type WriteTime, writeTimeOf } from "./stamps.ts"
 
 export interface TreeNode<Own extends OwnEntry = AnyOwnEntry> {
   /** A copy, made when it is first read. */
@@ -76,19 +76,19 @@ class LogNode implements TreeNode {
 /** Shared by all nodes without children. `[node]` has space for one child; a list that grows takes as much memory as the node. */
 const NONE: readonly TreeNode[] = Object.freeze([])
 
-/** The label of each entry: that of the greatest stamp. A label without text removes it. */
+/** The label of each entry: that of the greatest write time. A label without text removes it. */
 export function labelsOf(log: EntryLog): ReadonlyMap<Seq, string> {
   const labels = new Map<Seq, string>()
-  const stamps = new Map<Seq, Stamp>()
+  const writeTimes = new Map<Seq, WriteTime>()
   for (let seq = log.from; seq < log.end; seq++) {
     const entry = log.at(seq)
     if (entry?.type !== "label") continue
     const { targetId, label } = entry as Readonly<Record<string, unknown>>
     const target = typeof targetId === "string" ? log.find(targetId, seq) : undefined
     if (target === undefined) continue
-    const stamp = stampOf(entry)
-    if (!replaces(stamp, stamps.get(target))) continue
-    stamps.set(target, stamp)
+    const writeTime = writeTimeOf(entry)
+    if (!replaces(writeTime, writeTimes.get(target))) continue
+    writeTimes.set(target, writeTime)
     if (typeof label === "string" && label !== "") labels.set(target, label)
     else labels.delete(target)
   }

@@ -10,7 +10,7 @@ import { eachLine } from "./loaded-log.ts"
 import { type BackwardReading, readBackwards, type ReadWindow, startBackwards } from "./read-backwards.ts"
 import { parseEntry } from "./parse-entry.ts"
 
-export class OlderIds {
+export class IdSearch {
   readonly #reading: BackwardReading
   readonly #seqs = new Map<string, Seq>()
   /** Seq of the first line that was scanned. */
@@ -18,7 +18,7 @@ export class OlderIds {
   /** The time of the oldest scanned entry, see {@link timeOf}. Undefined if none was scanned. */
   oldest: number | undefined
 
-  /** `from`: the first line that is held. */
+  /** `from`: the first line that is loaded. */
   constructor(head: HeadInfo, from: Seq, window: ReadWindow) {
     this.#reading = startBackwards(head, window)
     this.from = from

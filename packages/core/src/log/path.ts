@@ -8,7 +8,7 @@ import type { Entry } from "../format/entry.ts"
 import { isAnnotationType } from "../format/entry-types.ts"
 import type { EntryLog } from "./entry-log.ts"
 
-/** The answer depends on lines that are not held. */
+/** The answer depends on lines that are not loaded. */
 export interface NeedsOlder {
   readonly older: true
   /** Seq of the missing entry as the log has it. A hint: it may be wrong. */
@@ -23,7 +23,7 @@ export function isOlder(answer: object | undefined): answer is NeedsOlder {
 
 /** The walk has reached a root. */
 export const ROOT = -1
-/** The next entry is in a part of the log that is not held. */
+/** The next entry is in a part of the log that is not loaded. */
 export const OLDER = -2
 
 /**
@@ -59,7 +59,7 @@ export function defaultLeaf(log: EntryLog): Seq | null | undefined {
 
 /**
  * The leaf of a log that ends in this entry: the entry, or null after `resetLeaf`, which annotations do not change. Undefined if it depends
- * on lines that are not held.
+ * on lines that are not loaded.
  */
 export function leafFrom(log: EntryLog, last: Seq): Seq | null | undefined {
   let seq = last

@@ -11,7 +11,7 @@ import type { OpenTip, Tips } from "./kept-tips.ts"
 export interface Leaving {
   /** The writer's leaf so far. */
   readonly leaf: Seq | null
-  /** The parent of the new entry. Must be held. */
+  /** The parent of the new entry. Must be loaded. */
   readonly target: Seq | null
   /** The open tips that the session has reported to its caller. */
   readonly reported: Iterable<OpenTip>
@@ -33,7 +33,7 @@ export function settlesOf(log: EntryLog, tips: Tips | undefined, o: Leaving): re
   return [...ids]
 }
 
-/** The tip that an entry is anchored at; undefined if its anchor is an inner entry. What follows an entry is always held. */
+/** The tip that an entry is anchored at; undefined if its anchor is an inner entry. What follows an entry is always loaded. */
 function tipAt(log: EntryLog, tips: Tips | undefined, seq: Seq | null): LeftTip | undefined {
   const at = anchorOf(log, tips, seq)
   if (at === null) return undefined

@@ -19,9 +19,9 @@ export function parentDiagnostic(log: EntryLog, seq: Seq): Diagnostic | undefine
 }
 
 export interface Path {
-  /** From the root (or the oldest held entry on it) to the leaf. */
+  /** From the root (or the oldest loaded entry on it) to the leaf. */
   readonly seqs: readonly Seq[]
-  /** False: the path continues in lines that are not held. */
+  /** False: the path continues in lines that are not loaded. */
   readonly reachesRoot: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * The tips of a log that is held, whole or from some line on: exact, and without a limit. See `tips.ts`. If the log is held from some line
- * on, they are the tips among the held lines; a parent that is not held counts as an inner entry.
+ * The tips of a log that is loaded, whole or from some line on: exact, and without a limit. See `tips.ts`. If the log is loaded from some line
+ * on, they are the tips among the loaded lines; a parent that is not loaded counts as an inner entry.
  */
 import type { Seq } from "../storage/contract.ts"
 import { anchorsIn } from "./anchors.ts"

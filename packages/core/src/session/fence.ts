@@ -43,7 +43,7 @@ export function checkAbove(live: FencedSession, fence: number): void {
   throw Object.assign(new SessionError("conflict", message, { session: live.id }), { fence: newest })
 }
 
-/** The number of the last fence among the held entries; 0 if there is none. */
+/** The number of the last fence among the loaded entries; 0 if there is none. */
 export function newestFence(log: EntryLog): number {
   for (let seq = log.end - 1; seq >= log.from; seq--) {
     const entry = log.at(seq)

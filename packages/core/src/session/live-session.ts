@@ -372,7 +372,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
   #updateDiverged(): void {
     const { state } = this
     const at = this.#indexOf("diverged")
-    // A report is not dropped because the lines that show it are not held.
+    // A report is not dropped because the lines that show it are not loaded.
     if ((at < 0 && state.reported.size === 0) || !state.knowsTips) return
     const left = divergenceAt(state.leafId, state.openTips())
     if (left === undefined) this.clear("diverged")

@@ -165,7 +165,7 @@ async function projectionOf(storage: SessionStorage, id: string, loaded: Loaded,
 }
 
 /**
- * Information that is older than the held lines, such as after a crash, with the lines before them and the first of them. The turn of
+ * Information that is older than the loaded lines, such as after a crash, with the lines before them and the first of them. The turn of
  * another writer may be among these. Undefined if one of them cannot be read.
  */
 function continuedTo(

@@ -32,7 +32,7 @@ export async function findEntry(live: ReadableSession, id: string, o: CallOption
   return answer.seq
 }
 
-/** The default leaf. Reads further back only if the held lines do not show it, and the information does not say it. */
+/** The default leaf. Reads further back only if the loaded lines do not show it, and the information does not say it. */
 export async function readDefaultLeaf(
   log: EntryLog,
   store: LogStore,
@@ -119,8 +119,8 @@ export async function readMessages(live: ReadableSession, o: MessagesOptions = {
   const messages = entries.map(({ seq, entry }): HistoryMessage => {
     const message = entry["message"] as Message
     const content = message.content === undefined ? undefined : blocksOf(message.content)
-    const sound = content === undefined || content === message.content ? message : { ...message, content }
-    return { entryId: entry.id, seq, timestamp: entry.timestamp, message: cloneJson(sound) }
+    const valid = content === undefined || content === message.content ? message : { ...message, content }
+    return { entryId: entry.id, seq, timestamp: entry.timestamp, message: cloneJson(valid) }
   })
   return { messages, ...before }
 }

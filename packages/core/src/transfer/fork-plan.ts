@@ -5,7 +5,7 @@ import { hintOf } from "../format/hints.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { pathTo } from "../log/whole-path.ts"
-import { replaces, type Stamp, stampOf } from "../log/stamps.ts"
+import { replaces, type WriteTime, writeTimeOf } from "../log/stamps.ts"
 import { kindOf } from "./older/in-force.ts"
 
 export interface ForkedEntry {
@@ -72,15 +72,15 @@ function firstKeptWithRepeatedIds(log: EntryLog, selected: readonly Seq[], onPat
 function annotationsOf(log: EntryLog, onPath: ReadonlySet<Seq>): readonly Seq[] {
   const always: Seq[] = []
   /** Of each kind the annotation in force. */
-  const inForce = new Map<string, { readonly seq: Seq; readonly stamp: Stamp }>()
+  const inForce = new Map<string, { readonly seq: Seq; readonly writeTime: WriteTime }>()
   for (let seq = log.from; seq < log.end; seq++) {
     const entry = log.at(seq)
     const target = entry && targetOf(log, entry, seq)
     if (entry === undefined || (target !== undefined && !onPath.has(target))) continue
     if ((entry.type === "tombstone" || entry.type === "tool_start") && !onPath.has(seq)) always.push(seq)
     const kind = kindOf(log, entry)
-    const stamp = stampOf(entry)
-    if (kind !== undefined && replaces(stamp, inForce.get(kind)?.stamp)) inForce.set(kind, { seq, stamp })
+    const writeTime = writeTimeOf(entry)
+    if (kind !== undefined && replaces(writeTime, inForce.get(kind)?.writeTime)) inForce.set(kind, { seq, writeTime })
   }
   const seqs = [...inForce.values()].map(({ seq }) => seq)
   return [...always, ...seqs.filter((seq) => !onPath.has(seq))]

@@ -1,7 +1,7 @@
 import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import { anyLog, headerOf, slotsOf, soundLog } from "../../test/logs.ts"
+import { anyLog, headerOf, slotsOf, validLog } from "../../test/logs.ts"
 import { holdsAsync } from "../../test/property.ts"
 import { expectMessages } from "../../test/replay.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
@@ -51,7 +51,7 @@ test("the context of a fork at its leaf is the source's context at the entry, wh
 
 test("a fork has the source's history: across compactions, without deleted messages, with current labels and title", async () => {
   await holdsAsync(
-    fc.asyncProperty(soundLog, fc.nat(), async (lines, pick) => {
+    fc.asyncProperty(validLog, fc.nat(), async (lines, pick) => {
       const { sessions, slots, at, forkSlots } = await forked(lines, pick)
       const source = EntryLog.of(slots)
       const fork = EntryLog.of(forkSlots)
@@ -78,7 +78,7 @@ test("a fork has the source's history: across compactions, without deleted messa
 
 test("a fork of a sound log is a sound log with correct hints; unchanged entries keep their stored lines except for seq", async () => {
   await holdsAsync(
-    fc.asyncProperty(soundLog, fc.nat(), async (lines, pick) => {
+    fc.asyncProperty(validLog, fc.nat(), async (lines, pick) => {
       const { sessions, slots, forkLines, forkSlots } = await forked(lines, pick)
       const { diagnostics } = await verifySession(sessions, "fork")
       const before = await verifySession(sessions, STORED_ID)

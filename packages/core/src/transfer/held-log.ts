@@ -28,7 +28,7 @@ interface Step {
   readonly projection: InfoProjection
 }
 
-export class HeldLog {
+export class BufferedLines {
   readonly #header: LogToWrite["putBlobs"]
   readonly #stepBytes: number
   readonly #projector: Projector

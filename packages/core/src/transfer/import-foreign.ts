@@ -12,7 +12,7 @@ import type { Importer, ImportOptions } from "./types.ts"
 import { checkSignal, signalOf } from "../storage/signals.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { withCreationOf } from "./headers.ts"
-import { type OwnBlobs, withOwnBlobs } from "./own-blobs.ts"
+import { type GivenBlobs, withGivenBlobs } from "./own-blobs.ts"
 import { type ChunkSource, otherFormatError } from "./source.ts"
 import { toStoredForm } from "./stored-form.ts"
 import type { ImportedLog, LineToWrite } from "./log-to-write.ts"
@@ -24,13 +24,13 @@ const START_UNITS = 65_536
 const GROUP_UNITS = 65_536
 
 /** Reads the beginning of the session, for its header. Throws `not_a_session`, and `invalid` for a wrong importer or header. */
-export async function foreignLogToWrite(
+export async function otherLogToWrite(
   storage: SessionStorage,
   chunks: ChunkSource,
   importer: Importer,
   id: string,
   limits: BlobLimits,
-  own: OwnBlobs,
+  given: GivenBlobs,
   o: ImportOptions,
 ): Promise<ImportedLog> {
   checkImporter(importer)
@@ -38,7 +38,7 @@ export async function foreignLogToWrite(
   if (!importer.identify(await startOf(chunks, o)))
     throw otherFormatError(format, "Its importer does not know the file.")
   const found = await firstRecord(recordsOf(chunks, importer, undefined, o))
-  const header = withOwnBlobs(checkHeader(found, importer, id), own, 0)
+  const header = withGivenBlobs(checkHeader(found, importer, id), given, 0)
   const line = encodeHeader(header)
   let counted: number | undefined
   return {
@@ -52,10 +52,10 @@ export async function foreignLogToWrite(
         let units = 0
         for (const record of asRecords(given)) {
           if (seq === 0) {
-            const again = withOwnBlobs(checkHeader(record, importer, id), own, 0, report)
+            const again = withGivenBlobs(checkHeader(record, importer, id), given, 0, report)
             if (encodeHeader(again) !== line) throw changedFileError(format)
           } else {
-            const entry = withOwnBlobs(checkEntry(record, seq, format), own, seq, report)
+            const entry = withGivenBlobs(checkEntry(record, seq, format), given, seq, report)
             const made = toStoredForm(storage, entry, seq, limits)
             const next = "line" in made ? made : await made
             lines.push(next)
@@ -77,7 +77,7 @@ export async function foreignLogToWrite(
   }
 }
 
-type ForeignHeader = Header & { readonly origin: Origin }
+type OtherHeader = Header & { readonly origin: Origin }
 
 /** The records of one call of `read`. Without `report`, its diagnostics are left out. */
 function recordsOf(
@@ -182,7 +182,7 @@ async function* checked<T>(
 }
 
 /** The file's branches were left knowingly: they have no `leaf` entries that say so. */
-function withCount(header: ForeignHeader, lines: number): Header {
+function withCount(header: OtherHeader, lines: number): Header {
   return { ...header, origin: { settled: lines, ...header.origin, lines } }
 }
 
@@ -196,13 +196,13 @@ function checkImporter(importer: Importer): void {
   )
 }
 
-function checkHeader(record: unknown, { format }: Importer, id: string): ForeignHeader {
+function checkHeader(record: unknown, { format }: Importer, id: string): OtherHeader {
   const header = isObject(record) && record["type"] === "session" ? { ...record, id } : undefined
   if (header === undefined) throw refusedError(format, 0, "The first record must be the header, of type session.")
   const problem = headerProblem(header)
   if (problem !== undefined) throw refusedError(format, 0, problem)
-  const { origin } = header as Partial<ForeignHeader>
-  if (origin?.format === format) return withCreationOf(header as unknown as ForeignHeader)
+  const { origin } = header as Partial<OtherHeader>
+  if (origin?.format === format) return withCreationOf(header as unknown as OtherHeader)
   throw refusedError(format, 0, `origin.format must be ${JSON.stringify(format)}, the importer's format.`)
 }
 

@@ -10,7 +10,7 @@ import { type LineSource, textOf, UNREADABLE } from "./source.ts"
 import { toStoredLines } from "./stored-form.ts"
 import { blankDiagnostic, type Unreadable, unreadableDiagnostic, unreadableEntry, unreadableOf } from "./unreadable.ts"
 import { withCreationOf, withLines } from "./headers.ts"
-import { lineWithOwnBlobs, type OwnBlobs, withOwnBlobs } from "./own-blobs.ts"
+import { lineWithGivenBlobs, type GivenBlobs, withGivenBlobs } from "./own-blobs.ts"
 
 /** Holds the log in memory, because the migration of an entry depends on the entries before and after it. */
 export async function olderLogToWrite(
@@ -18,7 +18,7 @@ export async function olderLogToWrite(
   source: LineSource,
   id: string,
   limits: BlobLimits,
-  own: OwnBlobs,
+  given: GivenBlobs,
 ): Promise<ImportedLog> {
   const { lines, unreadable, blanks } = await readAll(source)
   const migrated = migrateLines(lines, { id })
@@ -27,8 +27,8 @@ export async function olderLogToWrite(
   const removed: Diagnostic[] = []
   const records = kept.records.map((record, index) =>
     isRawLine(record)
-      ? { raw: lineWithOwnBlobs(record.raw, own, index + 1, (found) => removed.push(found)) }
-      : withOwnBlobs(record, own, index + 1, (found) => removed.push(found)),
+      ? { raw: lineWithGivenBlobs(record.raw, given, index + 1, (found) => removed.push(found)) }
+      : withGivenBlobs(record, given, index + 1, (found) => removed.push(found)),
   )
   const stored = await toStoredLines(storage, records, limits)
   return {

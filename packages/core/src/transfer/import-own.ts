@@ -9,7 +9,7 @@ import { FORMAT, VERSION } from "../format/header.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { withId, withOriginLines } from "./headers.ts"
-import { lineWithOwnBlobs, type OwnBlobs } from "./own-blobs.ts"
+import { lineWithGivenBlobs, type GivenBlobs } from "./own-blobs.ts"
 import { isHeader, type LineSource, textOf } from "./source.ts"
 import { toStoredForm, toStoredLine } from "./stored-form.ts"
 import { blankDiagnostic, unreadableDiagnostic, unreadableEntry, unreadableOf } from "./unreadable.ts"
@@ -19,21 +19,21 @@ import type { ImportedLog, LineToWrite } from "./log-to-write.ts"
  * The header, which is the line `found`, gets the new id and, if the log is written in several batches, the expected number of lines.
  * Images and long strings inside a line, as in a self-contained export, move to the blob store; the rest of that line stays unchanged.
  */
-export function ownLogToWrite(
+export function currentLogToWrite(
   storage: SessionStorage,
   source: LineSource,
   found: string,
   id: string,
   limits: BlobLimits,
-  own: OwnBlobs,
+  given: GivenBlobs,
 ): ImportedLog {
-  const header = lineWithOwnBlobs(withId(found, id), own, 0)
+  const header = lineWithGivenBlobs(withId(found, id), given, 0)
   const { id: sourceId } = parseLine(found).record as LogRecord
   return {
     id,
     header: (lines) =>
       lines === undefined ? header : withOriginLines(header, lines, typeof sourceId === "string" ? sourceId : id),
-    lines: (report) => linesOf(storage, source, found, limits, own, report),
+    lines: (report) => linesOf(storage, source, found, limits, given, report),
     from: { format: FORMAT, version: VERSION },
   }
 }
@@ -44,7 +44,7 @@ async function* linesOf(
   source: LineSource,
   header: string,
   limits: BlobLimits,
-  own: OwnBlobs,
+  given: GivenBlobs,
   report: Report | undefined,
 ): AsyncGenerator<LineToWrite, void, undefined> {
   const { timestamp: headerTime } = parseLine(header).record as LogRecord
@@ -58,7 +58,7 @@ async function* linesOf(
     if (!headerRead && isHeader(read)) {
       if (read.line !== header) throw changedFileError()
       headerRead = true
-      lineWithOwnBlobs(header, own, 0, report)
+      lineWithGivenBlobs(header, given, 0, report)
     } else if (isBlank(read, headerRead)) {
       if (blanks++ === 0) firstBlankAt = read.at
     } else {
@@ -71,7 +71,7 @@ async function* linesOf(
         yield toStoredForm(storage, entry, seq, limits)
       } else {
         const text = textOf(read, seq)
-        const line = lineWithOwnBlobs(text, own, seq, report)
+        const line = lineWithGivenBlobs(text, given, seq, report)
         parentId = idOf(line) ?? parentId
         yield (await toStoredLine(storage, line, seq, limits)) ?? {
           line,

@@ -1,6 +1,6 @@
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
-import { slotsOf, soundLog } from "../../test/logs.ts"
+import { slotsOf, validLog } from "../../test/logs.ts"
 import { holdsAsync } from "../../test/property.ts"
 import * as fc from "fast-check"
 import { bytesOf, codeOf, linesIn, sessionsIn, smallBatches, textOf } from "../../test/transfer.ts"
@@ -34,7 +34,7 @@ const exported = (sessions: ReturnType<typeof sessionsIn>, id: string) => textOf
 
 test("export, import and export give the same log, byte for byte except for the id", async () => {
   await holdsAsync(
-    fc.asyncProperty(soundLog, async (log) => {
+    fc.asyncProperty(validLog, async (log) => {
       const text = `${log.join("\n")}\n`
       const { sessions, result } = await imported(text)
       expect(result).toEqual({

@@ -14,10 +14,10 @@ import type { ImportOptions, ImportResult, ImportSource } from "./types.ts"
 import { StorageError } from "../storage/errors.ts"
 import { rejectOnAbort, signalOf } from "../storage/signals.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
-import { foreignLogToWrite } from "./import-foreign.ts"
+import { otherLogToWrite } from "./import-foreign.ts"
 import { olderLogToWrite } from "./import-older.ts"
-import { ownLogToWrite } from "./import-own.ts"
-import { ownBlobs } from "./own-blobs.ts"
+import { currentLogToWrite } from "./import-own.ts"
+import { givenBlobs } from "./own-blobs.ts"
 import { type ChunkSource, checkFormat, identifySource, linesOf, openSource } from "./source.ts"
 import { toStoredForm } from "./stored-form.ts"
 import { asLines, type ImportedLog, type LineToWrite } from "./log-to-write.ts"
@@ -66,8 +66,8 @@ async function logToWrite(
   { blobs }: ImportSettings,
   o: ImportOptions,
 ): Promise<ImportedLog> {
-  const own = ownBlobs(o.blobs)
-  if (typeof o.from === "object") return foreignLogToWrite(storage, chunks, o.from, id, blobs, own, o)
+  const given = givenBlobs(o.blobs)
+  if (typeof o.from === "object") return otherLogToWrite(storage, chunks, o.from, id, blobs, given, o)
   if (o.beside !== undefined) {
     throw new SessionError("invalid", "`beside` is for an importer: give one as `from`, or leave `beside` out.")
   }
@@ -75,8 +75,8 @@ async function logToWrite(
   const header = await identifySource(lines)
   const found =
     header === undefined
-      ? await olderLogToWrite(storage, lines, id, blobs, own)
-      : ownLogToWrite(storage, lines, header, id, blobs, own)
+      ? await olderLogToWrite(storage, lines, id, blobs, given)
+      : currentLogToWrite(storage, lines, header, id, blobs, given)
   checkFormat(o.from, found.from.format)
   return found
 }

@@ -5,7 +5,7 @@
 import type { Entry } from "../format/entry.ts"
 import { isAnnotationType } from "../format/entry-types.ts"
 import type { EntryLog } from "../log/entry-log.ts"
-import { replaces, stampOf } from "../log/stamps.ts"
+import { replaces, writeTimeOf } from "../log/stamps.ts"
 
 export interface MergePlan {
   /** Entries of this side that the other one lacks, in log order. */
@@ -93,7 +93,7 @@ function agreedLeaf({ here, there, toHere, toThere }: Sides, find: Find): Entry 
   if (given !== got) return given ? own : other
   if (isAncestor(own, other, find)) return other
   if (isAncestor(other, own, find)) return own
-  return replaces(stampOf(own), stampOf(other)) ? own : other
+  return replaces(writeTimeOf(own), writeTimeOf(other)) ? own : other
 }
 
 function lastConversation(log: EntryLog): Entry | undefined {

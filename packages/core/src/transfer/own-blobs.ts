@@ -14,9 +14,9 @@ import type { Seq } from "../storage/contract.ts"
 import { parseHash } from "./named-hash.ts"
 
 /** The blobs that came with the file: see {@link ImportOptions.blobs}. */
-export type OwnBlobs = ReadonlySet<string> | "any"
+export type GivenBlobs = ReadonlySet<string> | "any"
 
-export function ownBlobs(given: ImportOptions["blobs"]): OwnBlobs {
+export function givenBlobs(given: ImportOptions["blobs"]): GivenBlobs {
   return given === "any" ? given : new Set(given)
 }
 
@@ -24,19 +24,19 @@ export function ownBlobs(given: ImportOptions["blobs"]): OwnBlobs {
 const MAY_REFER = /blob|\\u/
 
 /** The line without references to other blobs; the rest of it stays unchanged. */
-export function lineWithOwnBlobs(line: string, own: OwnBlobs, seq: Seq, report?: Report): string {
-  if (own === "any" || !MAY_REFER.test(line)) return line
+export function lineWithGivenBlobs(line: string, given: GivenBlobs, seq: Seq, report?: Report): string {
+  if (given === "any" || !MAY_REFER.test(line)) return line
   const { record } = parseLine(line)
-  return record === undefined ? line : withChanges(line, record, withOwnBlobs(record, own, seq, report))
+  return record === undefined ? line : withChanges(line, record, withGivenBlobs(record, given, seq, report))
 }
 
 /** The record without references to other blobs; the same object if it has none. */
-export function withOwnBlobs<R extends object>(record: R, own: OwnBlobs, seq: Seq, report?: Report): R {
-  if (own === "any" || !mayRefer(record)) return record
+export function withGivenBlobs<R extends object>(record: R, given: GivenBlobs, seq: Seq, report?: Report): R {
+  if (given === "any" || !mayRefer(record)) return record
   const others = new Set<string>()
   const isOther = (ref: unknown): boolean => {
     const hash = parseHash(ref)
-    if (hash === undefined || own.has(hash)) return false
+    if (hash === undefined || given.has(hash)) return false
     others.add(hash)
     return true
   }

@@ -16,7 +16,7 @@ import { utf8Length } from "../storage/utf8.ts"
 import type { CallOptions, Chunk, Head, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { type Batch, batchesOf, sendBatch, type SendOptions } from "./batches.ts"
-import { HeldLog } from "./held-log.ts"
+import { BufferedLines } from "./held-log.ts"
 import { asLines, type LogToWrite } from "./log-to-write.ts"
 
 export interface WriteLogOptions extends CallOptions {
@@ -74,7 +74,7 @@ export async function writeLog(storage: SessionStorage, log: LogToWrite, o: Writ
   }
   const report = o.report ?? ignore
   const batches =
-    size.held?.batches(counted, single, report) ??
+    size.buffered?.batches(counted, single, report) ??
     batchesOf(log, counted, { single, maxBytes: single ? singleBytes : stepBytes }, o.foreign !== true, report)
   const there = await storedLines(storage, id, size.lines, o)
   let head: Head | undefined = there?.head
@@ -108,14 +108,14 @@ interface Measured {
   readonly lines: number
   readonly bytes: number
   /** The log, if it is not read again. */
-  readonly held?: HeldLog | undefined
+  readonly buffered?: BufferedLines | undefined
 }
 
-/** The size of the log, by a first reading. Refuses what the storage cannot hold. `holdBytes`: the largest log that is held in memory. */
+/** The size of the log, by a first reading. Refuses what the storage cannot hold. `bufferBytes`: the largest log that is buffered in memory. */
 async function measure(
   storage: SessionStorage,
   log: LogToWrite,
-  holdBytes: number,
+  bufferBytes: number,
   stepBytes: number,
   o: WriteLogOptions,
 ): Promise<Measured> {
@@ -133,17 +133,17 @@ async function measure(
     lines++
   }
   count(utf8Length(log.header()))
-  let held = log.readOnce === true ? new HeldLog(log, stepBytes) : undefined
-  for await (const some of log.lines(held?.report)) {
+  let buffered = log.readOnce === true ? new BufferedLines(log, stepBytes) : undefined
+  for await (const some of log.lines(buffered?.report)) {
     checkAborted(o.signal, log.id, undefined)
     for (const made of asLines(some)) {
       const size = made.bytes ?? utf8Length(made.line)
       count(size)
-      held?.add(made, size)
+      buffered?.add(made, size)
     }
-    if (bytes > stepBytes && held?.spill(o.hold) === false && bytes > holdBytes) held = undefined
+    if (bytes > stepBytes && buffered?.spill(o.hold) === false && bytes > bufferBytes) buffered = undefined
   }
-  if (bytes <= limit + FULL_SESSION_SLACK_BYTES) return { lines, bytes, held }
+  if (bytes <= limit + FULL_SESSION_SLACK_BYTES) return { lines, bytes, buffered }
   const of = limit < maxSessionBytes ? "createSessions" : "the storage"
   const message = `The log has ${bytes} bytes; a session in ${storage.description} may have ${limit}. Nothing was written. Raise the option maxSessionBytes of ${of}.`
   throw new SessionError("too_large", message, about)

@@ -13,7 +13,7 @@ import type { EntryLog } from "../log/entry-log.ts"
 import { writtenAtOf } from "../log/older-ids.ts"
 import { leafAt, type NeedsOlder } from "../log/path.ts"
 import { settlesOf } from "../log/settles.ts"
-import { effectiveTime, isStamped, type Stamp, stampOf } from "../log/stamps.ts"
+import { effectiveTime, isLastWriterWins, type WriteTime, writeTimeOf } from "../log/stamps.ts"
 import { isLeaving, settledIds } from "../log/tips.ts"
 import { isoTime } from "../storage/clock.ts"
 import { isDeep } from "../storage/depth.ts"
@@ -87,7 +87,7 @@ export function assign(session: string, state: SessionState, append: Placed, o: 
   let leafId = state.leafId
   let end = payloads[skipped] === undefined || isConversation(payloads[skipped]) ? undefined : annotationParent(state)
   let seq = state.log.end
-  let latest: Stamp | undefined
+  let latest: WriteTime | undefined
   for (let index = 0; index < payloads.length; index++) {
     const payload = payloads[index] as EntryPayload
     const id = ids[index] as string
@@ -110,9 +110,9 @@ export function assign(session: string, state: SessionState, append: Placed, o: 
       seq: seq++,
       timestamp: payload.timestamp ?? timestamp,
     }
-    if (isStamped(payload.type)) {
-      place.timestamp = effectiveTime(place.timestamp, id, latest ?? state.latestStamp)
-      latest = stampOf(place)
+    if (isLastWriterWins(payload.type)) {
+      place.timestamp = effectiveTime(place.timestamp, id, latest ?? state.latestWriteTime)
+      latest = writeTimeOf(place)
     }
     let complete = path !== undefined && needsState(payload) ? withState(payload, path, fresh, state.log) : payload
     const writtenAt = payload.timestamp === undefined ? undefined : writtenAtOf(place, now)
@@ -141,13 +141,13 @@ function branchOf(state: SessionState, { inputs, target, known }: Inputs): Branc
   const [first] = inputs as readonly unknown[]
   // A hook may have replaced the entry by one of another type.
   if (target === undefined || !isObject(first) || !isLeaving(first as unknown as EntryPayload)) return undefined
-  let held = 0
-  while (held + 1 < inputs.length && repeatedBy(state, known, inputs[held + 1]) !== undefined) held++
-  if (held === 0) return { ...target, skipped: 0 }
-  const id = (inputs[held] as NewEntry).id as string
+  let repeated = 0
+  while (repeated + 1 < inputs.length && repeatedBy(state, known, inputs[repeated + 1]) !== undefined) repeated++
+  if (repeated === 0) return { ...target, skipped: 0 }
+  const id = (inputs[repeated] as NewEntry).id as string
   // The rest needs no second `leaf` if it follows the leaf.
-  const needsLeaf = held + 1 < inputs.length && id !== state.leafId
-  return { ...target, id, skipped: needsLeaf ? 0 : held + 1 }
+  const needsLeaf = repeated + 1 < inputs.length && id !== state.leafId
+  return { ...target, id, skipped: needsLeaf ? 0 : repeated + 1 }
 }
 
 /** The entry with the id that the caller gave, if the session has it already. */

@@ -26,7 +26,7 @@ export function deletedSessionError(about: About, lost: readonly Entry[], outcom
   return new SessionError("not_found", message, { ...location(about), lost })
 }
 
-/** For a log of another version, which is held as it was when the session was opened. */
+/** For a log of another version, which is loaded as it was when the session was opened. */
 export function replacedSessionError(about: About): SessionError {
   const message = `The log of ${about.id}, which is of another version, was changed by another writer. Open the session again.`
   return refusalError("conflict", about, message)

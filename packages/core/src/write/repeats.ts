@@ -17,7 +17,7 @@ import { isObject } from "../format/shape.ts"
 import { truncateOversize } from "../format/text.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { readLines } from "../log/loaded-log.ts"
-import { CLOCKS_DIFFER, OlderIds, timeOf } from "../log/older-ids.ts"
+import { CLOCKS_DIFFER, IdSearch, timeOf } from "../log/older-ids.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { isLeaving } from "../log/tips.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
@@ -47,15 +47,15 @@ export const NONE_KNOWN: KnownEntries = new Map()
 
 /** What has to be read before it is known whether an entry repeats one of the log. */
 export type MissingRepeat =
-  /** A held entry has blobs, whose hashes are to be compared. */
+  /** A loaded entry has blobs, whose hashes are to be compared. */
   | { readonly kind: "blobs"; readonly input: NewEntry; readonly entry: Entry }
   | { readonly kind: "line"; readonly input: NewEntry; readonly seq: Seq }
-  | { readonly kind: "window"; readonly older: OlderIds }
+  | { readonly kind: "window"; readonly older: IdSearch }
 
 /** Finds the entries that one session's callers repeat. Remembers how far back it has looked. */
 export class Repeats {
   readonly #context: RepeatContext
-  #older: { readonly log: EntryLog; readonly ids: OlderIds } | undefined
+  #older: { readonly log: EntryLog; readonly ids: IdSearch } | undefined
 
   constructor(context: RepeatContext) {
     this.#context = context
@@ -67,9 +67,9 @@ export class Repeats {
     for (const input of inputs) {
       const id: unknown = isObject(input) ? input["id"] : undefined
       if (typeof id !== "string" || known.has(id)) continue
-      const held = log.find(id)
-      if (held !== undefined) {
-        const entry = log.at(held) as Entry
+      const loaded = log.find(id)
+      if (loaded !== undefined) {
+        const entry = log.at(loaded) as Entry
         if (entry.blobs !== undefined) return { kind: "blobs", input, entry }
       } else if (repeats !== "end" && !log.complete) {
         const older = this.#olderOf(log)
@@ -95,17 +95,17 @@ export class Repeats {
     return new Map(known).set(input.id as string, whole ?? null)
   }
 
-  #olderOf(log: EntryLog): OlderIds {
+  #olderOf(log: EntryLog): IdSearch {
     if (this.#older?.log !== log) {
       const { state, options } = this.#context
       const head = { ...state.head, bytes: state.bytes, updatedAt: 0 }
-      this.#older = { log, ids: new OlderIds(head, log.from, options.readWindow) }
+      this.#older = { log, ids: new IdSearch(head, log.from, options.readWindow) }
     }
     return this.#older.ids
   }
 
   /** Whether no line before the scanned ones can have the entry's id. */
-  #isSearched(input: NewEntry, log: EntryLog, older: OlderIds, repeats: AppendOptions["repeats"]): boolean {
+  #isSearched(input: NewEntry, log: EntryLog, older: IdSearch, repeats: AppendOptions["repeats"]): boolean {
     if (older.from === 0) return true
     const id = input.id as string
     // The id has that of its target in it, so it is behind the target, whatever the clocks say.
@@ -118,7 +118,7 @@ export class Repeats {
     const newest = log.at(log.entryBefore(log.end) ?? log.from)
     // Not after the newest entry: if no time is known, the whole log is searched.
     const times = [ulidTime(id), newest === undefined ? Number.NaN : timeOf(newest), this.#context.options.now()]
-    return (older.oldest ?? oldestHeld(log)) < Math.min(...times) - CLOCKS_DIFFER
+    return (older.oldest ?? oldestLoaded(log)) < Math.min(...times) - CLOCKS_DIFFER
   }
 }
 
@@ -183,7 +183,7 @@ async function readEntry(
   return line === undefined ? undefined : parseEntry(line, seq)
 }
 
-function oldestHeld(log: EntryLog): number {
+function oldestLoaded(log: EntryLog): number {
   for (let seq = log.from; seq < log.end; seq++) {
     const entry = log.at(seq)
     if (entry !== undefined) return timeOf(entry)

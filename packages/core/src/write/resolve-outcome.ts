@@ -53,10 +53,10 @@ async function compare(context: ResolveContext, end: LogEnd | undefined): Promis
   return isHeld ? toLines(state, lines, state.acknowledged, end) : context.resolveOther(end)
 }
 
-/** Whether a stored line can be the one that is held at a seq. A line that is no entry is not held: any line can be it. */
+/** Whether a stored line can be the one that is loaded at a seq. A line that is no entry is not loaded: any line can be it. */
 export function isHeldLine(log: EntryLog, seq: Seq, line: string): boolean {
-  const held = log.at(seq)
-  return held === undefined || parseLine(line).record?.["id"] === held.id
+  const loaded = log.at(seq)
+  return loaded === undefined || parseLine(line).record?.["id"] === loaded.id
 }
 
 /** Whether a line can be the last acknowledged one. Without a mark its id says it. */

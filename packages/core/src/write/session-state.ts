@@ -8,7 +8,7 @@ import type { Head, Seq } from "../storage/contract.ts"
 import { type EntryLog, type EntrySlot, LazyEntry } from "../log/entry-log.ts"
 import { leafAt, parentOf, ROOT } from "../log/path.ts"
 import { divergenceAt, type Divergence, openAt } from "../log/diverged.ts"
-import { isStamped, laterOf, type Stamp, stampOf } from "../log/stamps.ts"
+import { isLastWriterWins, laterOf, type WriteTime, writeTimeOf } from "../log/stamps.ts"
 import type { OpenTip, OpenTips } from "../log/kept-tips.ts"
 import { type InfoProjection, projectEntry, projectFurther, withTips } from "../info/projection.ts"
 import { leafAfter, memoryLine, type PendingEntry } from "./pending.ts"
@@ -16,9 +16,9 @@ import { leafAfter, memoryLine, type PendingEntry } from "./pending.ts"
 /** Projects a log as it was opened, when its information is first asked for. */
 type MakeProjection = () => InfoProjection | undefined
 
-/** Stored lines that were not held before. */
+/** Stored lines that were not loaded before. */
 export interface FoundLines {
-  /** The end of the held lines, unless some of those have vanished. */
+  /** The end of the loaded lines, unless some of those have vanished. */
   readonly from: Seq
   readonly slots: readonly EntrySlot[]
   readonly head: Head
@@ -92,12 +92,12 @@ export class SessionState {
     return this.log.complete || this.info?.tips !== undefined
   }
 
-  /** The tips that are open to this session; if they are not known, those among the held lines. */
+  /** The tips that are open to this session; if they are not known, those among the loaded lines. */
   openTips(): OpenTips {
     return openAt(this.log, this.info?.tips, this.seqOf(this.leafId), this.settled)
   }
 
-  /** Seq of a held entry; null for no id, or if it is not held. */
+  /** Seq of a loaded entry; null for no id, or if it is not loaded. */
   seqOf(id: string | null): Seq | null {
     return id === null ? null : (this.log.find(id) ?? null)
   }
@@ -126,7 +126,7 @@ export class SessionState {
     return count === 0 ? this.projection : this.#projections[count - 1]
   }
 
-  /** Takes over information that was read from the log, up to a line from which on all are held. */
+  /** Takes over information that was read from the log, up to a line from which on all are loaded. */
   learn(made: InfoProjection): void {
     const { log } = this
     if (made.log !== this.head.log || made.to.seq < log.from - 1 || made.to.seq >= this.acknowledged) return
@@ -138,14 +138,14 @@ export class SessionState {
     for (let seq = this.acknowledged; seq < log.end; seq++) this.#projectOn(undefined, seq)
   }
 
-  /** The greatest stamp of the annotations that this session knows: those of the information, else those of the held lines. */
-  get latestStamp(): Stamp | undefined {
+  /** The greatest write time of the annotations that this session knows: those of the information, else those of the loaded lines. */
+  get latestWriteTime(): WriteTime | undefined {
     const { info, log } = this
     if (info !== undefined) return info.stamps.latest
-    let latest: Stamp | undefined
+    let latest: WriteTime | undefined
     for (let seq = log.from; seq < log.end; seq++) {
       const entry = log.at(seq)
-      if (entry !== undefined && isStamped(entry.type)) latest = laterOf(stampOf(entry), latest)
+      if (entry !== undefined && isLastWriterWins(entry.type)) latest = laterOf(writeTimeOf(entry), latest)
     }
     return latest
   }
@@ -197,7 +197,7 @@ export class SessionState {
   }
 
   /**
-   * Takes over the stored lines from `from` on, in place of the lines held there, acknowledged or pending. `from` is less than
+   * Takes over the stored lines from `from` on, in place of the lines loaded there, acknowledged or pending. `from` is less than
    * `acknowledged` only if lines were read of a write that then failed.
    */
   applyRemote(found: FoundLines): void {

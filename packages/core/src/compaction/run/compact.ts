@@ -189,8 +189,8 @@ async function conflictOf(
 
 /** The steps that shorten the question. Those before the kept part are not read any more. */
 function stepsAgain({ state: { log } }: CompactableSession, { steps }: SentContext, question: string): NewEntry[] {
-  const held = steps.filter(({ entryId, until }) => entryId === question && until === undefined)
-  return [...new Set(held.map(({ at }) => at))].flatMap((at) => {
+  const inForce = steps.filter(({ entryId, until }) => entryId === question && until === undefined)
+  return [...new Set(inForce.map(({ at }) => at))].flatMap((at) => {
     const { step, units, window } = log.at(at) as ContextStepEntry
     return [
       {

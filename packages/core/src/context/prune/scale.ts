@@ -4,7 +4,7 @@
  */
 import type { Calibration } from "../../format/entry.ts"
 import type { Message } from "../../format/message.ts"
-import { isSound, kBetween, newest, reportedInput } from "../ruler.ts"
+import { isPlausible, kBetween, newest, reportedInput } from "../ruler.ts"
 
 export class Scale {
   readonly #isScaled: boolean
@@ -34,7 +34,7 @@ export class Scale {
   learn(answer: Message, units: number): void {
     const tokens = reportedInput(answer)
     const last = this.#last?.model === answer["model"] ? this.#last : undefined
-    if (!isSound(tokens, units, last?.tokens)) return
+    if (!isPlausible(tokens, units, last?.tokens)) return
     const more = units - (last?.units ?? units)
     if (last !== undefined && more > 0) this.#measured(kBetween(tokens - last.tokens, more) * more, more)
     this.#last = { model: answer["model"], tokens, units }

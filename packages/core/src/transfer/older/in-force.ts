@@ -6,28 +6,28 @@ import type { Entry } from "../../format/entry.ts"
 import { ulidAt } from "../../format/computed-ids.ts"
 import { textOf } from "../../format/stored-text.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
-import { laterOf, replaces, type Stamp, stampOf } from "../../log/stamps.ts"
+import { laterOf, replaces, type WriteTime, writeTimeOf } from "../../log/stamps.ts"
 import { isoOf, isRawLine, type RawLine, toEntryLog } from "./log.ts"
 
 interface Found {
   readonly last: Entry
-  readonly greatest: Stamp
+  readonly greatest: WriteTime
 }
 
 /** The entries to add behind these records, with ids and times that follow from the records. */
 export function entriesInForce(records: readonly (Entry | RawLine)[]): readonly Entry[] {
   const log = toEntryLog(records)
   const found = new Map<string, Found>()
-  let latest: Stamp = [0, ""]
+  let latest: WriteTime = [0, ""]
   let end: Entry | undefined
   for (const entry of records) {
     if (isRawLine(entry)) continue
     end = entry
     const kind = kindOf(log, entry)
     if (kind === undefined) continue
-    const stamp = stampOf(entry)
-    latest = laterOf(stamp, latest)
-    found.set(kind, { last: entry, greatest: laterOf(stamp, found.get(kind)?.greatest) })
+    const writeTime = writeTimeOf(entry)
+    latest = laterOf(writeTime, latest)
+    found.set(kind, { last: entry, greatest: laterOf(writeTime, found.get(kind)?.greatest) })
   }
   const titles = [...TITLES].some((kind) => !isInForce(found.get(kind))) || areSwapped(found)
   const repeated = [...found].filter(([kind, one]) => (TITLES.has(kind) ? titles : !isInForce(one)))
@@ -64,7 +64,7 @@ function payloadOf(entry: Entry): object {
 }
 
 function isInForce(found: Found | undefined): boolean {
-  return found === undefined || replaces(stampOf(found.last), found.greatest)
+  return found === undefined || replaces(writeTimeOf(found.last), found.greatest)
 }
 
 /** A user's null clears the automatic titles before it, so the order of the two titles counts. */
@@ -72,5 +72,5 @@ function areSwapped(found: ReadonlyMap<string, Found>): boolean {
   const user = found.get(USER)?.last
   const auto = found.get(AUTO)?.last
   if (user === undefined || auto === undefined) return false
-  return user.seq < auto.seq !== replaces(stampOf(auto), stampOf(user))
+  return user.seq < auto.seq !== replaces(writeTimeOf(auto), writeTimeOf(user))
 }

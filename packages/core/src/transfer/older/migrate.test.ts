@@ -1,4 +1,4 @@
-import { isStamped } from "../../log/stamps.ts"
+import { isLastWriterWins } from "../../log/stamps.ts"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { AT, damagedLines, entry, header, lines, message, olderLog, stored } from "../../../test/older-logs.ts"
@@ -160,7 +160,7 @@ test("damage never stops a migration: every line has its record, in log order, a
         expect(next).toBeGreaterThan(0)
       }
       // One line is the header and one may be the title slot; a title outside the entries, and annotations in force, may end the log.
-      const inForce = records.filter((record) => !isRawLine(record) && isStamped(record.type)).length
+      const inForce = records.filter((record) => !isRawLine(record) && isLastWriterWins(record.type)).length
       const added = records.length - log.filter((line) => line.trim() !== "").length
       expect(added).toBeGreaterThanOrEqual(-1)
       expect(added).toBeLessThanOrEqual(inForce)
