@@ -81,16 +81,14 @@ function pathTo(file, reachedFrom) {
 /**
  * The imports against the order of `layers`, lowest first. A layer is a list of folders and files of the same rank; a file belongs to
  * the longest entry that holds it, and imports from its own entry and from lower layers. Test files may import everything.
- * An exception `{ from, to }` allows an `import()` and the type import of what it loads.
  */
-export function againstLayers(imports, { layers, exceptions = [] }) {
-  const violations = imports.flatMap(({ from, to, kind }) => {
+export function againstLayers(imports, { layers }) {
+  const violations = imports.flatMap(({ from, to }) => {
     if (from.endsWith(".test.ts")) return []
     const [lower, upper] = [placeOf(to, layers), placeOf(from, layers)]
     const missing = upper === undefined ? from : lower === undefined ? to : undefined
     if (missing !== undefined) return [`${missing} is in no layer`]
     if (lower.entry === upper.entry || lower.rank < upper.rank) return []
-    if (kind !== "value" && exceptions.some((one) => one.from === from && one.to === to)) return []
     return [`${from} imports ${to}: ${upper.entry} is not above ${lower.entry}`]
   })
   return [...new Set(violations)]

@@ -60,10 +60,3 @@ test("tests may import everything, and every other file needs a layer", () => {
     "new/b.ts is in no layer",
   ])
 })
-
-test("an exception allows an import() and the types of what it loads, not a static import", () => {
-  const exceptions = [{ from: "base/a.ts", to: "middle/b.ts" }]
-  const allowed = graph("base/a.ts ~> middle/b.ts", "base/a.ts => middle/b.ts")
-  expect(againstLayers(allowed, { layers, exceptions })).toEqual([])
-  expect(againstLayers(graph("base/a.ts -> middle/b.ts"), { layers, exceptions })).toHaveLength(1)
-})

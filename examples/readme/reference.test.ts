@@ -73,7 +73,7 @@ test.each([
   ["packages/core/src/write/types.ts", "export interface AppendOptions"],
   ["packages/core/src/session/types.ts", "export interface ContextOptions"],
   ["packages/core/src/session/types.ts", "export interface MessagesOptions"],
-  ["packages/core/src/compaction/types.ts", "export interface CompactionSettings"],
+  ["packages/core/src/compaction-settings/types.ts", "export interface CompactionSettings"],
   ["packages/core/src/context/prune/settings.ts", "export interface PruneOptions"],
 ])("the page of options has each option of %s, %s", (path, start) => {
   const members = membersOf(path, start)

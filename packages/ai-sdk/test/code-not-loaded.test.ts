@@ -6,7 +6,7 @@ import { expect, test, vi } from "vitest"
 import { createChatStore } from "../src/index.ts"
 import { user } from "./model.ts"
 
-vi.mock("../../core/src/session/features.ts", () => {
+vi.mock("../../core/src/session/features/load.ts", () => {
   const missing = async (): Promise<never> => {
     throw new StorageError("unavailable", "It is not there.")
   }

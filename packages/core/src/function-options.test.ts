@@ -6,7 +6,7 @@ import { buildSessionContext, pruneMessages } from "./context/index.ts"
 import { blobRefs, EntryLog, planBlobs, readLines, restoreBlobs, truncateOversize } from "./format/index.ts"
 import { createMemoryStorage } from "@sessions/memory"
 import { collectBlobs } from "./transfer/index.ts"
-import { migrateLines } from "./transfer/older/index.ts"
+import { migrateLines } from "./transfer/migrate/index.ts"
 
 const log = EntryLog.of(chain(user("a")))
 const entry = chain(user("a"))[1] as object

@@ -36,7 +36,7 @@ export type {
   TurnContext,
 } from "./session/types.ts"
 export type { SessionEvents } from "./session/events.ts"
-export type { OpenTip, OpenTips } from "./log/kept-tips.ts"
+export type { OpenTip, OpenTips } from "./log/projected-tips.ts"
 export type { Divergence } from "./log/diverged.ts"
 export type { AppendOptions, AppendResult, ConflictPolicy } from "./write/types.ts"
 

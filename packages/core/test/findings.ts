@@ -1,7 +1,7 @@
 /** Logs with many damaged lines, read back from their end. */
 import { expect, test } from "vitest"
-import { type LoadedLog, loadLog, loadOlder } from "../src/log/loaded-log.ts"
-import { loadOther } from "../src/log/other-log.ts"
+import { type LoadedLog, loadLog, loadOlder } from "../src/log/load.ts"
+import { loadOther } from "../src/log/load-other-version.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
 import { HEADER } from "./logs.ts"
 import { STORED_ID, storeLines } from "./stored.ts"

@@ -46,7 +46,7 @@ export let present: Variant = {}
 /** What is wrong with a history; empty for none. */
 export async function simulate(seed: number, variant: Variant = {}): Promise<readonly string[]> {
   // Loading code takes real time.
-  await import("../src/features/seldom.ts")
+  await import("../src/session/features/seldom.ts")
   present = variant
   const world = new World(createDice(seed), variant)
   clock.now = () => variant.now?.(world.now) ?? world.now

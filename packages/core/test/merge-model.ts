@@ -6,7 +6,7 @@ import * as fc from "fast-check"
 import type { Entry } from "../src/format/entry.ts"
 import { isAnnotationType } from "../src/format/entry-types.ts"
 import { EntryLog } from "../src/log/entry-log.ts"
-import { type MergePlan, planMerge } from "../src/transfer/merge-plan.ts"
+import { type MergePlan, planMerge } from "../src/transfer/merge/plan.ts"
 
 /** An entry without its content. */
 export type ModelEntry = Pick<Entry, "id" | "type" | "parentId" | "timestamp" | "seq">

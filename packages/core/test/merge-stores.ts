@@ -2,7 +2,7 @@
 import { createMemoryStorage } from "@sessions/memory"
 import type { Entry } from "../src/format/entry.ts"
 import { EntryLog } from "../src/log/entry-log.ts"
-import { pathTo } from "../src/log/whole-path.ts"
+import { pathTo } from "../src/log/walk.ts"
 import { parseEntry } from "../src/log/parse-entry.ts"
 import { createSessions } from "../src/session/repository.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"

@@ -1,7 +1,7 @@
 /** Logs of older versions for tests: written by hand, made at random, and damaged. */
 import * as fc from "fast-check"
 import { toEncodedEntry, encodeHeader, lineOf } from "../src/format/line.ts"
-import { type CurrentLog, isRawLine, type RawLine } from "../src/transfer/older/log.ts"
+import { type CurrentLog, isRawLine, type RawLine } from "../src/transfer/older/records.ts"
 import type { Entry } from "../src/format/entry.ts"
 
 type Fields = Record<string, unknown>

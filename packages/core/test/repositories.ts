@@ -3,7 +3,7 @@ import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { createSessions } from "../src/session/repository.ts"
 import type { Sessions } from "../src/session/repository-types.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
-import { piLogs } from "../src/transfer/older/index.ts"
+import { piLogs } from "../src/transfer/migrate/index.ts"
 
 export function twoRepositories(): {
   readonly storage: SessionStorage

@@ -4,7 +4,7 @@ import { createSessions } from "../src/session/repository.ts"
 import type { Sessions } from "../src/session/repository-types.ts"
 import { startProjection } from "../src/info/projection.ts"
 import { encodeProjection } from "../src/info/projection-text.ts"
-import { piLogs } from "../src/transfer/older/index.ts"
+import { piLogs } from "../src/transfer/migrate/index.ts"
 import type { Seq, SessionStorage } from "../src/storage/contract.ts"
 
 export const STORED_ID = "01ARZ3NDEKTSV4RRFFQ69G5FAV"

@@ -4,7 +4,7 @@
  */
 import { createMemoryStorage } from "@sessions/memory"
 import type { Entry } from "../src/format/entry.ts"
-import type { OpenTips } from "../src/log/kept-tips.ts"
+import type { OpenTips } from "../src/log/projected-tips.ts"
 import { createSessions } from "../src/session/repository.ts"
 import type { SimulatedWriter, World } from "./simulation.ts"
 import { ancestorsOf, trueTips, type TrueTips } from "./tips-oracle.ts"

@@ -3,7 +3,7 @@ import { createMemoryStorage } from "@sessions/memory"
 import { createSessions } from "../src/session/repository.ts"
 import type { SessionsOptions, Sessions } from "../src/session/repository-types.ts"
 import type { SessionStorage } from "../src/storage/contract.ts"
-import { piLogs } from "../src/transfer/older/index.ts"
+import { piLogs } from "../src/transfer/migrate/index.ts"
 
 /** A storage with small batches, so that a short log is written in several. */
 export function smallBatches(maxBatchBytes = 1_000, more: { readonly maxSessionBytes?: number } = {}): SessionStorage {

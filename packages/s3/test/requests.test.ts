@@ -66,7 +66,7 @@ test("following a session is one GET every 2 s, one more for each append of anot
   await one.append(message("start"))
   const two = await createSessions({ storage: openStill(bucket).storage }).open(one.id)
   // The code of following is loaded on first use, which takes time of the machine's clock.
-  await import("../../core/src/features/seldom.ts")
+  await import("../../core/src/session/features/seldom.ts")
   const following = one.follow()
   await vi.advanceTimersByTimeAsync(1_000)
   takeCounts(store)

@@ -27,14 +27,14 @@ export type {
   SummarizeRequest,
   SummaryAnswer,
   SummaryPrompts,
-} from "./types.ts"
+} from "../compaction-settings/types.ts"
 
 // The values for the options of `createSessions`, `create`, `open` and `context`.
 export { automaticCompaction } from "./run/automatic.ts"
 export { shorten } from "../context/prune/prune.ts"
 export type { PruneOptions } from "../context/prune/settings.ts"
 export type { ContextSettings } from "../context/settings.ts"
-export type { WindowTable } from "./settings/windows.ts"
+export type { WindowTable } from "../compaction-settings/windows.ts"
 
 // The steps.
 export { readAnswer } from "./summary/answer.ts"
@@ -48,7 +48,7 @@ export { halveGroup, joinGroups, planGroups, roundsOf } from "./summary/groups.t
 export type { MessageGroup } from "./summary/groups.ts"
 export { prepareCompaction, tokensWithSummary } from "./plan/prepare.ts"
 export type { NothingToCut, PreparedCompaction, PrepareOptions } from "./plan/prepare.ts"
-export { PRESETS } from "./settings/presets.ts"
+export { PRESETS } from "../compaction-settings/presets.ts"
 export {
   BRANCH_SUMMARY_PROMPT,
   FIRST_SUMMARY_PROMPT,
@@ -65,6 +65,6 @@ export { nameSession } from "./run/name-session.ts"
 export type { NameSessionOptions } from "./run/name-session.ts"
 export { isTooLong } from "./summary/too-long.ts"
 export { shouldCompact } from "./plan/trigger.ts"
-export { DEFAULT_WINDOW, LIMITS, limitsOf, windowOf } from "./settings/windows.ts"
-export type { InputLimits } from "./settings/windows.ts"
+export { DEFAULT_WINDOW, LIMITS, limitsOf, windowOf } from "../compaction-settings/windows.ts"
+export type { InputLimits } from "../compaction-settings/windows.ts"
 export { commonAncestor } from "../log/common-ancestor.ts"

@@ -14,7 +14,7 @@ import type {
 import { namedCall } from "./call-states.ts"
 import { callsOf } from "./content.ts"
 import { isSendable } from "./sendable.ts"
-import { validMessage } from "./sound-blocks.ts"
+import { validMessage } from "./valid-blocks.ts"
 import type { ContextMessage, RepairMode } from "./types.ts"
 
 type Item = ContextMessage<ModelMessage>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { Tips } from "../log/kept-tips.ts"
+import type { Tips } from "../log/projected-tips.ts"
 import { startProjection } from "./projection.ts"
 import { encodeProjection, parseProjection } from "./projection-text.ts"
 

@@ -3,7 +3,7 @@
  * another version is ignored: then the log is read.
  */
 import { type Fields, isObject } from "../format/shape.ts"
-import type { Tips } from "../log/kept-tips.ts"
+import type { Tips } from "../log/projected-tips.ts"
 import { isDeep, MAX_DEPTH } from "../storage/depth.ts"
 import { type InfoProjection, isParent, isText, type WriteTimes } from "./projection.ts"
 

@@ -5,7 +5,7 @@
 import type { Entry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
-import { type Tips, tipNear } from "./kept-tips.ts"
+import { type Tips, tipNear } from "./projected-tips.ts"
 import { OLDER, parentOf } from "./path.ts"
 import { isContent, NOWHERE } from "./tips.ts"
 

@@ -4,7 +4,7 @@ import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { parentOf } from "./path.ts"
 import { anchorOf } from "./anchors.ts"
-import { wholeTips } from "./whole-tips.ts"
+import { wholeTips } from "./tips-of-log.ts"
 
 /** A branch of the conversation, named by its last message. It is open if it is neither settled nor current. */
 export interface Branch {

@@ -3,8 +3,8 @@ import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { anchorOf } from "./anchors.ts"
-import { openTips, type OpenTip, type OpenTips, type Tips } from "./kept-tips.ts"
-import { tipsOfLog } from "./whole-tips.ts"
+import { openTips, type OpenTip, type OpenTips, type Tips } from "./projected-tips.ts"
+import { tipsOfLog } from "./tips-of-log.ts"
 
 /** The log has branches that end off the path of the session's leaf, and that were not left knowingly. */
 export interface Divergence {

@@ -3,8 +3,8 @@ import { cloneJson } from "../format/clone.ts"
 import type { Entry, AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
-import { parentsOf } from "./whole-path.ts"
-import { replaces, type WriteTime, writeTimeOf } from "./stamps.ts"
+import { parentsOf } from "./walk.ts"
+import { replaces, type WriteTime, writeTimeOf } from "./last-writer-wins.ts"
 
 export interface TreeNode<Own extends OwnEntry = AnyOwnEntry> {
   /** A copy, made when it is first read. */

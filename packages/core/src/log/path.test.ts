@@ -5,7 +5,7 @@ import { buildSessionContext } from "../context/build.ts"
 import { EntryLog } from "./entry-log.ts"
 import { buildTree, type TreeNode } from "./nodes.ts"
 import { defaultLeaf, OLDER, parentOf, ROOT } from "./path.ts"
-import { parentDiagnostic, pathTo } from "./whole-path.ts"
+import { parentDiagnostic, pathTo } from "./walk.ts"
 
 const MANY = 100_000
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { chain, user } from "../../test/chain.ts"
 import { EntryLog, type EntrySlot } from "./entry-log.ts"
 import { settlesOf, type Leaving } from "./settles.ts"
-import { tipsOfLog } from "./whole-tips.ts"
+import { tipsOfLog } from "./tips-of-log.ts"
 
 const at = (parentId: string | null) => ({ parentId })
 const label = { type: "label", targetId: "e1", label: "x" }

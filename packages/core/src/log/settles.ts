@@ -6,7 +6,7 @@ import type { Entry } from "../format/entry.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { anchorOf, isContinued } from "./anchors.ts"
-import type { OpenTip, Tips } from "./kept-tips.ts"
+import type { OpenTip, Tips } from "./projected-tips.ts"
 
 export interface Leaving {
   /** The writer's leaf so far. */

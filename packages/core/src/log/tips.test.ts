@@ -7,7 +7,7 @@ import type { Entry } from "../format/entry.ts"
 import { ENTRY_TYPES } from "../format/entry-types.ts"
 import { tick } from "../storage/clock.ts"
 import type { EntrySlot } from "./entry-log.ts"
-import { NO_TIPS, openTips, projectTips, TIP_LIMITS, type Tips } from "./kept-tips.ts"
+import { NO_TIPS, openTips, projectTips, TIP_LIMITS, type Tips } from "./projected-tips.ts"
 import { isContent, settledLines } from "./tips.ts"
 
 /** More of them: `FC_RUNS=100000`. */

@@ -8,7 +8,7 @@
  *   of the lines that came from another system. Content that continues it is a new tip.
  * - Tips that are neither settled nor current are open.
  *
- * These rules are here, entry by entry. `whole-tips.ts` applies them to a log that is loaded, and `kept-tips.ts` to the tips alone. Pure.
+ * These rules are here, entry by entry. `tips-of-log.ts` applies them to a log that is loaded, and `projected-tips.ts` to the tips alone. Pure.
  */
 import type { Entry } from "../format/entry.ts"
 import { ENTRY_TYPES, hasMessage, isNamespaced } from "../format/entry-types.ts"

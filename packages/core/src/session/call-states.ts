@@ -9,7 +9,7 @@ import type { CallOptions } from "../storage/contract.ts"
 import { retryUnavailable } from "../storage/retry.ts"
 import type { TurnLease } from "../write/types.ts"
 import { now } from "./lease-clock.ts"
-import type { ReadableSession } from "./live.ts"
+import type { ReadableSession } from "./live-types.ts"
 import { restored, unknownEntryError } from "./read-path.ts"
 
 interface SessionWithTurns extends ReadableSession {

@@ -5,7 +5,7 @@ import { automaticCompaction, compact } from "../compaction/index.ts"
 import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
 
-vi.mock("./features.ts", () => {
+vi.mock("./features/load.ts", () => {
   const missing = async (): Promise<never> => {
     throw new StorageError("unavailable", "It is not there.")
   }

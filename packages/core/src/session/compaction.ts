@@ -1,5 +1,5 @@
 /** Compaction as a session knows it. `automaticCompaction` of `@sessions/core/compaction` makes the value, so only programs that compact load the code. */
-import type { CompactionSettings } from "../compaction/types.ts"
+import type { CompactionSettings } from "../compaction-settings/types.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import type { Session } from "./types.ts"
 

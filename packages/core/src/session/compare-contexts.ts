@@ -14,11 +14,11 @@ import type { ContextState } from "../format/entry.ts"
 import type { ModelMessage } from "../format/message.ts"
 import type { TokenCounter } from "../format/tokens.ts"
 import type { EntryLog } from "../log/entry-log.ts"
-import type { ReadableSession } from "./live.ts"
+import type { ReadableSession } from "./live-types.ts"
 import type { ContextOptions } from "./types.ts"
 import type { Seq } from "../storage/contract.ts"
-import type { SettingsLayers } from "../compaction/settings/layers.ts"
-import { knownWindow, unknownWindow, windowAt, windowSettings } from "../compaction/settings/windows.ts"
+import type { SettingsLayers } from "../compaction-settings/layers.ts"
+import { knownWindow, unknownWindow, windowAt, windowSettings } from "../compaction-settings/windows.ts"
 
 interface Messages {
   readonly messages: readonly ContextMessage<ModelMessage>[]

@@ -6,7 +6,7 @@ import { HEADER } from "../../test/logs.ts"
 import { whyRefused } from "../../test/sendable.ts"
 import { sessionsReading, STORED_ID, storeLines } from "../../test/stored.ts"
 import type { SessionStorage } from "../storage/contract.ts"
-import { readLines } from "../log/loaded-log.ts"
+import { readLines } from "../log/load.ts"
 import { createSessions } from "./repository.ts"
 
 const linesIn = (storage: SessionStorage): Promise<string[]> => readLines(storage, STORED_ID, {})

@@ -3,7 +3,7 @@ import type { Entry, AnyOwnEntry, OwnEntry } from "../format/entry.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Divergence } from "../log/diverged.ts"
 import type { Head } from "../storage/contract.ts"
-import type { CompactionFailureKind } from "../compaction/types.ts"
+import type { CompactionFailureKind } from "../compaction-settings/types.ts"
 import { runHook } from "./hooks.ts"
 
 export interface SessionEvents<Own extends OwnEntry = AnyOwnEntry> {

@@ -1,16 +1,16 @@
 /** Adds to a context why it does not fit, and which of its summaries are outdated. */
 import type { Measure } from "../context/assemble.ts"
-import { explainFit } from "../context/fit.ts"
+import { explainFit } from "../context/explain-fit.ts"
 import type { Selection } from "../context/select.ts"
 import type { SessionContext } from "../context/types.ts"
 import type { ModelMessage } from "../format/message.ts"
-import type { ReadableSession } from "./live.ts"
+import type { ReadableSession } from "./live-types.ts"
 import type { CallOptions } from "../storage/contract.ts"
-import { windowSettings } from "../compaction/settings/windows.ts"
-import type { SettingsLayers } from "../compaction/settings/layers.ts"
-import { readOutdated } from "./outdated.ts"
+import { windowSettings } from "../compaction-settings/windows.ts"
+import type { SettingsLayers } from "../compaction-settings/layers.ts"
+import { readOutdated } from "./read-outdated.ts"
 import { summarizedDiagnostic } from "../context/outdated.ts"
-import { explainSize } from "../compaction/settings/request-size.ts"
+import { explainSize } from "../compaction-settings/request-size.ts"
 
 export interface Explained {
   readonly selection: Selection

@@ -16,7 +16,7 @@ import type { Session } from "./types.ts"
 
 // The code of following is loaded on first use, which takes time of the machine's clock.
 beforeAll(async () => {
-  await import("../features/seldom.ts")
+  await import("./features/seldom.ts")
 })
 
 // Time passes only by `advanceTimersByTimeAsync`; nothing here waits for the machine's clock.

@@ -5,7 +5,7 @@
 import { hasCode } from "../format/errors.ts"
 import { onAbort } from "../storage/signals.ts"
 import type { Head } from "../storage/contract.ts"
-import type { CompactableSession } from "./live.ts"
+import type { CompactableSession } from "./live-types.ts"
 
 /** Between two questions for the head. On S3 each is one GET, about 1.7 cents a day. */
 const INTERVAL_MS = 2_000

@@ -9,7 +9,7 @@ import { HEADER } from "../../test/logs.ts"
 import { STORED_ID, storeLines } from "../../test/stored.ts"
 import { textOf } from "../../test/transfer.ts"
 import { EntryLog } from "../log/entry-log.ts"
-import { tipsOfLog } from "../log/whole-tips.ts"
+import { tipsOfLog } from "../log/tips-of-log.ts"
 import { growthOf, MOST_GROWTH, times } from "../../test/growth-of.ts"
 import {
   copySession,

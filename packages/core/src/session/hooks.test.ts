@@ -15,7 +15,7 @@ import { soon } from "../../test/soon.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Head } from "../storage/contract.ts"
 import type { Hooks } from "./hooks.ts"
-import { piLogs } from "../transfer/older/index.ts"
+import { piLogs } from "../transfer/migrate/index.ts"
 
 const textOf = (entry: NewEntry): string =>
   ((entry as { message?: { content?: unknown } }).message?.content as string | undefined) ?? ""

@@ -13,7 +13,7 @@ import type { CallOptions, HeadInfo } from "../storage/contract.ts"
 import { shown } from "../storage/options.ts"
 import type { CompactionLayers } from "./compaction.ts"
 import type { Hooks } from "./hooks.ts"
-import type { CompactableSession, ReadableSession } from "./live.ts"
+import type { CompactableSession, ReadableSession } from "./live-types.ts"
 import type { OpenOptions } from "./repository-types.ts"
 import type { Session } from "./types.ts"
 

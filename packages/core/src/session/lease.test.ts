@@ -14,7 +14,7 @@ const LEASE = 3_000
 const KEY = "sessions/s/turn"
 
 // Loading code takes real time.
-beforeAll(() => import("../features/seldom.ts"))
+beforeAll(() => import("./features/seldom.ts"))
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 

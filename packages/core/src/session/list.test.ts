@@ -8,7 +8,7 @@ import type { Capabilities, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
 import type { ListOptions, Sessions } from "./repository-types.ts"
-import { piLogs } from "../transfer/older/index.ts"
+import { piLogs } from "../transfer/migrate/index.ts"
 
 test("sessions are sorted by their newest message, newest first, then by id, whatever the storage's order", async () => {
   const messages = fc.array(fc.tuple(fc.nat({ max: 11 }), fc.nat({ max: 4 }), fc.boolean()), {

@@ -15,7 +15,7 @@ import {
   migrateSession,
   verifySession,
 } from "../transfer/index.ts"
-import { piLogs } from "../transfer/older/index.ts"
+import { piLogs } from "../transfer/migrate/index.ts"
 import { createSessions } from "./repository.ts"
 
 test("a log of version 1 has the messages that its own agent shows, each with an existing entry", async () => {

@@ -3,7 +3,7 @@
  */
 import type { Compaction } from "./compaction.ts"
 import { hasCode, SessionError } from "../format/errors.ts"
-import { notFoundError } from "../log/loaded-log.ts"
+import { notFoundError } from "../log/load.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
 import { rejectOnAbort } from "../storage/signals.ts"
 import type { StorageError } from "../storage/errors.ts"

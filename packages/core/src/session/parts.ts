@@ -1,5 +1,5 @@
 /** The stored parts of a session's log. */
-import type { ReadableSession } from "./live.ts"
+import type { ReadableSession } from "./live-types.ts"
 import type { SessionPart } from "./types.ts"
 import type { CallOptions } from "../storage/contract.ts"
 

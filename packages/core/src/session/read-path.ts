@@ -11,11 +11,11 @@ import { isObject } from "../format/shape.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import type { InfoProjection } from "../info/projection.ts"
 import type { EntryLog } from "../log/entry-log.ts"
-import type { LogStore } from "../log/loaded-log.ts"
+import type { LogStore } from "../log/load.ts"
 import { defaultLeaf, type NeedsOlder, OLDER, parentOf } from "../log/path.ts"
 import type { CallOptions, Seq } from "../storage/contract.ts"
 import type { Emitter } from "./events.ts"
-import type { ReadableSession } from "./live.ts"
+import type { ReadableSession } from "./live-types.ts"
 import type { HistoryMessage, MessagesOptions, MessagesPage, PathOptions, PathPage } from "./types.ts"
 
 /** The seq of the entry with this id, on any branch; undefined if the log has none. */

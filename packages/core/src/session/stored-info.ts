@@ -4,12 +4,12 @@
  */
 import { type InfoProjection, type SessionInfo, toSessionInfo } from "../info/projection.ts"
 import { currentInfo, projectLog } from "../info/refresh.ts"
-import { currentHeader, notFoundError, readLines } from "../log/loaded-log.ts"
+import { currentHeader, notFoundError, readLines } from "../log/load.ts"
 import type { CallOptions, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { retryOn } from "../storage/retry.ts"
 import { openSession } from "./open.ts"
 import type { LiveSessionOptions } from "./live-session.ts"
-import { infoOfMemory } from "./read-log.ts"
+import { infoOfMemory } from "./read-entries.ts"
 
 /** Attempts to read a log that other writers replace meanwhile. */
 const TRIES = 3

@@ -12,7 +12,7 @@ import type { Entry } from "../format/entry.ts"
 import { isAnnotationType } from "../format/entry-types.ts"
 import type { Header } from "../format/header.ts"
 import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
-import { pathTo } from "../log/whole-path.ts"
+import { pathTo } from "../log/walk.ts"
 import { sessionTree } from "../transfer/index.ts"
 import type { Session } from "./types.ts"
 

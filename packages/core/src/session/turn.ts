@@ -8,7 +8,7 @@ import { rejectOnAbort } from "../storage/signals.ts"
 import type { CallOptions } from "../storage/contract.ts"
 import { toWaitAbortedError } from "../write/errors.ts"
 import type { RunningTurn, TurnLease } from "../write/types.ts"
-import type { ReadableSession } from "./live.ts"
+import type { ReadableSession } from "./live-types.ts"
 import type { TurnContext } from "./types.ts"
 
 /** The turn of the current async context. */

@@ -1,8 +1,8 @@
 /** Whether a log of another version can be written: never, after a migration, or freely. */
 import { SessionError } from "../format/errors.ts"
 import { unknownVersion } from "../format/identify.ts"
-import type { LoadedLog } from "../log/loaded-log.ts"
-import type { WriteGuard } from "./live.ts"
+import type { LoadedLog } from "../log/load.ts"
+import type { WriteGuard } from "./live-types.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 
 export function writeGuardOf(

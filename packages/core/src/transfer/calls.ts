@@ -12,15 +12,15 @@ import type { CollectedBlobs, CollectOptions } from "../storage/collect.ts"
 import type { CallOptions, Deleted, SessionStorage, Swept } from "../storage/contract.ts"
 import { tagOf } from "../storage/realm.ts"
 import { signalOf } from "../storage/signals.ts"
-import { collectStorage } from "./collect.ts"
-import { copyStored } from "./copy.ts"
-import { deleteNow } from "./delete-now.ts"
-import { deleteOld } from "./delete-old.ts"
-import { exportStored } from "./export.ts"
-import { writeFork } from "./fork.ts"
-import { importStored } from "./import.ts"
-import { mergeStored } from "./merge.ts"
-import { migrateStored, type Migration } from "./migrate.ts"
+import { collectStorage } from "./delete/collect.ts"
+import { copyStored } from "./copy/copy.ts"
+import { deleteNow } from "./delete/delete-now.ts"
+import { deleteOld } from "./delete/delete-old.ts"
+import { exportStored } from "./export/export.ts"
+import { writeFork } from "./copy/fork.ts"
+import { importStored } from "./import/import.ts"
+import { mergeStored } from "./merge/merge.ts"
+import { migrateStored, type Migration } from "./migrate/migrate.ts"
 import type {
   CopyOptions,
   DeletedSessions,
@@ -33,7 +33,7 @@ import type {
   MergeResult,
   VerifyReport,
 } from "./types.ts"
-import { verifyStored } from "./verify.ts"
+import { verifyStored } from "./verify/verify.ts"
 
 const isFormat: Check = (value) => (isObject(value) ? undefined : oneOf("auto", "sessions", "pi", "oh-my-pi")(value))
 const isHashes: Check = (value) => {

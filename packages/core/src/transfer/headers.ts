@@ -4,9 +4,9 @@ import { withFields, withValueAt } from "../format/json-edit.ts"
 import { type LogRecord, parseLine } from "../format/line.ts"
 import { isObject } from "../format/shape.ts"
 import { settledLines } from "../log/tips.ts"
-import { currentHeader, notFoundError, readLines } from "../log/loaded-log.ts"
+import { currentHeader, notFoundError, readLines } from "../log/load.ts"
 import type { HeadInfo, HeadOptions, SessionStorage } from "../storage/contract.ts"
-import type { CurrentLog } from "./older/log.ts"
+import type { CurrentLog } from "./older/records.ts"
 
 export interface StoredHeader {
   readonly head: HeadInfo

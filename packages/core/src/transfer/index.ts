@@ -22,7 +22,7 @@ export type { CopyOptions, MergeResult } from "./types.ts"
 // Upkeep: verification, migration, and the removal of old sessions and of what nothing refers to.
 export { collect, deleteOldSessions, deleteWithBlobs, migrateSession, verifySession } from "./calls.ts"
 export type { DeletedSessions, DeleteOldOptions, VerifyReport } from "./types.ts"
-export type { Migration } from "./migrate.ts"
+export type { Migration } from "./migrate/migrate.ts"
 export { collectBlobs } from "../storage/collect.ts"
 export type { CollectedBlobs, CollectOptions } from "../storage/collect.ts"
 

@@ -2,7 +2,7 @@
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { AnyOwnEntry, Entry, OwnEntry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
-import type { OpenTips } from "../log/kept-tips.ts"
+import type { OpenTips } from "../log/projected-tips.ts"
 import type { TreeNode } from "../log/nodes.ts"
 import type { OpenOptions } from "../session/repository-types.ts"
 import type { CallOptions } from "../storage/contract.ts"

@@ -13,7 +13,7 @@ import {
 } from "../../test/writers.ts"
 import type { Session } from "../session/types.ts"
 import type { Chunk } from "../storage/contract.ts"
-import { piLogs } from "../transfer/older/index.ts"
+import { piLogs } from "../transfer/migrate/index.ts"
 
 /** A reader may see lines of a write that then fails. */
 const PREFIX = { faulty: { capabilities: { atomicBatch: "prefix" } } } as const

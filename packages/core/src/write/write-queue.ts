@@ -5,7 +5,7 @@
 import { hasCode, type SessionError } from "../format/errors.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Divergence } from "../log/diverged.ts"
-import type { LogStore } from "../log/loaded-log.ts"
+import type { LogStore } from "../log/load.ts"
 import { tick } from "../storage/clock.ts"
 import { isSameLine } from "../storage/head.ts"
 import { onAbort } from "../storage/signals.ts"

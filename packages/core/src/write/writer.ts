@@ -7,7 +7,7 @@ import type { CallOptions, Head, HeadInfo, SessionStorage, StorageAppendOptions 
 import { StorageError } from "../storage/errors.ts"
 import { headAt } from "../storage/head.ts"
 import { hasCode } from "../format/errors.ts"
-import { readLines, replacedLogError } from "../log/loaded-log.ts"
+import { readLines, replacedLogError } from "../log/load.ts"
 import { TRIES } from "../storage/retry.ts"
 
 export interface WriteOptions extends CallOptions {

@@ -1,8 +1,8 @@
 /** Decides whether a context is large enough to be compacted. */
 import { checkCallOptions } from "../../format/options.ts"
-import { COMPACTION_OPTIONS } from "../settings/layers.ts"
-import { inWindow, resolveSettings, type SettingsInWindow } from "../settings/settings.ts"
-import type { CompactionSettings } from "../types.ts"
+import { COMPACTION_OPTIONS } from "../../compaction-settings/layers.ts"
+import { inWindow, resolveSettings, type SettingsInWindow } from "./settings.ts"
+import type { CompactionSettings } from "../../compaction-settings/types.ts"
 
 /**
  * Whether a context with this number of tokens should be compacted before the next turn, under these settings and for a model with this

@@ -5,7 +5,7 @@ import { buildSessionContext } from "../../context/build.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import { createSessions } from "../../session/repository.ts"
 import type { Session } from "../../session/types.ts"
-import type { Summarize } from "../types.ts"
+import type { Summarize } from "../../compaction-settings/types.ts"
 
 /** A model that repeats every word with a mark: what it is told stays in its summary. */
 const repeating: Summarize = async ({ prompt }) => ({

@@ -7,9 +7,9 @@ import { entry, header, lines } from "../../../test/older-logs.ts"
 import { whyRefused } from "../../../test/sendable.ts"
 import { STORED_ID, storeLines } from "../../../test/stored.ts"
 import { assistant, contextTexts, storedEntries, storedLines, twoWriters, user } from "../../../test/writers.ts"
-import type { CompactOptions, Summarize, SummarizeRequest } from "../types.ts"
+import type { CompactOptions, Summarize, SummarizeRequest } from "../../compaction-settings/types.ts"
 import { createSessions } from "../../session/repository.ts"
-import { piLogs } from "../../transfer/older/index.ts"
+import { piLogs } from "../../transfer/migrate/index.ts"
 
 const TALK = [user(FILLER), assistant(FILLER)]
 const NOTHING: CompactOptions = { keepRecentTokens: 0 }

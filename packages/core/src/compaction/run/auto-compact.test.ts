@@ -2,7 +2,7 @@ import { autoCompact, automaticCompaction, compact } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY, type Told } from "../../../test/compacting.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
-import type { CompactionSettings } from "../types.ts"
+import type { CompactionSettings } from "../../compaction-settings/types.ts"
 
 /** A thousand tokens; FILLER fills half of them. */
 const SMALL: CompactionSettings = {

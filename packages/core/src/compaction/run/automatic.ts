@@ -3,9 +3,9 @@ import { checkCallOptions } from "../../format/options.ts"
 import { type Compaction, type CompactionCode, settingsOf } from "../../session/compaction.ts"
 import { insideOf } from "../../session/inside.ts"
 import { signalOf } from "../../storage/signals.ts"
-import { checkSettings, COMPACTION_OPTIONS, isAutomatic } from "../settings/layers.ts"
-import { PRESETS } from "../settings/presets.ts"
-import type { CompactionSettings } from "../types.ts"
+import { checkSettings, COMPACTION_OPTIONS, isAutomatic } from "../../compaction-settings/layers.ts"
+import { PRESETS } from "../../compaction-settings/presets.ts"
+import type { CompactionSettings } from "../../compaction-settings/types.ts"
 import { compactIfDue } from "./run.ts"
 
 /**

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { STORED_ID, storeLines } from "../../../test/stored.ts"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, codeOf, createWriter, storedEntries, twoWriters, user } from "../../../test/writers.ts"
-import type { CompactionSettings, Summarize } from "../types.ts"
+import type { CompactionSettings, Summarize } from "../../compaction-settings/types.ts"
 import { createSessions } from "../../session/repository.ts"
 
 const TALK = [user(FILLER), assistant(FILLER)]

@@ -3,9 +3,9 @@ import { SessionError } from "../../format/errors.ts"
 import type { Session } from "../../session/types.ts"
 import { insideOf, type SessionInside } from "../../session/inside.ts"
 import { settingsOf } from "../../session/compaction.ts"
-import type { CompactionCaller } from "../../session/live.ts"
+import type { CompactionCaller } from "../../session/live-types.ts"
 import type { AppendResult } from "../../write/types.ts"
-import { MAX_FAILURES, settingOf } from "../settings/layers.ts"
+import { MAX_FAILURES, settingOf } from "../../compaction-settings/layers.ts"
 import type {
   AutoCompactOptions,
   BranchSummaryOptions,
@@ -14,7 +14,7 @@ import type {
   CompactOptions,
   MakeRoomOptions,
   RoomResult,
-} from "../types.ts"
+} from "../../compaction-settings/types.ts"
 import { type BranchingOptions, summarizeBranch } from "./branch.ts"
 import { roomFor } from "./make-room.ts"
 import { checkAutoCompact, checkBranchWithSummary, checkMakeRoom } from "./options.ts"

@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { soon } from "../../../test/soon.ts"
 import { assistant, codeOf, storedEntries, user } from "../../../test/writers.ts"
-import type { Summarize, SummarizeRequest } from "../types.ts"
+import type { Summarize, SummarizeRequest } from "../../compaction-settings/types.ts"
 
 const TALK = [user(FILLER), assistant(FILLER)]
 

@@ -1,5 +1,5 @@
 /** Cancels a running summarization when its session is closed. */
-import type { CompactableSession } from "../../session/live.ts"
+import type { CompactableSession } from "../../session/live-types.ts"
 import { onAbort } from "../../storage/signals.ts"
 
 /**

@@ -2,7 +2,7 @@ import { compact } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, codeOf, contextTexts, storedEntries, user } from "../../../test/writers.ts"
-import type { Summarize } from "../types.ts"
+import type { Summarize } from "../../compaction-settings/types.ts"
 import type { Session } from "../../session/types.ts"
 import type { SessionsOptions } from "../../session/repository-types.ts"
 

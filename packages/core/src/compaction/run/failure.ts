@@ -1,6 +1,6 @@
 /** The errors of a compaction, and their kinds. */
 import { SessionError, hasCode } from "../../format/errors.ts"
-import type { CompactionFailureKind } from "../types.ts"
+import type { CompactionFailureKind } from "../../compaction-settings/types.ts"
 import { StorageError } from "../../storage/errors.ts"
 
 /** Why no cut brings a context below a limit in tokens. */

@@ -4,7 +4,7 @@ import type { ContextMessage } from "../../context/types.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
 import { compacted, type PreparedCompaction, sendable } from "../plan/prepare.ts"
 import type { Cause } from "./failure.ts"
-import type { SettingsInWindow } from "../settings/settings.ts"
+import type { SettingsInWindow } from "../plan/settings.ts"
 
 /** Tokens of a context that begins with a new summary, as it will be sent: repaired, and pruned if the settings shorten. */
 export function tokensInView(

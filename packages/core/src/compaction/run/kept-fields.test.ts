@@ -3,7 +3,7 @@ import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { createSessions } from "../../session/repository.ts"
 import type { Session } from "../../session/types.ts"
-import type { Summarize } from "../types.ts"
+import type { Summarize } from "../../compaction-settings/types.ts"
 import { copySession, exportSession, forkSession, importSession, verifySession } from "../../transfer/index.ts"
 
 const user = (content: string) => ({ type: "message", message: { role: "user", content } }) as const

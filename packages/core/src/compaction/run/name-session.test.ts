@@ -1,7 +1,7 @@
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { createSessions, type Session } from "../../index.ts"
-import type { SummarizeRequest } from "../types.ts"
+import type { SummarizeRequest } from "../../compaction-settings/types.ts"
 import { nameSession } from "./name-session.ts"
 
 async function asked(...contents: readonly string[]): Promise<Session> {

@@ -8,7 +8,7 @@ import type { CallOptions } from "../../storage/contract.ts"
 import { checkSignal, signalOf } from "../../storage/signals.ts"
 import { readAnswer } from "../summary/answer.ts"
 import { serializeConversation } from "../summary/serialize.ts"
-import type { Summarize } from "../types.ts"
+import type { Summarize } from "../../compaction-settings/types.ts"
 
 export interface NameSessionOptions extends CallOptions {
   /** Your model, as for summaries: it gets `{ system, prompt, maxTokens, signal }`, and answers with a text or its client's answer. */

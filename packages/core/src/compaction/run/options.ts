@@ -3,9 +3,9 @@ import { checkCallOptions, type OptionChecks } from "../../format/options.ts"
 import { isAnything } from "../../format/shape.ts"
 import { CALL, ENTRY } from "../../session/arguments.ts"
 import { checkSignal } from "../../storage/signals.ts"
-import { COMPACTION_OPTIONS } from "../settings/layers.ts"
+import { COMPACTION_OPTIONS } from "../../compaction-settings/layers.ts"
 import type { BranchingOptions } from "./branch.ts"
-import type { AutoCompactOptions, CompactOptions, MakeRoomOptions } from "../types.ts"
+import type { AutoCompactOptions, CompactOptions, MakeRoomOptions } from "../../compaction-settings/types.ts"
 
 const AUTO_COMPACT: OptionChecks<AutoCompactOptions> = { ...CALL, ...COMPACTION_OPTIONS, instructions: isAnything }
 const BRANCH: OptionChecks<BranchingOptions> = {

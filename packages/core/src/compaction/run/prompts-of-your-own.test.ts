@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import { createSessions } from "../../session/repository.ts"
 import { codeOf } from "../../../test/writers.ts"
 import { FIRST_SUMMARY_PROMPT, SUMMARY_SYSTEM_PROMPT, UPDATE_SUMMARY_PROMPT } from "../summary/prompts.ts"
-import type { CompactionSettings, SummarizeRequest } from "../types.ts"
+import type { CompactionSettings, SummarizeRequest } from "../../compaction-settings/types.ts"
 
 const user = (content: string) => ({ type: "message", message: { role: "user", content } }) as const
 /** What the model has answered may be summarized. */

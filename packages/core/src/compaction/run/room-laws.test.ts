@@ -11,7 +11,7 @@ import type { Entry } from "../../format/entry.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
 import { createSessions } from "../../session/repository.ts"
 import type { Session } from "../../session/types.ts"
-import type { CompactionSettings } from "../types.ts"
+import type { CompactionSettings } from "../../compaction-settings/types.ts"
 
 const WINDOW = 2_000
 const REFUSALS: readonly Error[] = [

@@ -2,10 +2,10 @@
 import type { Selection } from "../../context/select.ts"
 import { placesOf } from "../../context/view/recorded-steps.ts"
 import type { ContextMessage } from "../../context/types.ts"
-import type { CompactableSession } from "../../session/live.ts"
-import type { SettingsInWindow } from "../settings/settings.ts"
+import type { CompactableSession } from "../../session/live-types.ts"
+import type { SettingsInWindow } from "../plan/settings.ts"
 import { AIM_SHARE } from "./aim.ts"
-import { requestSize, sizeLimits, taughtSizes } from "../settings/request-size.ts"
+import { requestSize, sizeLimits, taughtSizes } from "../../compaction-settings/request-size.ts"
 import { type Room, unreadOf } from "./room-steps.ts"
 import type { SentContext } from "./sent-context.ts"
 

@@ -3,11 +3,11 @@
  * runs one compaction at a time.
  */
 import type { Selection } from "../../context/select.ts"
-import type { CompactableSession, CompactionCaller } from "../../session/live.ts"
+import type { CompactableSession, CompactionCaller } from "../../session/live-types.ts"
 import { selectAt } from "../../session/read-path.ts"
 import { isOver } from "../plan/trigger.ts"
-import { resolveSettings, settingsAt } from "../settings/settings.ts"
-import type { AutoCompactOptions, CompactionResult, CompactOptions } from "../types.ts"
+import { resolveSettings, settingsAt } from "../plan/settings.ts"
+import type { AutoCompactOptions, CompactionResult, CompactOptions } from "../../compaction-settings/types.ts"
 import { whileOpen } from "./closing.ts"
 import { checkAnew, compactAnew } from "./anew.ts"
 import { compactOnce, type CompactionRun, settingsInForce } from "./compact.ts"

@@ -9,12 +9,12 @@ import type { PruneSizes } from "../../context/shortening.ts"
 import type { ContextMessage, SelectedEntry } from "../../context/types.ts"
 import { viewOf } from "../../context/view/view.ts"
 import type { ModelMessage } from "../../format/message.ts"
-import type { ReadableSession } from "../../session/live.ts"
+import type { ReadableSession } from "../../session/live-types.ts"
 import { restoreSelected, restoreState } from "../../session/read-path.ts"
 import type { CallOptions } from "../../storage/contract.ts"
 import { sendable } from "../plan/prepare.ts"
-import type { SettingsInWindow } from "../settings/settings.ts"
-import { knownWindow } from "../settings/windows.ts"
+import type { SettingsInWindow } from "../plan/settings.ts"
+import { knownWindow } from "../../compaction-settings/windows.ts"
 
 export interface SentContext {
   /** With their blobs. */

@@ -3,7 +3,7 @@ import { autoCompact, automaticCompaction, compact, shorten } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../../test/compacting.ts"
 import { assistant, contextTexts, storedEntries, user } from "../../../test/writers.ts"
-import type { CompactOptions, SummarizeRequest } from "../types.ts"
+import type { CompactOptions, SummarizeRequest } from "../../compaction-settings/types.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
 
 const summarize = async (): Promise<string> => SUMMARY

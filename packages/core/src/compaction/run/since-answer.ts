@@ -6,7 +6,7 @@ import { cutMessage, withoutImages } from "../../context/view/shorten.ts"
 import { isObject } from "../../format/shape.ts"
 import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 import { parentOf } from "../../log/path.ts"
-import type { ReadableSession } from "../../session/live.ts"
+import type { ReadableSession } from "../../session/live-types.ts"
 import type { Seq } from "../../storage/contract.ts"
 import { protectedOf, SHORTEST_CUT } from "./room-steps.ts"
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { codeOf } from "../../../test/writers.ts"
-import type { Summarize, SummarizeRequest } from "../types.ts"
+import type { Summarize, SummarizeRequest } from "../../compaction-settings/types.ts"
 import { askSummarizer } from "./summarizer.ts"
 
 const asked = async (summarize: unknown, o: { timeout?: number; signal?: AbortSignal; temperature?: number } = {}) =>

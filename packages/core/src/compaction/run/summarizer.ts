@@ -5,7 +5,7 @@ import { type Fields, isObject } from "../../format/shape.ts"
 import { onAbort, rejectOnAbort } from "../../storage/signals.ts"
 import { type AnswerProblem, readAnswer } from "../summary/answer.ts"
 import { SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
-import type { Summarize, SummarizeRequest, SummaryPrompts } from "../types.ts"
+import type { Summarize, SummarizeRequest, SummaryPrompts } from "../../compaction-settings/types.ts"
 import { abortedError, failedError, invalidError } from "./failure.ts"
 import { usageOf } from "./usage.ts"
 

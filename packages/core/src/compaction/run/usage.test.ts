@@ -2,7 +2,7 @@ import { branchWithSummary, compact } from "../index.ts"
 import { expect, test } from "vitest"
 import { FILLER, startCompacting } from "../../../test/compacting.ts"
 import { assistant, storedEntries, user } from "../../../test/writers.ts"
-import type { Summarize } from "../types.ts"
+import type { Summarize } from "../../compaction-settings/types.ts"
 import { sumOfUsage } from "./usage.ts"
 
 const TALK = [user(FILLER), assistant(FILLER)]

@@ -6,7 +6,7 @@ import { holds } from "../../../test/property.ts"
 import { selectContext } from "../../context/select.ts"
 import { EntryLog, type EntrySlot } from "../../log/entry-log.ts"
 import { ROOT } from "../../log/path.ts"
-import { pathTo } from "../../log/whole-path.ts"
+import { pathTo } from "../../log/walk.ts"
 import {
   type AbandonedBranch,
   BRANCH_PREAMBLE,

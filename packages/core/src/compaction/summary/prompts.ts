@@ -1,6 +1,6 @@
 /** The prompts for a summarizer. The headings are fixed, so that the next compaction can update the last summary. */
 
-import type { SummaryPrompts } from "../types.ts"
+import type { SummaryPrompts } from "../../compaction-settings/types.ts"
 
 /** The headings of a summary, verbatim and in this order. */
 export const SUMMARY_HEADINGS: readonly string[] = [

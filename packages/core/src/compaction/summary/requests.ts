@@ -22,7 +22,7 @@ import {
 } from "./prompts.ts"
 import { escapeTags, serializeConversation, tokensOfText } from "./serialize.ts"
 import { isTooLong } from "./too-long.ts"
-import type { SummaryPrompts } from "../types.ts"
+import type { SummaryPrompts } from "../../compaction-settings/types.ts"
 
 /** A prompt or an answer for each part: the history, and the beginning of a split turn. Undefined for a part without new messages. */
 export interface SummaryParts {

@@ -3,7 +3,7 @@ import { type LogRecord, withoutTransients } from "../../format/line.ts"
 import { withTextBlock } from "../../format/new-entry.ts"
 import type { Entry } from "../../format/entry.ts"
 import { type Fields, isObject } from "../../format/shape.ts"
-import { isoOf } from "./log.ts"
+import { isoOf } from "./records.ts"
 import { withSections } from "./system-prompt.ts"
 
 /** Position of an entry, and the defaults for its missing fields. */

@@ -6,8 +6,8 @@ import type { Entry } from "../../format/entry.ts"
 import { ulidAt } from "../../format/computed-ids.ts"
 import { textOf } from "../../format/stored-text.ts"
 import type { EntryLog } from "../../log/entry-log.ts"
-import { laterOf, replaces, type WriteTime, writeTimeOf } from "../../log/stamps.ts"
-import { isoOf, isRawLine, type RawLine, toEntryLog } from "./log.ts"
+import { laterOf, replaces, type WriteTime, writeTimeOf } from "../../log/last-writer-wins.ts"
+import { isoOf, isRawLine, type RawLine, toEntryLog } from "./records.ts"
 
 interface Found {
   readonly last: Entry

@@ -1,4 +1,4 @@
-import { isLastWriterWins } from "../../log/stamps.ts"
+import { isLastWriterWins } from "../../log/last-writer-wins.ts"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import { AT, damagedLines, entry, header, lines, message, olderLog, stored } from "../../../test/older-logs.ts"
@@ -9,7 +9,7 @@ import { toEncodedEntry, encodeHeader, lineOf } from "../../format/line.ts"
 import type { Entry } from "../../format/entry.ts"
 import type { Header } from "../../format/header.ts"
 import { identifyLog } from "../../format/identify.ts"
-import { isRawLine } from "./log.ts"
+import { isRawLine } from "./records.ts"
 import { migrateLines } from "./migrate.ts"
 
 test("version 1 goes through every step", () => {

@@ -11,7 +11,7 @@ import {
   readStart,
   isBlank,
 } from "../../format/identify.ts"
-import { type CurrentLog, type OlderLog, type RawLine, isRawLine } from "./log.ts"
+import { type CurrentLog, type OlderLog, type RawLine, isRawLine } from "./records.ts"
 import { migrateV1ToV2, migrateV2ToV3 } from "./v1-to-v3.ts"
 import { migrateV3ToV4 } from "./v3-to-v4.ts"
 import type { Entry } from "../../format/entry.ts"

@@ -7,7 +7,7 @@ import type { Entry } from "../../format/entry.ts"
 import { entryProblem } from "../../format/entry-problems.ts"
 import { buildSessionContext } from "../../context/build.ts"
 import { identifyLog } from "../../format/identify.ts"
-import { isRawLine } from "./log.ts"
+import { isRawLine } from "./records.ts"
 import { type MigratedLog, migrateLines } from "./migrate.ts"
 
 const context = (log: MigratedLog) => buildSessionContext(slots(log), undefined, { header: log.header })

@@ -7,7 +7,7 @@ import { foldState, initialState, storedState } from "../../context/state.ts"
 import type { Entry } from "../../format/entry.ts"
 import { storesState } from "../../format/entry-types.ts"
 import { EntryLog } from "../../log/entry-log.ts"
-import { pathTo } from "../../log/whole-path.ts"
+import { pathTo } from "../../log/walk.ts"
 import { migrateLines } from "./migrate.ts"
 
 const compaction = (id: string, parentId: string) =>

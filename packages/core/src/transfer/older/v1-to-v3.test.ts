@@ -4,7 +4,7 @@ import { ulidAt } from "../../format/computed-ids.ts"
 import { isUlid } from "../../format/ids.ts"
 import type { Diagnostic } from "../../format/diagnostics.ts"
 import type { LogRecord } from "../../format/line.ts"
-import type { OlderLog, RawLine } from "./log.ts"
+import type { OlderLog, RawLine } from "./records.ts"
 import { migrateV1ToV2, migrateV2ToV3 } from "./v1-to-v3.ts"
 
 const time = Date.parse(AT)

@@ -6,7 +6,7 @@ import type { LogRecord } from "../../format/line.ts"
 import { isObject } from "../../format/shape.ts"
 import type { Seq } from "../../storage/contract.ts"
 import { timeOf } from "../../format/timestamp.ts"
-import { type OlderLog, isRawLine } from "./log.ts"
+import { type OlderLog, isRawLine } from "./records.ts"
 
 /**
  * Version 2 turned the list into a tree: each entry gets an id and the previous entry as its parent, and a compaction gets the id of

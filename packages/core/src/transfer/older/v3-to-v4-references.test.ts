@@ -4,7 +4,7 @@ import { olderLog, entry, header, lines, message, slots } from "../../../test/ol
 import { holds } from "../../../test/property.ts"
 import type { Entry } from "../../format/entry.ts"
 import { EntryLog } from "../../log/entry-log.ts"
-import { pathTo } from "../../log/whole-path.ts"
+import { pathTo } from "../../log/walk.ts"
 import { linkEntries } from "./links.ts"
 import { migrateLines } from "./migrate.ts"
 

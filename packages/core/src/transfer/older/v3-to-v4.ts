@@ -17,7 +17,7 @@ import { isSessionId } from "../../storage/checks.ts"
 import { entryToV4, titleOf } from "./entry.ts"
 import { entriesInForce } from "./in-force.ts"
 import { type Links, linkEntries, missingFirstKept } from "./links.ts"
-import { type CurrentLog, type OlderLog, type RawLine, isRawLine, isoOf, toEntryLog } from "./log.ts"
+import { type CurrentLog, type OlderLog, type RawLine, isRawLine, isoOf, toEntryLog } from "./records.ts"
 import { statesToStore } from "./states.ts"
 import { withSections } from "./system-prompt.ts"
 

@@ -1,6 +1,0 @@
-/** Contexts that are not sent as the log has them, and the states of tool calls. Loaded on first use by `session/features.ts`. */
-export { changesOf } from "../context/changed-units.ts"
-export { convertedMessages } from "../context/converted.ts"
-export { readCallStates } from "../session/call-states.ts"
-export { compareContexts } from "../session/compare-contexts.ts"
-export { explainContext } from "../session/explain-context.ts"
