@@ -53,14 +53,14 @@ export type {
 export { estimateMessage, estimateMessages } from "./format/tokens.ts"
 export type { TokenCounter } from "./format/tokens.ts"
 
-// What the values of `@sessions/core/compaction` are to a session: `automaticCompaction` and `shorten` make them.
+// The values of `@sessions/core/compaction` as a session sees them: `automaticCompaction` and `shorten` make them.
 export type { Compaction } from "./session/compaction.ts"
 export type { Shortening } from "./context/shortening.ts"
 
-// What the values of `@sessions/core/migrations` are to `createSessions`: `piLogs` is one.
+// The values of `@sessions/core/migrations` as `createSessions` sees them: `piLogs` is one.
 export type { LogReader } from "./log/log-reader.ts"
 
-// What an application appends and shows: entries, messages and their blocks.
+// Records that an application appends and shows: entries, messages and their blocks.
 export type { Entry, EntryType, KnownEntry, ModelRef, AnyOwnEntry, OwnEntry } from "./format/entry.ts"
 export type { Header, ParentSession } from "./format/header.ts"
 export type { NewEntry, NewMessage } from "./format/new-entry.ts"

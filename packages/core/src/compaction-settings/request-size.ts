@@ -35,7 +35,7 @@ export function requestSize(messages: readonly ContextMessage<ModelMessage>[]): 
   return totalOf(messages.map(({ message }) => sizeOf(message)))
 }
 
-/** What the refusals of a path have taught. Measures messages only if one of them was for bytes. */
+/** The limits that the refusals of a path show. Measures messages only if one of them was for bytes. */
 export function taughtSizes(
   log: EntryLog,
   { entries, state, start = -1 }: Pick<Selection, "entries" | "state" | "start">,
@@ -94,7 +94,7 @@ export function sizeLimits(
   return { bytes: Math.min(most, Math.floor(learned)), images: named ?? images }
 }
 
-/** What a compaction stores of the limits of models. */
+/** The limits of models that a compaction stores. */
 export function withSizes(
   limits: NonNullable<Calibration["limits"]>,
   taught: SizesByModel,

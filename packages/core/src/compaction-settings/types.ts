@@ -32,7 +32,7 @@ export interface CompactionSettings extends ContextSettings {
   /** Compaction is due if the context has at least this share of the window. More than 0, at most 1. */
   readonly thresholdShare?: number
 
-  // What is kept unsummarized: a layer sets at most one of these three, else `invalid`.
+  // The part that is kept unsummarized: a layer sets at most one of these three, else `invalid`.
   /** Keeps at least this number of the newest tokens. Default 20,000, but at most a third of the trigger's limit. 0 keeps nothing. */
   readonly keepRecentTokens?: number
   /** Keeps at least this number of the newest turns. 0 keeps nothing. */
@@ -99,7 +99,7 @@ export interface SummaryAnswer {
   readonly text?: string | object
   /** Used if there is no `text`: a text, or blocks, whose text is used. */
   readonly content?: string | object | null
-  /** As the common providers name it: `"stop"`, `"end_turn"`, `"length"`, `"max_tokens"`, `"toolUse"`, `"refusal"`, … */
+  /** The reason as the common providers name it: `"stop"`, `"end_turn"`, `"length"`, `"max_tokens"`, `"toolUse"`, `"refusal"`, … */
   readonly stopReason?: string | null
   /** The same in the AI SDK. */
   readonly finishReason?: string | object | null
@@ -113,7 +113,7 @@ export interface SummaryAnswer {
   readonly choices?: readonly object[]
   /** The first candidate of an answer of Gemini has the text and the `finishReason`. */
   readonly candidates?: readonly object[] | null
-  /** Of an answer of Ollama, whose `done_reason` is beside it. */
+  /** The message of an answer of Ollama, whose `done_reason` is beside it. */
   readonly message?: object
   readonly done_reason?: string
   /**
@@ -162,7 +162,7 @@ export type AutoCompactOptions = Omit<CompactOptions, "reason" | "anew">
 
 export interface CompactionResult {
   readonly entryId: string
-  /** As stored, with its file lists. */
+  /** The summary as stored, with its file lists. */
   readonly summary: string
   /** Tokens of the context's messages before and after, both counted in the same way. */
   readonly tokensBefore: number
@@ -177,7 +177,7 @@ export interface CompactionResult {
 
 /** Options of `makeRoom`. Its settings override those of the session, which override those of the repository. */
 export interface MakeRoomOptions extends AutoCompactOptions {
-  /** What a provider has answered to a request with this context. */
+  /** The error that a provider has answered to a request with this context. */
   readonly error?: unknown
 }
 

@@ -24,12 +24,12 @@ export interface Measure {
 
 export interface ContextParts<M extends Message> {
   readonly messages: readonly ContextMessage<M>[]
-  /** As they were before they were pruned. */
+  /** The messages as they were before they were pruned. */
   readonly whole?: readonly ContextMessage[]
   /** Present if the messages were pruned. */
   readonly pruned?: readonly PrunedResult[]
   readonly shortened?: readonly ShortenedMessage[]
-  /** What recorded steps have changed. */
+  /** Changes by recorded steps. */
   readonly steps?: readonly StepChange[]
   readonly common: CommonPart
   readonly diagnostics: readonly Diagnostic[]

@@ -1,5 +1,5 @@
 /**
- * What is known of the tool calls of a message: whether they have a result, may have run, or did certainly not start. Follows from the
+ * The states of the tool calls of a message: whether they have a result, may have run, or did certainly not start. Follows from the
  * log alone: results, the starts (`tool_start`) of calls on any branch, and the record (`tool_policy`) of the turn's tools. Pure.
  * `docs/tool-calls.md` has the rules and their reasons.
  */
@@ -26,7 +26,7 @@ export interface CallState {
   readonly call: number
   readonly callId: string
   readonly toolName: string
-  /** As the context shows them. */
+  /** The calls as the context shows them. */
   readonly arguments: Readonly<Record<string, unknown>>
   /** The entry of its result. */
   readonly result?: string
@@ -40,7 +40,7 @@ export interface CallState {
    * state is `unknown`. 0 for the turn that runs here.
    */
   readonly since?: number
-  /** What another branch has: its newest start, if that is there, and a result. */
+  /** The records on another branch: its newest start, if that is there, and a result. */
   readonly elsewhere?: { readonly start?: string; readonly result?: string }
 }
 
@@ -145,7 +145,7 @@ export class CallRecords {
   readonly #starts = new Map<string, Entry>()
   /** By the id of the call. */
   readonly #results = new Map<string, Ran>()
-  /** Of each entry that was scanned: the nearest one before it on its path that has calls, or was not scanned then. */
+  /** By entry that was scanned: the nearest one before it on its path that has calls, or was not scanned then. */
   readonly #answers = new Map<Seq, Seq>()
   /** By the message that they cover. */
   readonly #policies = new Map<Seq, Entry | undefined>()
@@ -156,7 +156,7 @@ export class CallRecords {
     this.#isShown = isShown
   }
 
-  /** What is known of a call that has no result: `target` is the seq of its message, `call` its place there as stored. */
+  /** The state of a call that has no result: `target` is the seq of its message, `call` its place there as stored. */
   of(target: Seq, call: number, { id, name }: ToolCallBlock): Known | NeedsOlder {
     this.#scan(target + 1)
     const start = this.#starts.get(startKey((this.#log.at(target) as Entry).id, call))

@@ -39,7 +39,7 @@ export function carriedEntries(
 }
 
 /**
- * What a new compaction carries: the system messages of the context before its first kept entry. `before` are entries of the same append
+ * The messages that a new compaction carries: the system messages of the context before its first kept entry. `before` are entries of the same append
  * that precede the compaction; an unknown first kept entry, as its own id, keeps nothing.
  */
 export function carriedBy(

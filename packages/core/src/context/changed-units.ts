@@ -1,4 +1,4 @@
-/** What was deleted, edited or shortened since a report, which has counted it as it was. */
+/** The units that were deleted, edited or shortened since a report, which has counted them as they were. */
 import type { Message } from "../format/message.ts"
 import type { TokenCounter } from "../format/tokens.ts"
 import type { EntryLog } from "../log/entry-log.ts"
@@ -29,7 +29,7 @@ export function changesOf(
   const seqs = new Map(
     pruned.length + edited.length + steps.length === 0 ? [] : entries.map(({ seq, entry }) => [entry.id, seq]),
   )
-  /** What steps that hold have taken off each message. */
+  /** Units that steps in force have taken off each message. */
   const taken = new Map<string, number>()
   for (const { entryId: id, before, after, at, until } of steps) {
     const units = count(before) - (after === undefined ? 0 : count(after))

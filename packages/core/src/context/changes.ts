@@ -5,7 +5,7 @@ import type { EntryLog } from "../log/entry-log.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { ContextMessage, PrunedResult, SelectedEntry, ShortenedMessage } from "./types.ts"
 
-/** What a recorded step has made of a message. */
+/** The change that a recorded step makes to a message. */
 export interface StepChange {
   readonly entryId: string
   readonly before: Message

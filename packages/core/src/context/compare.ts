@@ -17,7 +17,7 @@ export interface View {
   readonly steps?: readonly StepChange[]
 }
 
-/** What was selected for the request of an answer: the path before it, in the log as it was then. */
+/** The selection for the request of an answer: the path before it, in the log as it was then. */
 export function selectBefore(
   log: EntryLog,
   answer: Seq,
@@ -30,7 +30,7 @@ export function selectBefore(
   return selectContext(EntryLog.of(slots, log.from), leaf < 0 ? null : leaf, header)
 }
 
-/** What a context has in common with the one `before` its last answer, and the cause of the first difference. */
+/** The part that a context has in common with the one `before` its last answer, and the cause of the first difference. */
 export function commonPart(
   log: EntryLog,
   selection: Selection,

@@ -3,12 +3,12 @@ import type { NewMessage } from "../format/new-entry.ts"
 import { findRepeatedCall, REPEATED_CALLS } from "./repeated-call.ts"
 import type { ContextMessage } from "./types.ts"
 
-/** What is read of a session: the one of a turn, or any other. */
+/** The part of a session that is read: the one of a turn, or any other. */
 interface Readable {
   context(): Promise<{ readonly messages: readonly ContextMessage[] }>
 }
 
-/** What `append` takes. An alias, because an interface has no index signature, which entries have. */
+/** A message that `append` takes. An alias, because an interface has no index signature, which entries have. */
 export type DoomLoopWarning = { readonly type: "message"; readonly message: NewMessage }
 
 /**

@@ -34,7 +34,7 @@ export function outdatedSummaries(
   const first = Math.min(...changes.map(({ target }) => target))
   const found: OutdatedSummary[] = []
   for (const { seq, entry, edit } of summaries) {
-    // Whoever edited the summary of a branch has seen to it. An edit of a compaction has no effect.
+    // The editor of the summary of a branch has seen to it. An edit of a compaction has no effect.
     const madeAt = entry.type === "branch_summary" ? (edit?.seq ?? seq) : seq
     const later = changes.filter((change) => change.seq > madeAt)
     const covered = later.length === 0 ? NONE : coveredBy(log, seq, first)
@@ -54,7 +54,7 @@ export function summarizedDiagnostic({ seq, entry: { id, type }, entries }: Outd
   return { code: "summarized", seq, entryId: id, entries, message }
 }
 
-/** What a summary that was built on an outdated one names. */
+/** The entries that a summary names which was built on an outdated one. */
 function storedIds({ type, outdated, details }: Entry): readonly string[] {
   const list: unknown = type === "compaction" ? outdated : isObject(details) ? details["outdated"] : undefined
   return Array.isArray(list) ? list.filter((id) => typeof id === "string") : []
@@ -119,7 +119,7 @@ interface Stretch {
   readonly to: Seq
 }
 
-/** What a compaction covers ends before its first kept entry. */
+/** The range that a compaction covers ends before its first kept entry. */
 function pathBefore(log: EntryLog, compaction: Seq): Stretch | NeedsOlder {
   const { firstKeptEntryId: id, id: own } = log.at(compaction) as Entry
   if (typeof id === "string" && id !== own && log.find(id, compaction) === undefined && !log.complete)

@@ -30,7 +30,7 @@ export type MissingResult = (entryId: string, callId: string, nth: number) => st
 
 const NO_RESULT_TEXT = "No result was recorded for this tool call."
 
-/** What the model is told of a call without a result. */
+/** The text for a call without a result. */
 export function missingResultText({ state, key }: { readonly state: string; readonly key?: string }): string {
   switch (state) {
     case "waiting":

@@ -13,7 +13,7 @@ import type { BreakReason, ContextMessage, Reused, SelectedEntry } from "./types
 
 type BrokenBy = NonNullable<Reused["brokenBy"]>
 
-/** What is known of the request of the last answer before the messages are made. */
+/** Facts about the request of the last answer before the messages are made. */
 export interface LastRequest {
   /** The last answer behind the compaction, with what follows it; undefined: there is none. */
   readonly answer?: { readonly seq: Seq; readonly tail: readonly SelectedEntry[] }

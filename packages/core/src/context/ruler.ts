@@ -80,7 +80,7 @@ interface Report {
   readonly index: number
   readonly model: string
   readonly tokens: number
-  /** Of the messages of its request. */
+  /** Units of the messages of its request. */
   readonly units: number
 }
 
@@ -135,7 +135,7 @@ export function estimatesOf(log: EntryLog, { messages, seqs }: Rendered): (messa
   return (message) => log.tokensOf(message, places.get(message) ?? -1)
 }
 
-/** What the compaction that a context begins with has stored. */
+/** The calibration that the compaction stores with which a context begins. */
 export function calibrationOf(log: EntryLog, start: Seq | undefined): Calibration {
   const stored: unknown = log.at(start ?? -1)?.["ruler"]
   return isObject(stored) && calibrationShape(stored) === undefined ? stored : {}
@@ -213,7 +213,7 @@ export function measure(
     if (isNew && (model === current || anchor?.model !== current)) anchor = last
   }
   const measured = isScaled ? newest(stretches) : NONE
-  // What was stored may be of any size, if another program wrote it.
+  // A stored calibration may be of any size, if another program wrote it.
   const k = Math.min(MOST, measured.tokens / measured.units || 1)
   const unscaled = sizesOf(units, own, k)
   let overhead = known.overhead ?? overheadTokens

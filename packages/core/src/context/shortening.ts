@@ -11,7 +11,7 @@ export interface PruneSizes {
   readonly otherTokens?: number
   /** Tokens of one message; default: an estimate. */
   readonly count?: TokenCounter | undefined
-  /** What earlier reports of providers have taught, as compactions store it. */
+  /** Sizes by earlier reports of providers, as compactions store it. */
   readonly known?: Calibration | undefined
   /** The usage of the answers from this index on calibrates the tokens of what follows each. Default: no usage does. */
   readonly reportsFrom?: number | undefined

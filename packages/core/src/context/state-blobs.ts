@@ -8,7 +8,7 @@ import { isObject } from "../format/shape.ts"
 export type BlobPointers = NonNullable<Entry["blobs"]>
 
 /**
- * Of the state that a path folds to, as pointers into an entry that carries it as its `state`. `stored` are those of the state that the fold
+ * The references in the state that a path folds to, as pointers into an entry that carries it as its `state`. `stored` are those of the state that the fold
  * begins with.
  */
 export function stateBlobs(path: readonly Entry[], stored: BlobPointers = {}): BlobPointers | undefined {

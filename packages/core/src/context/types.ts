@@ -18,7 +18,7 @@ export interface ContextMessage<M extends Message = Message> {
 }
 
 /**
- * What to do with messages that a provider would reject, such as a tool call without a result: add an error result, drop the call, or
+ * The treatment of messages that a provider would reject, such as a tool call without a result: add an error result, drop the call, or
  * leave everything as it is.
  */
 export type RepairMode = "synthesize" | "drop" | "none"
@@ -62,7 +62,7 @@ export type BreakReason =
   | "model"
   | "setting"
 
-/** What a context has in common with the request of its last answer: what a provider can read from its cache. */
+/** The part that a context has in common with the request of its last answer, which a provider can read from its cache. */
 export interface Reused {
   /**
    * Those of the context's `tokens` that were in that request: what is sent beside the messages, and the messages up to the first that differs.
@@ -101,7 +101,7 @@ export interface SessionContext<M extends Message = ModelMessage> {
    * of `systemPromptOverride`. It is that of the moment in which the context was made, also if it is read later.
    */
   readonly tokens: number
-  /** What a provider can read from its cache. A function of the log and the options: the same in every process. */
+  /** The part that a provider can read from its cache. A function of the log and the options: the same in every process. */
   readonly reused: Reused
   /** Whether `tokens` is within the window, or within more that the model has accepted; present if a window was given. If false, a `does_not_fit` gives the reason. */
   readonly fits?: boolean

@@ -9,7 +9,7 @@ import { isValidBlock } from "./sendable.ts"
 /** A message of valid blocks. The same object if nothing had to be changed. */
 export interface ValidMessage {
   readonly message: ModelMessage
-  /** What was changed, as the ends of sentences. */
+  /** The changes, as the ends of sentences. */
   readonly changes: readonly string[]
 }
 

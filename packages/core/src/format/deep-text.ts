@@ -9,7 +9,7 @@ const QUOTE = 0x22
 const OPENING = 0x7b
 const CLOSING = 0x7d
 
-/** What is shown of records has some levels around them. */
+/** Records are shown with some levels around them. */
 const AROUND = 8
 
 /** JSON of any value of a log, and of answers with such values. What is nested deeper than a record may be is a text. */

@@ -1,5 +1,5 @@
 /**
- * What core knows of each type of entry, in one table: how its fields are checked, and what it is to a log. Adding a type is its interface in
+ * The types of entries, in one table: how their fields are checked, and what they are to a log. Adding a type is its interface in
  * `entry.ts`, a row here, and what `docs/architecture.md` names beside it.
  *
  * The checks run for every append, so they are written by hand. The zod schemas of `@sessions/schema` accept the same records; its tests
@@ -33,7 +33,7 @@ import {
  */
 export type EntryKind = "content" | "change" | "boundary" | "annotation"
 
-/** What an entry type is to a log, beside its fields. */
+/** Traits of an entry type, beside its fields. */
 export interface EntryTraits {
   readonly kind: EntryKind
   /** The field with the seq of another entry, and the field with the id of that. */
@@ -47,7 +47,7 @@ export interface EntryTraits {
   readonly small?: true
   /** It can settle the ends of branches. */
   readonly leaves?: true
-  /** Of several about one thing the greatest (time, id) is in force. */
+  /** Last writer wins: of several about one thing the one with the greatest (time, id) is in force. */
   readonly lastWriterWins?: true
   /** It stores the state of its path, so that a reader needs nothing before it for that. */
   readonly storesState?: true

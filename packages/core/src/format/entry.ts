@@ -53,12 +53,12 @@ export interface ContextState {
 
 /** A copy of a system message, with its latest edit. */
 export interface CarriedMessage {
-  /** Of the copied entry. */
+  /** Id of the copied entry. */
   readonly id: string
   readonly message: SystemMessage
 }
 
-/** What the reports and the refusals of providers have taught of the sizes of requests. Units are those of the estimate. */
+/** Sizes of requests, as the reports and the refusals of providers show them. Units are those of the estimate. */
 export interface Calibration {
   /** Tokens of what no entry shows, such as the program's prompt and its tools. */
   readonly overhead?: number
@@ -68,9 +68,9 @@ export interface Calibration {
   readonly limits?: { readonly [model: string]: TaughtLimits }
 }
 
-/** What a model has accepted and refused. */
+/** Sizes that a model has accepted and refused. */
 export interface TaughtLimits {
-  /** Of the smallest request that it has refused as too long without a count. */
+  /** Size of the smallest request that it has refused as too long without a count. */
   readonly units?: number
   /** Tokens of the smallest request that it has refused with a count. */
   readonly count?: number
@@ -109,7 +109,7 @@ export interface CompactionEntry extends EntryBase {
   readonly question?: { readonly id: string; readonly message: Message }
   /** Missing in older logs: the state is then projected from entries further back. */
   readonly state?: ContextState
-  /** What providers had reported before it. Missing: nothing, or it was made by another program. */
+  /** Reports of providers before it. Missing: nothing, or it was made by another program. */
   readonly ruler?: Calibration
 }
 export interface BranchSummaryEntry extends EntryBase {
@@ -120,7 +120,7 @@ export interface BranchSummaryEntry extends EntryBase {
   readonly details?: unknown
   readonly fromExtension?: boolean
   readonly usage?: Usage
-  /** As that of a leaf. */
+  /** The same as that of a leaf. */
   readonly settles?: readonly string[]
 }
 export interface ContextEditEntry extends EntryBase {
@@ -138,7 +138,7 @@ export interface TombstoneEntry extends EntryBase {
 }
 export interface ResetBoundaryEntry extends EntryBase {
   readonly type: "reset_boundary"
-  /** As that of a compaction. */
+  /** The same as that of a compaction. */
   readonly state?: ContextState
 }
 export interface ModelChangeEntry extends EntryBase {
@@ -210,7 +210,7 @@ export interface LeafEntry extends EntryBase {
 /** A provider has refused the context at its parent as too long. */
 export interface ContextRefusalEntry extends EntryBase {
   readonly type: "context_refusal"
-  /** What there was too much of. */
+  /** The limit that was exceeded. */
   readonly kind: "tokens" | "bytes" | "images"
   readonly provider?: string
   readonly model?: string
@@ -273,7 +273,7 @@ export interface ToolStartEntry extends EntryBase {
   readonly key: string
   /** Unique for each execution that was asked for: only its own process takes the start for its own. */
   readonly run: string
-  /** Of the turn that it was started in, if that has a lease. */
+  /** Fence of the turn that it was started in, if that has a lease. */
   readonly fence?: number
 }
 /** A turn with a lease begins: from here on nothing is appended by turns that had the lease before. */

@@ -55,7 +55,7 @@ export { identifyLog, type LogIdentity, type OlderFormat, type OlderVersion } fr
 // The documents that say who runs the turn of a session.
 export { decodeTurn, type HeldTurn, promptsKey, stateOfTurn, type TurnDocument } from "./turn-document.ts"
 
-// What a request may have.
+// Limits of requests.
 export { REQUEST_LIMITS, type RequestLimits } from "./request-limits.ts"
 
 // New entries, as an append checks and completes them.

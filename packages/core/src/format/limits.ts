@@ -18,6 +18,6 @@ export const MAX_METADATA_BYTES = 1_000_000
 /** `SessionInfo.firstPrompt` is cut at this many UTF-16 units. */
 export const FIRST_PROMPT_UNITS = 200
 
-/** What the truncating variant of oversize handling leaves of a string, notice included. */
+/** Length of a string that was truncated as oversize, notice included. */
 export const TRUNCATED_TEXT_UNITS = 500_000
 export const TRUNCATION_NOTICE = "[Session persistence truncated large content]"

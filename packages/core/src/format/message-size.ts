@@ -4,7 +4,7 @@ import { withoutMedia } from "./media.ts"
 import type { Message } from "./message.ts"
 
 export interface MessageSize {
-  /** As it is sent: texts as JSON in UTF-8, images and files in base64. The names of an API's own fields are not counted. */
+  /** Bytes as they are sent: texts as JSON in UTF-8, images and files in base64. The names of an API's own fields are not counted. */
   readonly bytes: number
   readonly images: number
 }

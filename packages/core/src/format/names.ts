@@ -106,7 +106,7 @@ function problemOf(kind: Kind, name: unknown, extensions: Extensions | undefined
   return `${path} ${shown(name)} is unknown. ${nameHint(kind, name)}`
 }
 
-/** What takes the place of an unknown name. */
+/** The replacement for an unknown name. */
 export function nameHint(kind: Kind, name: string): string {
   const right = Object.hasOwn(RIGHT[kind], name) ? RIGHT[kind][name] : undefined
   if (right === "") return 'Append a message with the role "toolResult" in its place.'

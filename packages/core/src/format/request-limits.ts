@@ -1,8 +1,8 @@
 /** The most that APIs take in one request, in bytes and images; `limitsOf` also has the tokens of each model. */
 
-/** What an API takes in one request. A limit that is not known is missing. */
+/** Limits of one request to an API. A limit that is not known is missing. */
 export interface RequestLimits {
-  /** Of the body, with texts in UTF-8 and images in base64. */
+  /** Size of the body, with texts in UTF-8 and images in base64. */
   readonly bytes?: number
   /** Images of all messages. */
   readonly images?: number

@@ -50,7 +50,7 @@ const PARTS = 16
 
 function partsOfBlock(block: ContentBlock): number {
   const { type, native } = block
-  // What the provider wants back beside the block: encrypted thoughts, items of its own.
+  // Data that the provider wants back beside the block: encrypted thoughts, items of its own.
   const own = isObject(native) ? partsOfValue(native["fields"]) : 0
   if (type === "text" && typeof block["text"] === "string") return own + partsOfText(block["text"])
   // Without a text, a provider has withheld the thoughts and gives them in another field.
@@ -68,7 +68,7 @@ function partsOfValue(value: unknown): number {
 }
 
 /**
- * What a large image costs with Anthropic, and a screenshot of 1920 x 1080 with Gemini; with OpenAI it is at most 1,445
+ * The tokens of a large image with Anthropic, and a screenshot of 1920 x 1080 with Gemini; with OpenAI it is at most 1,445
  * (platform.claude.com/docs/en/build-with-claude/vision, ai.google.dev/gemini-api/docs/image-understanding,
  * developers.openai.com/api/docs/guides/images-vision, 2026-11).
  */

@@ -56,7 +56,7 @@ function isHeld(value: unknown): value is Held {
   return typeof by === "string" && typeof lease === "number" && Number.isSafeInteger(count)
 }
 
-/** What a holder changes with each write. */
+/** A text that a holder changes with each write. */
 export function stateOfTurn({ fence, held }: TurnDocument): string {
   return `${fence} ${held?.count}`
 }

@@ -15,7 +15,7 @@ export interface PromptProjection {
   readonly promptHidden?: true
 }
 
-/** What one more entry adds; undefined if only the whole log shows the first prompt. */
+/** The projection with one more entry; undefined if only the whole log shows the first prompt. */
 export function promptAfter(known: PromptProjection, entry: Entry): PromptProjection | undefined {
   const { firstPrompt, promptHidden } = known
   const isEdit = entry.type === "context_edit"

@@ -53,7 +53,7 @@ export interface SessionInfo<Metadata extends object = AnyMetadata> {
   readonly metadata: Readonly<Partial<Metadata>>
   /** Summed over all branches, without `inheritedMetrics`: the sum over a list of sessions counts each call once. */
   readonly metrics: SessionMetrics
-  /** Of the model calls that a fork has from its parent, which counts them as its own. Missing if it has none. */
+  /** Metrics of the model calls that a fork has from its parent, which counts them as its own. Missing if it has none. */
   readonly inheritedMetrics?: SessionMetrics
   readonly bytes: number
   readonly parts: readonly PartInfo[]
@@ -78,7 +78,7 @@ type CopiedField =
   | "metrics"
   | "inheritedMetrics"
 
-/** What is stored of a log to continue its projection. JSON. */
+/** The stored information of a log, with which its projection continues. JSON. */
 export interface InfoProjection extends PromptProjection, Pick<SessionInfo, CopiedField> {
   /** Identity of the projected log. */
   readonly log: string
@@ -97,7 +97,7 @@ export interface InfoProjection extends PromptProjection, Pick<SessionInfo, Copi
   readonly stamps: WriteTimes
   /** The number of lines that the header requires. */
   readonly lines?: number
-  /** Of a log of an older or newer version, as it is read. It is valid for exactly this end of the log and is never continued. */
+  /** Set for a log of an older or newer version, as it is read. It is valid for exactly this end of the log and is never continued. */
   readonly whole?: true
   /**
    * The first prompt, a value or the model at the leaf follows from lines that were not at hand: the log must be projected anew before
@@ -112,11 +112,11 @@ export interface InfoProjection extends PromptProjection, Pick<SessionInfo, Copi
 
 /** The write times of the entries that the title and the metadata come from. The greatest of each counts, in whatever order they are. */
 export interface WriteTimes {
-  /** Of all titles, labels and metadata. */
+  /** The greatest of all titles, labels and metadata. */
   readonly latest?: WriteTime
   readonly user?: WriteTime
   readonly auto?: WriteTime
-  /** Of the newest `cwd` that is a text. */
+  /** That of the newest `cwd` that is a text. */
   readonly cwd?: WriteTime
   readonly keys?: { readonly [key: string]: WriteTime }
 }
@@ -180,7 +180,7 @@ export function projectEntry(
   return next
 }
 
-/** As {@link projectEntry}, but changes the projection, which must be the caller's ({@link ownCopy}): a copy for each line costs more than the line. */
+/** Projects as {@link projectEntry} does, but changes the projection, which must be the caller's ({@link ownCopy}): a copy for each line costs more than the line. */
 export function projectInPlace(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: Seq): void {
   if (projectLine(next, entry, seq)) settlePath(next)
 }
@@ -243,7 +243,7 @@ function projectLine(next: Mutable<InfoProjection>, entry: Entry | undefined, se
   return projectFields(next, entry, seq)
 }
 
-/** As {@link projectLine}, but of everything but the first prompt. */
+/** Projects as {@link projectLine} does, without the first prompt. */
 function projectFields(next: Mutable<InfoProjection>, entry: Entry | undefined, seq: Seq): boolean {
   const { leaf, to } = next
   const isInherited = entry !== undefined && isCopied(next, entry)
@@ -319,7 +319,7 @@ export function fitsLog(projection: InfoProjection, log: string, entryAt: Entry 
   return projection.log === log && (entryAt?.id ?? "") === projection.to.id
 }
 
-/** Of a `Date`, in milliseconds since 1970. */
+/** The largest time of a `Date`, in milliseconds since 1970. */
 const LATEST_TIME = 8.64e15
 
 /** `open`: the tips that are open to a session whose leaf is not the log's last entry. */

@@ -98,7 +98,7 @@ export async function projectLog(
   for await (const { seq, line } of linesOf(storage, id, 0, head.next, o)) {
     const entry = header && parseEntry(line, seq)
     if (header === undefined) {
-      // As when a session is opened: lines before the header that are not records, or a title, are skipped.
+      // The same as when a session is opened: lines before the header that are not records, or a title, are skipped.
       const { record } = parseLine(line)
       if (record !== undefined && !isTitleSlot(record)) header = record
     }
@@ -114,7 +114,7 @@ export async function projectLog(
   return withTips(projectWhole(loaded, head.log, log.end, texts), tipsOfLog(log, settled), settled)
 }
 
-/** What the information, and the tips and the state of a path, follow from. */
+/** The entry without fields from which neither the information, nor the tips, nor the state of a path follow. */
 function lightened(entry: Entry): Entry {
   const { type } = entry
   if (isTextInBlob(entry)) return entry
@@ -131,7 +131,7 @@ function lightened(entry: Entry): Entry {
   return Object.assign(entry, { message: { role, provider, model, usage, synthetic, summary, content } })
 }
 
-/** What the tips follow from, without the content of the entry. */
+/** The entry without its content: enough for the tips. */
 export function stubOf({ type, id, parentId, seq, timestamp, fromId, settles }: Entry): Entry {
   const stub = { type, id, parentId, seq, timestamp } as Entry
   return isLeaving(stub) ? ({ ...stub, fromId, settles } as Entry) : stub

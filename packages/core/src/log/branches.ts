@@ -8,10 +8,10 @@ import { wholeTips } from "./tips-of-log.ts"
 
 /** A branch of the conversation, named by its last message. It is open if it is neither settled nor current. */
 export interface Branch {
-  /** Of the last message, or other entry of the conversation. `branch(id)` continues the branch, `settle([id])` settles it. */
+  /** Id of the last message, or other entry of the conversation. `branch(id)` continues the branch, `settle([id])` settles it. */
   readonly id: string
   readonly seq: Seq
-  /** Of the entry `id`. ISO 8601, as it is stored. */
+  /** The timestamp of the entry `id`. ISO 8601, as it is stored. */
   readonly timestamp: string
   /** Id of the nearest entry on the current path; `id` itself if that is on it. Null if the branch has a root of its own. */
   readonly fork: string | null

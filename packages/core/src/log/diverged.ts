@@ -23,7 +23,7 @@ export function openAt(log: EntryLog, tips: Tips | undefined, leaf: Seq | null, 
   // An import that is not complete: the branches of the other system are settled at its end.
   if (log.end < settled) return { tips: [] }
   const known = tips ?? tipsOfLog(log, settled)
-  // Of the last entry it is known, although the id of its parent may not be kept.
+  // The anchor of the last entry is known, although the id of its parent may not be kept.
   const at = leaf === log.entryBefore(log.end) ? known.current : anchorOf(log, known, leaf)
   return openTips(known, at)
 }

@@ -19,7 +19,7 @@ export interface ReadLog {
   readonly from: { readonly format: string; readonly version: number }
 }
 
-/** What a session calls. */
+/** The functions that a session calls. */
 export interface LogReaderCode extends LogReader {
   /** Whether it is the reader of the log with these lines. */
   reads(lines: readonly string[]): boolean

@@ -24,7 +24,7 @@ export interface Tip {
   readonly near: readonly string[]
 }
 
-/** What is kept of a log to continue finding its tips. JSON. */
+/** The state with which the tips of a log are found further. JSON. */
 export interface Tips {
   /** Tips that are not settled, the current one included, oldest first. */
   readonly tips: readonly Tip[]
@@ -41,7 +41,7 @@ export interface Tips {
 
 export interface TipLimits {
   readonly tips: number
-  /** Of the JSON text of the tips. */
+  /** Length of the JSON text of the tips. */
   readonly bytes: number
   /** Ids of a tip, besides the first one. */
   readonly near: number

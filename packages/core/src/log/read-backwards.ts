@@ -21,7 +21,7 @@ export interface BackwardReading {
   readonly first: number
   /** Where the context of the log's leaf begins, or 0. A hint: it may be wrong. */
   readonly contextStart: Seq
-  /** Of the next window, in bytes. */
+  /** Size of the next window, in bytes. */
   next: number
   largest: number
 }

@@ -4,7 +4,7 @@ import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "./entry-log.ts"
 import { parentOf, ROOT } from "./path.ts"
 
-/** What {@link parentOf} gives for each seq of a whole log; {@link ROOT} for a line that is not an entry. */
+/** The parent of each seq of a whole log, as {@link parentOf} gives it; {@link ROOT} for a line that is not an entry. */
 export function parentsOf(log: EntryLog): Seq[] {
   const parents: Seq[] = []
   for (let seq = 0; seq < log.end; seq++) parents.push(parentOf(log, seq))

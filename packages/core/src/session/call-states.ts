@@ -79,7 +79,7 @@ async function statesOfLog(live: ReadableSession, o: CallOptions): Promise<CallS
   const { message } = whole as { readonly message?: { readonly content?: unknown } }
   const content = whole.type === "context_edit" ? replacementOf(whole) : blocksOf(message?.content)
   const blocks = callsIn(content ?? undefined)
-  // Of calls with one id, in their order.
+  // Places of calls with one id, in their order.
   const places = placesOf(blocks)
   const calls = states.calls.map((call) => {
     const block = blocks[places.get(call.callId)?.pop() ?? -1]

@@ -8,20 +8,20 @@ export interface Compaction {
   readonly settings: CompactionSettings
 }
 
-/** What a session calls. */
+/** The functions that a session calls. */
 export interface CompactionCode extends Compaction {
   /** Compacts the session if it is due: called between turns. Rejects if the session was closed, or the signal has fired. */
   ifDue(session: Session, o: CallOptions): Promise<unknown>
 }
 
-/** Of the repository, and of the handle, which overrides it. */
+/** The values of the repository, and of the handle, which overrides it. */
 export type CompactionLayers = readonly (Compaction | undefined)[]
 
 export function settingsOf(layers: CompactionLayers): readonly (CompactionSettings | undefined)[] {
   return layers.map((layer) => layer?.settings)
 }
 
-/** Of one of them: all have the same. `createSessions` and `open` have checked that it is there. */
+/** The code of one of them: all have the same. `createSessions` and `open` have checked that it is there. */
 export function codeOf(layers: CompactionLayers): CompactionCode | undefined {
   return layers.findLast((layer) => layer !== undefined) as CompactionCode | undefined
 }

@@ -47,7 +47,7 @@ export function startSession(storage: SessionStorage, header: Header, options: L
   const { state } = live
   if (state.bytes > maxLineBytes + 1) throw tooLargeError(id, "header", state.bytes - 1, maxLineBytes)
   const added: Added[] = []
-  /** As first sent, while it is not known whether they arrived. */
+  /** The lines as first sent, while it is not known whether they arrived. */
   let sent: readonly string[] | undefined
 
   const add = async (entries: readonly NewEntry[], o: CallOptions, creates: boolean): Promise<void> => {
@@ -64,7 +64,7 @@ export function startSession(storage: SessionStorage, header: Header, options: L
       // Counted as they come: summing all of them for each call is quadratic.
       state.bytes += storedBytes(pending, added.push({ pending, blobs }), state.log)
     }
-    // What waits for a message must leave room for it.
+    // Entries that wait for a message must leave room for it.
     const limit = creates ? limitFor(pendingOf(fresh), options.maxSessionBytes) : options.maxSessionBytes
     const most = Math.min(maxBatchBytes, limit)
     if (state.bytes > most) throw tooLargeError(id, "session", state.bytes, most)

@@ -1,5 +1,5 @@
 /**
- * What a fence does in the log, whoever says which turn may run: the turn appends its number before it reads its context, and from then on
+ * The effect of a fence in the log, whoever says which turn may run: the turn appends its number before it reads its context, and from then on
  * appends of turns with a lower number are refused, also those that are on their way. Whoever learns late that it has lost its lease has
  * therefore written nothing into the turn of another one.
  */
@@ -26,7 +26,7 @@ export async function runFenced<T>(
 ): Promise<T> {
   live.turns.lease = turn
   try {
-    // What an earlier turn has left would be refused, and the fence behind it.
+    // Appends that an earlier turn has left would be refused, and the fence behind it.
     await live.drain().catch(() => undefined)
     await turn.attempt(() => live.append([{ type: "fence", fence: turn.fence }], signalOf(o)))
     return await runTurn(live, stepsWithin(turn, steps), o)
@@ -71,7 +71,7 @@ export class FencedTurn implements TurnLease {
     return this.#lost.signal
   }
 
-  /** What is thrown after the lease was lost is the error of that. */
+  /** The error of a lost lease takes the place of any that is thrown after the loss. */
   async attempt<T>(act: () => Promise<T> | T): Promise<T> {
     try {
       return await act()

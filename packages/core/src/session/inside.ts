@@ -17,7 +17,7 @@ import type { CompactableSession, ReadableSession } from "./live-types.ts"
 import type { OpenOptions } from "./repository-types.ts"
 import type { Session } from "./types.ts"
 
-/** What compaction and transfer need of a handle. */
+/** The inside of a handle, for compaction and transfer. */
 export interface SessionInside {
   readonly live: CompactableSession & {
     readonly diagnostics: readonly Diagnostic[]
@@ -33,7 +33,7 @@ export interface SessionInside {
   readonly checkOpen: (o?: CallOptions) => void
 }
 
-/** What transfer needs of a repository. */
+/** The inside of a repository, for transfer. */
 export interface SessionsInside {
   readonly options: {
     readonly hooks: readonly Hooks[]

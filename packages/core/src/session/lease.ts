@@ -92,7 +92,7 @@ async function taken(live: LeasableSession, { lease, busy, signal }: LeaseOption
     if (doc !== undefined && (turn === undefined || isHeld(turn))) {
       const state = turn === undefined ? doc.text : stateOfTurn(turn)
       if (seen?.state !== state) {
-        // Whoever writes it is alive.
+        // The writer is alive.
         if (seen !== undefined && busy === "reject") throw busyTurnError(id)
         seen = { state, since: now() }
       }

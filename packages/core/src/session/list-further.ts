@@ -33,7 +33,7 @@ interface Reading {
   used: number
 }
 
-/** What a repository has for its lists. */
+/** State of a repository for its lists. */
 export interface Lists {
   readonly storage: SessionStorage
   readonly known: KnownSortKeys
@@ -66,7 +66,7 @@ export async function listFurther(
   }
   const last = readings.get(name)
   const isLeft = last !== undefined && now() < last.until && compare(last.after, after) <= 0
-  // What is wrong with a session, the storage's list says.
+  // The storage's list says what is wrong with a session.
   const page = isLeft ? await pageOf(last, after, limit, infoAt).catch(() => undefined) : undefined
   if (page !== undefined) return { ...page, unreadable: [] }
   const ahead = Math.max(4 * limit, 2 * (last?.used ?? 0))

@@ -379,7 +379,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
     else this.diagnostics[at < 0 ? this.diagnostics.length : at] = toDiagnostic(left)
   }
 
-  /** Of a diagnostic that occurs repeatedly only the newest is kept. */
+  /** The newest of a diagnostic that occurs repeatedly is kept. */
   report(diagnostic: Diagnostic): void {
     const at = this.#indexOf(diagnostic.code)
     this.diagnostics[at < 0 ? this.diagnostics.length : at] = diagnostic

@@ -73,7 +73,7 @@ export interface CompactionProgress {
   stuck?: string | undefined
   /** An automatic compaction whose context no provider has measured yet, and the failures before it. */
   unproved?: { readonly id: string; readonly failures: number } | undefined
-  /** What the failures in a row belong to: another model, an edit, a deletion or other settings begin anew. */
+  /** The situation that the failures in a row belong to: another model, an edit, a deletion or other settings begin anew. */
   situation?: string | undefined
 }
 

@@ -10,7 +10,7 @@ import { headAt } from "../storage/head.ts"
 import { isHeldLine, type Resolved, toLines } from "../write/resolve-outcome.ts"
 import type { LogEnd } from "../write/writer.ts"
 
-/** What became of the log of a session, given an end that does not have the session's last line. */
+/** Finds out what became of the log of a session, given an end that does not have the session's last line. */
 export function resolveOther(live: ReloadableSession, end: LogEnd): Promise<Resolved> {
   return end.head.log === live.state.head.log ? resolveCut(live, end) : resolveReplaced(live)
 }

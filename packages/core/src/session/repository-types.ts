@@ -62,7 +62,7 @@ export interface DraftOptions<Metadata extends object = AnyMetadata>
  * parents that they will be stored with. A draft that nobody goes on with need not be closed.
  */
 export interface Draft<Own extends OwnEntry = AnyOwnEntry, Metadata extends object = AnyMetadata> {
-  /** Of the session. It is not reserved: the message that creates the session is rejected with `exists` if another one has it by then. */
+  /** Id of the session. It is not reserved: the message that creates the session is rejected with `exists` if another one has it by then. */
   readonly id: string
   /**
    * Keeps the entries, which gives undefined; or creates the session, if one of them is the message that {@link DraftOptions.until} names:
@@ -131,7 +131,7 @@ export interface SessionsOptions {
   readonly ulidsOnly?: boolean
   /** Largest log, in bytes. Default and maximum: the limit of the storage. */
   readonly maxSessionBytes?: number
-  /** What moves to the blob store; see `docs/format.md`. */
+  /** Sizes from which content moves to the blob store; see `docs/format.md`. */
   readonly blobs?: BlobLimits
   /**
    * Strings that are too long for a line: `"blobs"` (default) moves them to the blob store; `"truncate"` shortens them, except for

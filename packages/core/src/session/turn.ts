@@ -29,7 +29,7 @@ export class TurnLock {
   /** Calls of `run` that have not settled. */
   #calls = 0
   running: RunningTurn | undefined
-  /** Of the running turn. */
+  /** Lease of the running turn. */
   lease: TurnLease | undefined
 
   constructor(session: string) {
@@ -77,7 +77,7 @@ export interface TurnSession extends ReadableSession {
   followEnd(): void
 }
 
-/** What a turn runs. `between` runs before each attempt of the function, and after the last one unless it has thrown. */
+/** The steps of a turn. `between` runs before each attempt of the function, and after the last one unless it has thrown. */
 export interface TurnSteps<T> {
   readonly fn: (turn: TurnContext) => Promise<T> | T
   readonly between: () => Promise<void>

@@ -18,7 +18,7 @@ export interface BranchSummary {
   readonly details?: unknown
   /** An extension of the program has written it. */
   readonly fromExtension?: boolean
-  /** What the request for it took. */
+  /** Usage of the request for it. */
   readonly usage?: Usage
 }
 
@@ -193,7 +193,7 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
   metadata<K extends keyof Metadata & string>(key: K, value: Metadata[K], o?: EntryOptions): Promise<AppendResult>
 
   /**
-   * What is known of the tool calls of the last assistant message on the path: whether each has a result, may have run, or did certainly not
+   * The states of the tool calls of the last assistant message on the path: whether each has a result, may have run, or did certainly not
    * start. Undefined if that message has no calls, or there is none. `@sessions/tool-calls` writes what this is read from. For calls of turns with
    * a lease that may be running, the document of the turn is read.
    */

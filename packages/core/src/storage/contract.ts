@@ -39,7 +39,7 @@ export interface PartInfo {
   readonly at?: string
 }
 
-/** What a storage knows of a log without reading its lines. */
+/** Facts that a storage knows of a log without reading its lines. */
 export interface HeadInfo extends Head {
   /** Size of the log: UTF-8 bytes of all lines, plus one LF each. */
   readonly bytes: number
@@ -117,7 +117,7 @@ export interface ListedSession extends HeadInfo {
 /** The row of a session whose `head` rejects, because it is damaged or of a newer version. It has no field of a head. */
 export type UnreadableSession = { readonly [Field in keyof HeadInfo]?: undefined } & {
   readonly id: string
-  /** What `head` rejects with. */
+  /** The error with which `head` rejects. */
   readonly error: StorageError
 }
 
@@ -154,14 +154,14 @@ export interface Swept {
   readonly left: number
 }
 
-/** What a storage supports and guarantees. Constant for the life of a storage object. */
+/** Capabilities and guarantees of a storage. Constant for the life of a storage object. */
 export interface Capabilities {
   /**
-   * What an acknowledged append survives: `"none"` nothing (memory), `"os"` the end of the process, `"disk"` a power failure,
+   * The failure that an acknowledged append survives: `"none"` nothing (memory), `"os"` the end of the process, `"disk"` a power failure,
    * `"replicated"` the loss of a disk. Documents and blobs are at least as durable.
    */
   readonly durability: "none" | "os" | "disk" | "replicated"
-  /** What a crash may leave of a batch that was not acknowledged: nothing or all of it, or a prefix in whole lines. */
+  /** The part that a crash may leave of a batch that was not acknowledged: nothing or all of it, or a prefix in whole lines. */
   readonly atomicBatch: "all" | "prefix"
   /** How far apart two writers may be and still be safe: in one storage object, on one host, anywhere. */
   readonly writers: "instance" | "host" | "any"

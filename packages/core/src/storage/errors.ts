@@ -35,12 +35,12 @@ export type StorageErrorCode =
  * follows from `passes`: `unavailable` for what passes by itself, and never for what does not.
  */
 export interface Failure {
-  /** What the surroundings say: an errno, an SQLSTATE, a result code, a name. */
+  /** The code of the surroundings: an errno, an SQLSTATE, a result code, a name. */
   readonly when: string
   /** By itself, so that a repeat may succeed; after an act of somebody; or never, for this call on this store. */
   readonly passes: "by itself" | "after" | "never"
   readonly code: StorageErrorCode
-  /** What is the matter, and what to do: the end of the sentence of the error. */
+  /** The problem, and what to do: the end of the sentence of the error. */
   readonly act: string
 }
 

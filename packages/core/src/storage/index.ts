@@ -30,7 +30,7 @@ export type {
 export { hasStorageCode, StorageError } from "./errors.ts"
 export type { Failure, StorageErrorCode, StorageErrorDetails } from "./errors.ts"
 
-// What an adapter implements, and the storage made of it.
+// The interface that an adapter implements, and the storage made of it.
 export type { AdapterListRow, BlobAdapter, DocumentAdapter, ListRange, StorageAdapter, Watch } from "./adapter.ts"
 export { type Defined, defineStorage } from "./define.ts"
 

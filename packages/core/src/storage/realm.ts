@@ -1,5 +1,5 @@
 /**
- * What a value is, whatever realm made it: `instanceof` is false for a value of another frame, of a VM context, and of the globals of some
+ * Checks of values from any realm: `instanceof` is false for a value of another frame, of a VM context, and of the globals of some
  * test runners.
  */
 

@@ -155,7 +155,7 @@ export async function verifySession(sessions: Sessions, id: string, o: CallOptio
 }
 
 /**
- * As `delete` of the repository, with the blobs that only this session mentioned: reads all logs and documents, and removes those.
+ * Deletes as `delete` of the repository does, with the blobs that only this session mentioned: reads all logs and documents, and removes those.
  *
  * A blob that was put within the last two hours stays for the next call or for {@link collect}, because the put may be that of another
  * writer, which mentions it later; `purged` is false until it is gone. If the log cannot be read or is gone already, each blob that nothing

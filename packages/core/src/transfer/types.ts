@@ -110,7 +110,7 @@ export interface MergeResult {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** What `deleteOldSessions` did. Both lists have the sessions whose last message is before the limit, the oldest first. */
+/** The result of `deleteOldSessions`. Both lists have the sessions whose last message is before the limit, the oldest first. */
 export interface DeletedSessions {
   /** Sessions that were deleted; with `dryRun`, that would be. */
   readonly removed: readonly {

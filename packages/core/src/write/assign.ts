@@ -68,7 +68,7 @@ interface Inputs {
 }
 
 export interface Placed extends Inputs {
-  /** What {@link pathForState} returned for them. */
+  /** The path that {@link pathForState} returned for them. */
   readonly path: Selection | undefined
 }
 

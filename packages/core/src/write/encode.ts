@@ -22,7 +22,7 @@ export interface EncodedAppendEntry {
   /** Holds the caller's own objects, so nothing of it may be kept beyond the call. */
   readonly entry: Entry
   readonly pending: PendingEntry
-  /** What must be put before the line is written. */
+  /** Blobs to put before the line is written. */
   readonly blobs: readonly PlannedBlob[]
 }
 

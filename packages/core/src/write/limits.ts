@@ -10,7 +10,7 @@ import { ownMap } from "../info/projection.ts"
 import { type PendingAppend, type PendingEntry, storedBytes } from "./pending.ts"
 import type { SessionState } from "./session-state.ts"
 
-/** What a full session still takes, so that it can be compacted, branched and named. */
+/** Entries that a full session still takes, so that it can be compacted, branched and named. */
 function isSmall({ type }: PendingEntry): boolean {
   return ENTRY_TYPES.get(type)?.small === true || isAnnotationType(type)
 }

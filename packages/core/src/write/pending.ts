@@ -48,7 +48,7 @@ export interface PendingAppend {
   readonly policy: ConflictPolicy | "rebase"
   /** `unknown`: the entries may be in the log, or may still arrive there. */
   outcome: "queued" | "sent" | "unknown"
-  /** As first sent. While the outcome is unknown the same bytes go out again, so that a late write meets itself. */
+  /** The lines as first sent. While the outcome is unknown the same bytes go out again, so that a late write meets itself. */
   lines: readonly string[] | undefined
   /** Some of its entries are in the log: the rest must follow. */
   committed: boolean
@@ -60,7 +60,7 @@ export interface PendingAppend {
   putAt: number | undefined
   /** The turn whose first append this is. */
   readonly opens: RunningTurn | undefined
-  /** Of the turn that it belongs to. */
+  /** Lease of the turn that it belongs to. */
   readonly lease: TurnLease | undefined
   diverged: Divergence | undefined
 }

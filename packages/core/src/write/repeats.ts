@@ -45,7 +45,7 @@ export type KnownEntries = ReadonlyMap<string, Entry | null>
 
 export const NONE_KNOWN: KnownEntries = new Map()
 
-/** What has to be read before it is known whether an entry repeats one of the log. */
+/** Data to read before it is known whether an entry repeats one of the log. */
 export type MissingRepeat =
   /** A loaded entry has blobs, whose hashes are to be compared. */
   | { readonly kind: "blobs"; readonly input: NewEntry; readonly entry: Entry }

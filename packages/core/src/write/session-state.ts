@@ -22,7 +22,7 @@ export interface FoundLines {
   readonly from: Seq
   readonly slots: readonly EntrySlot[]
   readonly head: Head
-  /** Of the whole log. */
+  /** Size of the whole log. */
   readonly bytes: number
 }
 
@@ -154,7 +154,7 @@ export class SessionState {
     return this.log.end - this.acknowledged
   }
 
-  /** Of the last acknowledged entry; null where there is none. */
+  /** Seq of the last acknowledged entry; null where there is none. */
   get lastAcknowledgedId(): string | null {
     return this.log.at(this.log.entryBefore(this.acknowledged) ?? ROOT)?.id ?? null
   }

@@ -9,7 +9,7 @@ export type ConflictPolicy = "branch" | "retry-turn" | "fail"
 /** The options of a method that appends one entry. */
 export interface EntryOptions extends CallOptions {
   /**
-   * What becomes of the entries if another writer has continued the conversation. Default: `"retry-turn"` for the first append of a running
+   * The treatment of the entries if another writer has continued the conversation. Default: `"retry-turn"` for the first append of a running
    * turn, else `"branch"`. See `docs/contract.md`, "Two writers".
    *
    * `"rebase"` appends them behind the other writer's entries, so that there is no second branch. It is for writers whose entries are
@@ -50,7 +50,7 @@ export interface AppendResult {
 /** The lease of the running turn, as its appends use it. */
 export interface TurnLease {
   readonly fence: number
-  /** What is appended in place of these inputs. Throws `conflict` once the lease is lost. */
+  /** The entries to append in place of these inputs. Throws `conflict` once the lease is lost. */
   admit<A extends { readonly inputs: readonly NewEntry[] }>(append: A): A
   /** Whether these entries of others show that another turn has taken the lease. It is lost then. */
   isEndedBy(foreign: readonly Entry[]): boolean

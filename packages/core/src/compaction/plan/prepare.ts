@@ -74,7 +74,7 @@ export interface PreparedCompaction {
   readonly system: readonly ContextMessage[]
   /** Undefined: nothing is kept. */
   readonly firstKeptEntryId: string | undefined
-  /** Of the compaction that the context begins with, without its file lists. */
+  /** The summary of the compaction that the context begins with, without its file lists. */
   readonly previousSummary: string | undefined
   /** Files of all that is summarized so far, including the lists of the previous compaction. */
   readonly files: FileLists

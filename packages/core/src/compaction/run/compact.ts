@@ -176,7 +176,7 @@ async function conflictOf(
   try {
     await live.append(entries, { onConflict: "fail", repeats: "end", signal })
   } catch (error) {
-    // What is gone must not be passed over.
+    // The loss of a session must not be passed over.
     if (hasCode(error, "conflict") && (error as SessionError).lost === undefined) return error
     const isUnsent = error instanceof StorageError && error.sent === false
     if (!hasCode(error, "aborted") || isUnsent) throw error
@@ -218,7 +218,7 @@ async function untilAbort(live: CompactableSession, signal: AbortSignal, work: u
   await rejectOnAbort(Promise.resolve(work), signal, () => abortedError(live.id, signal))
 }
 
-/** What a summary after a refusal must leave less than. */
+/** The share of a refused context below which a summary must get. */
 const WORTH = 0.98
 
 /** An automatic compaction is not worth its price if the context would be due again. */
@@ -247,7 +247,7 @@ function prepare(
   throw outOfReachError(live.id, causeOf(ruler, limit, question === undefined ? kept : [question, ...kept]))
 }
 
-/** What the new summary will say although it was deleted or edited: it is built on summaries from before. */
+/** The entries that the new summary will tell of although they were deleted or edited: it is built on summaries from before. */
 async function outdatedIn(
   live: CompactableSession,
   selection: Selection,
@@ -309,7 +309,7 @@ async function summarize(
   return { summary: storedSummary(answers, work), usage, kept }
 }
 
-/** What a compaction carries has its seq. */
+/** Messages that a compaction carries have its seq. */
 function placeOf({ seq, entry, carried }: SelectedEntry): Seq | string {
   return carried === true ? entry.id : seq
 }

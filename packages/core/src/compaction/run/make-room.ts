@@ -107,7 +107,7 @@ function mostKept({ sent: { ruler } }: Situation, { summaries }: SinceAnswer): n
   return [undefined, (ruler.tokens - ruler.before) / 2, 0][Math.min(summaries, SUMMARIES - 1)]
 }
 
-/** What is shortened only after a refusal, since the model has not read it. */
+/** The next step after a refusal: it shortens messages that the model has not read. */
 function planLast(room: Room, { cut }: SinceAnswer): StepFields | undefined {
   return planImages(room, true) ?? planCut(room, cut) ?? planLeftOut(room)
 }

@@ -18,7 +18,7 @@ export interface Load extends MessageSize {
 }
 
 export interface Room {
-  /** As they are sent. */
+  /** The messages as they are sent. */
   readonly messages: readonly Item[]
   /** The entry that a step for all messages names. A late result is not the last of them, and a carried question is before the summary. */
   readonly upTo: string | undefined
@@ -130,7 +130,7 @@ export function planCut(
     }
     return tokens <= CUT_SHARE * limits.tokens && bytes <= CUT_SHARE * limits.bytes
   }
-  // What fits by its size, and was refused all the same, is halved.
+  // A message that fits by its size, and was refused all the same, is halved.
   const first = fitsWhenCut(largest) ? largest / 2 : largest - 1
   let units = Math.max(SHORTEST_CUT, Math.floor(lastCut === undefined ? first : Math.min(lastCut / 2, first)))
   let least = SHORTEST_CUT

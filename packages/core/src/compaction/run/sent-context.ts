@@ -19,9 +19,9 @@ import { knownWindow } from "../../compaction-settings/windows.ts"
 export interface SentContext {
   /** With their blobs. */
   readonly entries: readonly SelectedEntry[]
-  /** As they are sent. */
+  /** The messages as they are sent. */
   readonly messages: readonly ContextMessage<ModelMessage>[]
-  /** What recorded steps have changed of them. */
+  /** Changes that recorded steps have made to them. */
   readonly steps: readonly StepChange[]
   /** Its `sizeOf` knows the messages of `entries` by what is sent of them. */
   readonly ruler: Ruler

@@ -1,4 +1,4 @@
-/** What was done since the last answer to get the next one, from the log: another process continues where this one has stopped. */
+/** The attempts since the last answer to get the next one, from the log: another process continues where this one has stopped. */
 import { isAnswer } from "../../context/ruler.ts"
 import type { Selection } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"

@@ -33,7 +33,7 @@ export function summarizeOf(session: string, { summarize }: { readonly summarize
 /** The longest delay of a timer; a longer one would fire at once. */
 const LONGEST_TIMEOUT = 2 ** 31 - 1
 
-/** What is said of an answer that cannot be used. */
+/** The reason that is given for an answer that cannot be used. */
 const PROBLEMS: Readonly<Record<AnswerProblem, string>> = {
   length: "the summarizer's answer was cut off by its length; ask for a shorter one, or raise maxSummaryTokens",
   call: "the summarizer called a tool instead of answering; give it no tools",

@@ -94,7 +94,7 @@ export function isTooLong(error: unknown): boolean {
   return false
 }
 
-/** What a provider has refused. */
+/** The limit that a request was refused for. */
 export interface Refusal {
   readonly kind: "tokens" | "bytes" | "images"
   /** Tokens or images of the request, if the provider names them. */
@@ -119,7 +119,7 @@ const COUNTS: readonly RegExp[] = [
   /current length is (\d+)/,
 ]
 
-/** What an error refuses for its length; undefined if it is no such refusal, see {@link isTooLong}. */
+/** The refusal that an error tells of; undefined if it is no such refusal, see {@link isTooLong}. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (!isTooLong(error)) return undefined
   const said: string[] = []

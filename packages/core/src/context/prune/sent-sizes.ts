@@ -1,4 +1,4 @@
-/** What pruning by shares of the window needs to know of a context. */
+/** The sizes of a context that pruning by shares of the window needs. */
 import type { Calibration } from "../../format/entry.ts"
 import type { TokenCounter } from "../../format/tokens.ts"
 import type { EntryLog } from "../../log/entry-log.ts"

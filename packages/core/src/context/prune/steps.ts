@@ -104,7 +104,7 @@ export function stepCuts<M extends Message>(messages: readonly M[], s: PruneSett
     const over = budget.clearFrom(step)
     for (const index of over)
       if (cuts.get(index)?.how !== "cleared") cut(index, clearResult(messages[index] as M), "cleared")
-    // What follows the first result that the budget has cleared is written again anyway.
+    // Messages behind the first result that the budget has cleared are written to the cache again anyway.
     const isBroken = over.length > 0
     if (s.softTrimShare !== false && trims.next !== undefined && total >= scale.unitsIn(s.softTrimShare * window)) {
       const until = scale.unitsIn(STEP_SHARE * s.softTrimShare * window)

@@ -1,5 +1,5 @@
 /**
- * What recorded steps (`context_step`) make of the messages of a context. The log keeps the messages whole. Pure: the view is derived from
+ * Applies recorded steps (`context_step`) to the messages of a context. The log keeps the messages whole. Pure: the view is derived from
  * the entries of the path, so every process has the same.
  */
 import type { Diagnostic } from "../../format/diagnostics.ts"
@@ -91,7 +91,7 @@ interface Place {
 
 export type Places = ReadonlyMap<string, Place>
 
-/** What a compaction carries is before all others, and then its summary. */
+/** Messages that a compaction carries are before all others, and then its summary. */
 const NOWHERE = -3
 const CARRIED = -2
 const SUMMARY = -1
@@ -112,7 +112,7 @@ export function applySteps<M extends Message>(
   places: Places,
 ): Shortened<M> {
   let messages = whole
-  /** As they were before any step was undone: each step has shortened what the steps before it had left. */
+  /** The messages before any step was undone: each step has shortened what the steps before it had left. */
   let then = whole
   const changes: StepChange[] = []
   for (const step of steps) {

@@ -1,5 +1,5 @@
 /**
- * What few sessions need: turns with a lease, following another writer, further pages of many sessions, the stored parts, logs of other versions,
+ * Code that few sessions need: turns with a lease, following another writer, further pages of many sessions, the stored parts, logs of other versions,
  * and logs that were rewritten or have lost lines. Loaded on first use by `session/features/load.ts`.
  */
 export { Following } from "../follow.ts"

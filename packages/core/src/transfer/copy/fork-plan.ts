@@ -71,7 +71,7 @@ function firstKeptWithRepeatedIds(log: EntryLog, selected: readonly Seq[], onPat
 /** Entries off the path that annotate an entry on it, or the whole session. */
 function annotationsOf(log: EntryLog, onPath: ReadonlySet<Seq>): readonly Seq[] {
   const always: Seq[] = []
-  /** Of each kind the annotation in force. */
+  /** The annotation in force of each kind. */
   const inForce = new Map<string, { readonly seq: Seq; readonly writeTime: WriteTime }>()
   for (let seq = log.from; seq < log.end; seq++) {
     const entry = log.at(seq)

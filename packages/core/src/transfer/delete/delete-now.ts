@@ -8,7 +8,7 @@ import { signalOf } from "../../storage/signals.ts"
 /** Attempts to delete the log that was read. More than any race with other writers lasts. */
 const MAX_ATTEMPTS = 10
 
-/** What a session mentions, and the end of the log that was read for it. */
+/** The blobs that a session mentions, and the end of the log that was read for it. */
 interface Mentions {
   readonly hashes: Map<string, number>
   readonly expect: Head
@@ -56,7 +56,7 @@ async function deleteAsRead(
       const read = new Map<string, Head>()
       if (hashes.size > 0) {
         const { listed } = await dropOnce(storage, hashes, { ...o, except: id, read })
-        // As for a collection: a list without sessions may be a sign that something else than the storage has answered.
+        // The same as for a collection: a list without sessions may be a sign that something else than the storage has answered.
         if (listed === 0 && hashes.size > 0) throw noSessionsError(storage, hashes.size)
       }
       const expect = storage.capabilities.deleteIf === true && known?.expect

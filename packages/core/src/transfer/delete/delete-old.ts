@@ -129,7 +129,7 @@ async function hasPrompts(storage: SessionStorage, id: string, now: number, o: C
     const { prompts, lease } = JSON.parse(doc.text) as { prompts?: readonly unknown[]; lease?: { until?: number } }
     return (prompts?.length ?? 0) > 0 || (lease?.until ?? 0) > now
   } catch {
-    // What cannot be read may be a queue.
+    // A document that cannot be read may be a queue.
     return true
   }
 }

@@ -37,7 +37,7 @@ function shownSeqs(log: EntryLog): ReadonlySet<Seq> {
   )
 }
 
-/** Of a stored log from its lines, because its stubs in memory lack values that the projection needs. */
+/** Information of a stored log from its lines, because its stubs in memory lack values that the projection needs. */
 async function projectionOf(
   storage: SessionStorage,
   id: string,

@@ -7,7 +7,7 @@ import { isHead } from "../../storage/checks.ts"
 import type { CallOptions, Head, SessionStorage } from "../../storage/contract.ts"
 import { updateDoc } from "../../storage/update-doc.ts"
 
-/** What the last merge with one storage left. */
+/** The ends of both logs after the last merge with one storage. */
 export interface Merged {
   readonly here: Head
   readonly there: Head

@@ -1,5 +1,5 @@
 /**
- * What a merge of two logs of one session writes on each side: the entries that the other has, in the order of its log, and, if a log would
+ * Plans what a merge of two logs of one session writes on each side: the entries that the other has, in the order of its log, and, if a log would
  * not end at the leaf on which both agree, one `leaf` entry that is the same on both. Pure; `merge.ts` reads and writes.
  */
 import type { Entry } from "../../format/entry.ts"
@@ -81,7 +81,7 @@ interface Sides {
 type Find = (id: string) => Entry | undefined
 
 /**
- * Of the leaves of both logs before the merge: that of the only side that gives more than annotations; else the descendant, if one is the
+ * Chooses among the leaves of both logs before the merge: that of the only side that gives more than annotations; else the descendant, if one is the
  * other's ancestor; else the greater by (time, id).
  */
 function agreedLeaf({ here, there, toHere, toThere }: Sides, find: Find): Entry | undefined {

@@ -84,7 +84,7 @@ const SMALL_GAP = 100
 interface Twin {
   readonly id: string
   readonly line: string
-  /** Of the entry with this id in the other log. */
+  /** Seq of the entry with this id in the other log. */
   readonly seq: Seq
 }
 

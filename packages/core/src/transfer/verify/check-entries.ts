@@ -88,7 +88,7 @@ function checkStates(log: EntryLog, header: Header, report: Report): void {
   }
 }
 
-/** Of a state, only the data of the mode can be in the blob store. */
+/** Only the data of the mode can be in the blob store, of all that a state has. */
 function withoutData(state: ContextState): ContextState {
   const { modeData: _, ...rest } = state
   return rest

@@ -17,7 +17,7 @@ interface Result {
   readonly run: unknown
 }
 
-/** What is kept of a log's calls. Runs are texts of a few bytes. */
+/** The calls of a log. Runs are texts of a few bytes. */
 export interface SeenCalls {
   /** The ids of the calls of each message that has any. */
   readonly messages: Map<Seq, ReadonlySet<string>>

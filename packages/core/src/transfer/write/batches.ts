@@ -49,7 +49,7 @@ export class BatchBuilder {
   }
 }
 
-/** What was counted of a log, and what is made of it. */
+/** The counts of a log, and the header that is made of them. */
 export interface Counted {
   readonly header: string
   /** Header included. */

@@ -27,7 +27,7 @@ export function toStoredForm(
   return mayMove(line, limits) ? withoutLargeValues(storage, entry, line, seq, limits) : { line, entry }
 }
 
-/** What the runtime cannot write, since it is nested too deeply, has its deepest values as texts. */
+/** An entry that the runtime cannot write, since it is nested too deeply, has its deepest values as texts. */
 function toLine(entry: Entry): string {
   try {
     return encodeEntry(entry)

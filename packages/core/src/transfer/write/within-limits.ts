@@ -1,5 +1,5 @@
 /**
- * What a log of another program has beyond the limits of a session. An import shortens it; a copy and a merge take it, so that replicas
+ * Content of another program's log beyond the limits of a session. An import shortens it; a copy and a merge take it, so that replicas
  * converge; all of them report it, and so does `verify`.
  */
 import type { BlobLimits } from "../../format/blobs.ts"
