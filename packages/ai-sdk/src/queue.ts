@@ -1,18 +1,16 @@
 /** Runs the calls on one chat one after the other, also those of several stores on one repository. */
 import type { Sessions } from "@sessions/core"
+import { createQueue, type Queue } from "@sessions/core/storage"
 
-const queues = new WeakMap<Sessions, Map<string, Promise<unknown>>>()
+const queues = new WeakMap<Sessions, Map<string, Queue>>()
 
 /** Runs `work` after all earlier calls on this chat have ended. */
 export function inTurn<T>(sessions: Sessions, id: string, work: () => Promise<T>): Promise<T> {
-  const queue = queues.get(sessions) ?? new Map<string, Promise<unknown>>()
-  queues.set(sessions, queue)
-  const result = (queue.get(id) ?? Promise.resolve()).then(work)
-  const ended = result
-    .catch(() => undefined)
-    .then(() => {
-      if (queue.get(id) === ended) queue.delete(id)
-    })
-  queue.set(id, ended)
-  return result
+  const chats = queues.get(sessions) ?? new Map<string, Queue>()
+  queues.set(sessions, chats)
+  const queue = chats.get(id) ?? createQueue()
+  chats.set(id, queue)
+  return queue.run(work).finally(() => {
+    if (queue.idle) chats.delete(id)
+  })
 }

@@ -1,7 +1,7 @@
 /** The checkpoints of one session: snapshots at the start of turns, backups before first changes, and the way back. */
 import { type Session, SessionError } from "@sessions/core"
 import { createIds } from "@sessions/core/format"
-import { type CallOptions, checkOptions, checkSignal, type OptionNames } from "@sessions/core/storage"
+import { type CallOptions, checkOptions, checkSignal, createQueue, type OptionNames } from "@sessions/core/storage"
 import { SnapshotDocuments, type StoredSnapshot } from "./documents/documents.ts"
 import type { SnapshotHead } from "./documents/format.ts"
 import { type FileState, FileStates } from "./file-states.ts"
@@ -47,7 +47,7 @@ export class SessionCheckpoints implements Checkpoints {
   /** The records that the next put takes. */
   #batch: Batch | undefined
   /** Everything that reads or changes documents runs one after another. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #queue = createQueue()
 
   constructor(session: Session, options: Required<CheckpointsOptions>) {
     this.#session = session
@@ -57,7 +57,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   begin(messageId: string): Promise<Snapshot> {
-    return this.#inOrder(async () => {
+    return this.#queue.run(async () => {
       checkTarget(messageId)
       await this.#load()
       const newest = this.#documents.snapshots.findLast(({ head }) => head.evicted !== true)
@@ -66,7 +66,7 @@ export class SessionCheckpoints implements Checkpoints {
       this.#current = id
       const begun = this.#documents.snapshots.find((one) => one.id === id) as StoredSnapshot
       // Not awaited: the turn may begin. A failure leaves more snapshots, and the next turn tries again.
-      if (!isRepeated) this.#inOrder(() => this.#documents.evict(this.#options.maxSnapshots)).catch(() => undefined)
+      if (!isRepeated) this.#queue.run(() => this.#documents.evict(this.#options.maxSnapshots)).catch(() => undefined)
       return toShown(begun, (path) => this.#tracked.get(path)?.version ?? 1)
     })
   }
@@ -98,7 +98,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   list(): Promise<readonly Snapshot[]> {
-    return this.#inOrder(async () => {
+    return this.#queue.run(async () => {
       await this.#load()
       await this.#loadImported({})
       return this.#shown().reverse()
@@ -106,7 +106,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   canRewind(target: string): Promise<boolean> {
-    return this.#inOrder(async () => {
+    return this.#queue.run(async () => {
       checkTarget(target)
       await this.#load()
       await this.#loadImported({})
@@ -115,7 +115,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   diff(target: string, o: CallOptions = {}): Promise<readonly FileChange[]> {
-    return this.#inOrder(async () => {
+    return this.#queue.run(async () => {
       checkOptions("diff", o, CALL_OPTIONS)
       const { files } = await this.#target(target, o)
       const changes: FileChange[] = []
@@ -135,7 +135,7 @@ export class SessionCheckpoints implements Checkpoints {
     let rewound: { readonly result: Rewound; readonly leaf: string | null } | undefined
     return this.#session.turn(async (turn) => {
       // A turn runs again if another writer appended before the leaf was moved; the files are back by then.
-      rewound ??= await this.#inOrder(() => this.#rewindFiles(target, call, conversation))
+      rewound ??= await this.#queue.run(() => this.#rewindFiles(target, call, conversation))
       const { result, leaf } = rewound
       if (conversation && leaf !== turn.leafId) await (leaf === null ? turn.resetLeaf(call) : turn.branch(leaf, call))
       return result
@@ -184,7 +184,7 @@ export class SessionCheckpoints implements Checkpoints {
   #store(path: string, record: FileRecord): Promise<void> {
     if (this.#batch === undefined) {
       const records = new Map<string, FileRecord>()
-      const stored = this.#inOrder(() => {
+      const stored = this.#queue.run(() => {
         this.#batch = undefined
         return this.#storeAll(records)
       })
@@ -289,12 +289,6 @@ export class SessionCheckpoints implements Checkpoints {
     if (change.change !== "restore" || !("blob" in wanted) || wanted.blob === null) return change
     const isThere = await this.#options.storage.blobs.has(hashIn(wanted.blob))
     return isThere ? change : { path: change.path, change: "missing_backup" }
-  }
-
-  #inOrder<T>(work: () => Promise<T> | T): Promise<T> {
-    const result = this.#last.then(work)
-    this.#last = result.catch(() => undefined)
-    return result
   }
 
   /** A put may come after the deletion of the session, and would never be deleted. */

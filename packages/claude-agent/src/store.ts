@@ -1,6 +1,6 @@
 /** `createClaudeStore`: the calls of the SDK's session store, one after the other for each transcript, and the transcripts that are open. */
 import { hasCode, SessionError, type SessionInfo } from "@sessions/core"
-import { checkOptions, StorageError } from "@sessions/core/storage"
+import { checkOptions, createQueue, type Queue, StorageError } from "@sessions/core/storage"
 import { checkKey, isKeyOf, KIND, PART_SUFFIX, partOf, projectPrefixOf, sessionIdOf, transcriptOf } from "./keys.ts"
 import { SUMMARY } from "./known.ts"
 import { Transcript } from "./transcript.ts"
@@ -35,27 +35,23 @@ export function createClaudeStore(options: ClaudeStoreOptions): ClaudeStore {
     const held = open.get(name) ?? newTranscript(key)
     open.delete(name)
     open.set(name, held)
-    held.calls++
-    const result = held.last.then(() => run(held.transcript))
-    held.last = result.then(ignore, ignore)
     try {
-      return await result
+      return await held.queue.run(() => run(held.transcript))
     } finally {
-      held.calls--
       await closeSome()
     }
   }
 
   function newTranscript(key: SessionKey): OpenTranscript {
-    return { transcript: new Transcript({ sessions, key: { ...key }, fold }), last: Promise.resolve(), calls: 0 }
+    return { transcript: new Transcript({ sessions, key: { ...key }, fold }), queue: createQueue() }
   }
 
   /** Closes the transcripts that were not used for longest until the others fit. */
   async function closeSome(): Promise<void> {
     let bytes = 0
     for (const { transcript } of open.values()) bytes += transcript.bytes
-    for (const [name, { transcript, calls }] of open) {
-      if (calls > 0 || (bytes <= maxOpenBytes && transcript.bytes > 0)) continue
+    for (const [name, { transcript, queue }] of open) {
+      if (!queue.idle || (bytes <= maxOpenBytes && transcript.bytes > 0)) continue
       bytes -= transcript.bytes
       open.delete(name)
       await transcript.close()
@@ -175,10 +171,7 @@ export function createClaudeStore(options: ClaudeStoreOptions): ClaudeStore {
 
 interface OpenTranscript {
   readonly transcript: Transcript
-  /** Settles with the last call. */
-  last: Promise<unknown>
-  /** Calls that wait or run. */
-  calls: number
+  readonly queue: Queue
 }
 
 interface MainRow {

@@ -2,6 +2,7 @@
  * Change notifications: who is told, within this storage object, that a session's log may have grown. Notices come from this object's
  * own writers and from the file system; both are hints, and a subscriber looks at the log itself.
  */
+import { createListeners } from "@sessions/core/storage"
 import type { Files } from "./disk/files.ts"
 import type { SessionPaths } from "./disk/layout.ts"
 
@@ -15,22 +16,17 @@ export interface Notifier {
 export const POLL_MS = 250
 
 export function createNotifier(files: Files): Notifier {
-  const listeners = new Map<string, Set<() => void>>()
+  const listeners = createListeners()
   return {
     subscribe({ session, folder }, listener) {
-      const own = listeners.get(session) ?? new Set()
-      listeners.set(session, own.add(listener))
+      const remove = listeners.add(session, listener)
       const watcher = watchFolder(files, folder, listener)
       return () => {
         watcher?.close()
-        own.delete(listener)
-        if (own.size === 0 && listeners.get(session) === own) listeners.delete(session)
+        remove()
       }
     },
-    emit(session) {
-      const own = listeners.get(session)
-      if (own !== undefined) for (const listener of own) listener()
-    },
+    emit: listeners.notify,
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { hasCode, type Session, SessionError, type Sessions } from "@sessions/core"
 import type { LogRecord } from "@sessions/core/format"
-import type { Head, Seq } from "@sessions/core/storage"
+import { createQueue, type Head, type Seq } from "@sessions/core/storage"
 import { LogLines } from "./log-lines.ts"
 import {
   CHECKPOINT,
@@ -67,7 +67,7 @@ export class ThreadWriter {
   #jobs: Job[] = []
   #opened: Opened | undefined
   /** The running work; each waits for the one before it. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #queue = createQueue()
 
   constructor(sessions: Sessions, thread: string, id: string) {
     this.#sessions = sessions
@@ -77,32 +77,23 @@ export class ThreadWriter {
 
   /** Whether no call is waiting. */
   get isIdle(): boolean {
-    return this.#waiting === 0
+    return this.#queue.idle
   }
-
-  #waiting = 0
 
   /** Appends the record that `make` returns; it is asked again if another process replaces the log meanwhile. */
   append(isCheckpoint: boolean, make: Job["make"]): Promise<Written> {
     return new Promise((resolve, reject) => {
       this.#jobs.push({ isCheckpoint, make, resolve, reject })
-      void this.#exclusive(() => this.#write())
+      void this.#queue.run(() => this.#write())
     })
   }
 
   /** Closes the session, and runs `work` while nothing is appended. */
   alone<T>(work: () => Promise<T>): Promise<T> {
-    return this.#exclusive(async () => {
+    return this.#queue.run(async () => {
       await this.#close()
       return work()
     })
-  }
-
-  #exclusive<T>(work: () => Promise<T>): Promise<T> {
-    this.#waiting++
-    const result = this.#last.then(work).finally(() => this.#waiting--)
-    this.#last = result.catch(() => undefined)
-    return result
   }
 
   /** Writes the jobs that wait, up to the second checkpoint: a checkpoint refers to an earlier one by its place in the log. */

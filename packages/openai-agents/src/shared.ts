@@ -1,16 +1,15 @@
 /** What the objects of one session share in a process: the order of their calls, and where the log was known to end. */
 import type { Session, Sessions } from "@sessions/core"
+import { createQueue } from "@sessions/core/storage"
 
 export class SharedState {
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #calls = createQueue()
   #leafId: string | null = null
   #next = -1
 
   /** Runs after all earlier calls. */
   run<T>(call: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(call)
-    this.#last = result.catch(() => undefined)
-    return result
+    return this.#calls.run(call)
   }
 
   /** Whether the session's leaf is the last entry of a complete batch at the end of the log, as far as this process knows. */

@@ -1,5 +1,5 @@
 /** Watches logs. One query for all watchers asks for the heads of other writers' appends; own changes are reported at once. */
-import { type Head, type Watch, watchHeads } from "@sessions/core/storage"
+import { createListeners, type Head, type Watch, watchHeads } from "@sessions/core/storage"
 import type { Connection } from "./database.ts"
 import type { Tables } from "./schema.ts"
 
@@ -22,28 +22,24 @@ export function createWatchers(
   head: (session: string) => Promise<Head | undefined>,
 ): Watchers {
   const poll = `SELECT id, log, next FROM ${session} WHERE id = ANY($1::text[])`
-  const watchers = new Map<string, Set<() => void>>()
+  const watchers = createListeners()
   /** The heads of the last poll, as texts; undefined if there was no session. */
   const known = new Map<string, string | undefined>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let asking: Promise<void> | undefined
 
-  function changed(id: string): void {
-    for (const notify of watchers.get(id) ?? []) notify()
-  }
-
   async function ask(): Promise<void> {
-    const rows = await db.query<Row>(poll, [[...watchers.keys()]])
+    const rows = await db.query<Row>(poll, [[...watchers.sessions]])
     const heads = new Map(rows.map(({ id, log, next }) => [id, `${log} ${next}`]))
-    for (const id of watchers.keys()) {
+    for (const id of watchers.sessions) {
       if (known.has(id) && known.get(id) === heads.get(id)) continue
       known.set(id, heads.get(id))
-      changed(id)
+      watchers.notify(id)
     }
   }
 
   function start(): void {
-    if (watchers.size === 0 || timer !== undefined || asking !== undefined) return
+    if (watchers.isEmpty || timer !== undefined || asking !== undefined) return
     timer = setTimeout(() => {
       timer = undefined
       // A server that is away for now is asked again with the next poll.
@@ -57,19 +53,17 @@ export function createWatchers(
   }
 
   return {
-    changed,
+    changed: watchers.notify,
     watch: watchHeads({
       head,
       subscribe(id, notify) {
-        const set = watchers.get(id) ?? new Set()
-        watchers.set(id, set.add(notify))
+        const remove = watchers.add(id, notify)
         start()
         return () => {
-          set.delete(notify)
-          if (set.size > 0 || watchers.get(id) !== set) return
-          watchers.delete(id)
+          remove()
+          if (watchers.has(id)) return
           known.delete(id)
-          if (watchers.size > 0) return
+          if (!watchers.isEmpty) return
           clearTimeout(timer)
           timer = undefined
         }

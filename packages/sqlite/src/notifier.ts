@@ -2,6 +2,7 @@
  * Tells watchers that a log may have changed: at once for the writes of this storage object, and within 100 ms for those of other
  * connections. One statement on shared memory says whether any has committed, however many watchers there are.
  */
+import { createListeners } from "@sessions/core/storage"
 
 export interface Notifier {
   /** Returns the function that ends the subscription. */
@@ -13,7 +14,7 @@ const POLL_MS = 100
 
 /** `dataVersion`: a number that changes with each commit of another connection. */
 export function createNotifier(dataVersion: () => number | undefined): Notifier {
-  const listeners = new Map<string, Set<() => void>>()
+  const listeners = createListeners()
   let timer: ReturnType<typeof setInterval> | undefined
   let version: number | undefined
 
@@ -21,7 +22,7 @@ export function createNotifier(dataVersion: () => number | undefined): Notifier 
     const current = readVersion()
     if (current === version) return
     version = current
-    for (const session of listeners.keys()) changed(session)
+    for (const session of listeners.sessions) listeners.notify(session)
   }
 
   /** Undefined if the file is locked or fails: the listeners then read the head, which waits or rejects. */
@@ -33,23 +34,17 @@ export function createNotifier(dataVersion: () => number | undefined): Notifier 
     }
   }
 
-  function changed(session: string): void {
-    for (const listener of listeners.get(session) ?? []) listener()
-  }
-
   return {
-    changed,
+    changed: listeners.notify,
     subscribe(session, listener) {
-      const own = listeners.get(session) ?? new Set()
-      listeners.set(session, own.add(listener))
+      const remove = listeners.add(session, listener)
       if (timer === undefined) {
         version = readVersion()
         timer = setInterval(poll, POLL_MS)
       }
       return () => {
-        own.delete(listener)
-        if (own.size === 0 && listeners.get(session) === own) listeners.delete(session)
-        if (listeners.size > 0) return
+        remove()
+        if (!listeners.isEmpty) return
         clearInterval(timer)
         timer = undefined
       }

@@ -34,7 +34,7 @@ export type { Failure, StorageErrorCode, StorageErrorDetails } from "./errors.ts
 export type { AdapterListRow, BlobAdapter, DocumentAdapter, ListRange, StorageAdapter, Watch } from "./adapter.ts"
 export { type Defined, defineStorage } from "./define.ts"
 
-// Parts of adapters: connecting, heads, pages of lines, watching, and calls beyond the contract.
+// Parts of adapters: connecting, heads, pages of lines, watching, queues of tasks, and calls beyond the contract.
 export { type Connection, type ConnectionSource, connectOnce } from "./connect.ts"
 export { checkExpect, headAfter, headAt, isSameLine, lineMark, newLog, rangeIn } from "./head.ts"
 export {
@@ -51,6 +51,8 @@ export {
   windowStart,
 } from "./pages.ts"
 export { watchHeads, type WatchSource } from "./watch.ts"
+export { createListeners, type Listeners } from "./listeners.ts"
+export { createQueue, type Queue } from "./queue.ts"
 export { type Call, type Calls, type CallsOptions, createCalls, unlessAborted } from "./calls.ts"
 
 // Checks of arguments, for calls beyond the contract; `defineStorage` checks those of the contract.

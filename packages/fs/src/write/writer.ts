@@ -5,6 +5,7 @@
 import {
   type StorageAppendOptions,
   checkSignal,
+  createQueue,
   hasStorageCode,
   type Head,
   type Seq,
@@ -42,7 +43,7 @@ export class SessionWriter {
   readonly #deps: Deps
   readonly #session: string
   readonly #paths: SessionPaths
-  readonly #queue = createTaskQueue()
+  readonly #queue = createQueue()
   readonly #writeBehind = new WriteBehind()
   readonly #lease: Lease
   #log: OpenLog | undefined
@@ -303,30 +304,5 @@ export class SessionWriter {
     this.#log = undefined
     this.#checked = false
     this.#writeBehind.opened(undefined, false)
-  }
-}
-
-/** Runs tasks one after the other, in the order of the calls. A failed task does not stop those behind it. */
-interface TaskQueue {
-  /** Nothing is running or queued. */
-  readonly idle: boolean
-  run<T>(task: () => Promise<T>): Promise<T>
-}
-
-function createTaskQueue(): TaskQueue {
-  let last: Promise<unknown> = Promise.resolve()
-  let pending = 0
-  return {
-    get idle() {
-      return pending === 0
-    },
-    run(task) {
-      pending++
-      const result = last.then(task).finally(() => {
-        pending--
-      })
-      last = result.catch(() => undefined)
-      return result
-    },
   }
 }

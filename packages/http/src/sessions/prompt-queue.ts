@@ -1,7 +1,7 @@
 /** The document `sessions/<id>/prompts` of a storage: read, and changed by compare-and-set. */
 import { hasCode, SessionError } from "@sessions/core"
 import { promptsKey } from "@sessions/core/format"
-import { type Doc, type SessionStorage, StorageError } from "@sessions/core/storage"
+import { createQueue, type Doc, type SessionStorage, StorageError } from "@sessions/core/storage"
 import { decodeQueue, encodeQueue, NO_PROMPTS, type Queue } from "./prompts.ts"
 
 export interface QueueSnapshot {
@@ -23,7 +23,7 @@ export class PromptQueue {
   readonly #observe: (snapshot: QueueSnapshot, own: boolean) => void
   #known: QueueSnapshot | undefined
   /** Changes of this process run one after the other, so that they do not conflict with each other. */
-  #tail: Promise<unknown> = Promise.resolve()
+  readonly #changes = createQueue()
 
   /** `observe` gets each state that was read or written here, in order; `own`: this process wrote it. */
   constructor(
@@ -38,7 +38,7 @@ export class PromptQueue {
   }
 
   read(): Promise<QueueSnapshot> {
-    return this.#inTurn(() => this.#read())
+    return this.#changes.run(() => this.#read())
   }
 
   /**
@@ -46,7 +46,7 @@ export class PromptQueue {
    * `not_found` if the session is gone.
    */
   update<T>(change: (queue: Queue) => Change<T> | Promise<Change<T>>): Promise<T> {
-    return this.#inTurn(async () => {
+    return this.#changes.run(async () => {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         const known = this.#known
         const before = known ?? (await this.#read())
@@ -103,12 +103,6 @@ export class PromptQueue {
   #set(snapshot: QueueSnapshot, own: boolean): void {
     this.#known = snapshot
     this.#observe(snapshot, own)
-  }
-
-  #inTurn<T>(act: () => Promise<T>): Promise<T> {
-    const done = this.#tail.then(act)
-    this.#tail = done.catch(() => undefined)
-    return done
   }
 }
 

@@ -2,7 +2,7 @@
  * The lock of a consolidation: a file with a unix timestamp, changed by compare-and-set alone. Its fraction is random, so that two holders
  * in the same second have different texts.
  */
-import { type CallOptions, checkSignal, hasStorageCode } from "@sessions/core/storage"
+import { type CallOptions, checkSignal, createQueue, hasStorageCode } from "@sessions/core/storage"
 import { RecallError } from "../error.ts"
 import { CONSOLIDATION_FILES } from "../files/names.ts"
 import type { MemoryFiles } from "../files/types.ts"
@@ -45,7 +45,7 @@ export class HeldLock implements ConsolidationLock {
   #version: string
   #refreshedAt: number
   /** Reads and refreshes run one after another. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #queue = createQueue()
 
   constructor(files: MemoryFiles, { lockStale, now }: LockOptions, version: string, at: number) {
     this.#files = files
@@ -108,13 +108,11 @@ export class HeldLock implements ConsolidationLock {
     return error
   }
 
-  async #inOrder(work: () => Promise<void>): Promise<void> {
-    const run = this.#last.then(() => {
+  #inOrder(work: () => Promise<void>): Promise<void> {
+    return this.#queue.run(() => {
       if (this.signal.aborted) throw this.signal.reason
       return work()
     })
-    this.#last = run.catch(() => undefined)
-    return run
   }
 }
 

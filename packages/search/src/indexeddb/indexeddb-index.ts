@@ -3,7 +3,7 @@
  */
 import { SessionError } from "@sessions/core"
 import { createIds } from "@sessions/core/format"
-import { checkOptions, type OptionNames, StorageError } from "@sessions/core/storage"
+import { checkOptions, createQueue, type OptionNames, StorageError } from "@sessions/core/storage"
 import type { SearchIndex } from "../search-index.ts"
 import { type Changed, IndexDatabase, type StoredRow, type StoredSession } from "./database.ts"
 import { LoadedIndex } from "./loaded-index.ts"
@@ -27,16 +27,14 @@ export function createIndexedDbIndex(options: IndexedDbIndexOptions = {}): Searc
   const stored = new IndexDatabase(database, createIds())
   let loaded: LoadedIndex | undefined
   let isClosed = false
-  let last: Promise<unknown> = Promise.resolve()
+  const queue = createQueue()
 
   /** One after the other, so that memory and database change together. */
   function inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const done = last.then(() => {
+    return queue.run(() => {
       if (isClosed) throw new StorageError("closed", "The index was closed. Create another one.")
       return work()
     })
-    last = done.catch(() => undefined)
-    return done
   }
 
   /** The index in memory as the database has it now. Rows that cannot be what was written empty the index. */
@@ -83,7 +81,7 @@ export function createIndexedDbIndex(options: IndexedDbIndexOptions = {}): Searc
 
     async close() {
       isClosed = true
-      await last
+      await queue.run(() => undefined)
       loaded = undefined
       await stored.close()
     },
