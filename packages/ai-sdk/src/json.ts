@@ -1,11 +1,8 @@
 /** JSON values: a copy as it is stored, and comparison. */
 import { SessionError } from "@sessions/core"
+import { type Fields, isObject } from "@sessions/core/format"
 
-export type Fields = Readonly<Record<string, unknown>>
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}
+export { type Fields, isObject }
 
 /** The value as JSON has it, so that what is compared is what is read later. Throws `invalid` if it has no JSON. */
 export function asJson<T>(value: T, name: string): T {

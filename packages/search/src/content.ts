@@ -1,7 +1,6 @@
 /** The text of an entry that can be found, and its role. Logs may hold values of any shape, so every field is checked. */
 import type { ContentBlock, Entry } from "@sessions/core"
-
-type Fields = Readonly<Record<string, unknown>>
+import { type Fields, isObject } from "@sessions/core/format"
 
 export interface Content {
   readonly role: string
@@ -117,8 +116,4 @@ function addStrings(value: unknown, texts: string[]): void {
 
 function addText(text: unknown, texts: string[]): void {
   if (typeof text === "string" && text !== "") texts.push(text)
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,6 @@
 /** Messages and entries as text for people to read. */
 import type { Entry, Message, SessionInfo } from "@sessions/core"
-import { toJsonText } from "@sessions/core/format"
+import { isObject, toJsonText } from "@sessions/core/format"
 import { cut, formatCount } from "./format.ts"
 import { type Line, type Span, type Style, styled } from "./lines.ts"
 import { sanitizeLine, sanitizeLines } from "./sanitize.ts"
@@ -108,10 +108,6 @@ function blockText(block: unknown): string {
     default:
       return `[${String(block["type"])}]`
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
 function fieldText(value: unknown): string {

@@ -37,6 +37,7 @@ export {
   type UnknownBlock,
 } from "./message.ts"
 export { textOf } from "./message-text.ts"
+export { type Fields, isObject } from "./shape.ts"
 
 // Lines: framing, parsing, encoding.
 export {

@@ -1,11 +1,8 @@
 /** Checks and conversions of the JSON values that the files of agents consist of. */
 import { type ContentBlock, type ImageBlock, SessionError, type TextBlock } from "@sessions/core"
+import { type Fields, isObject } from "@sessions/core/format"
 
-export type Fields = Readonly<Record<string, unknown>>
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}
+export { type Fields, isObject }
 
 /** The value as an object; one without fields if it is none. */
 export function fieldsOf(value: unknown): Fields {

@@ -1,10 +1,7 @@
 /** Reads values of unknown shape: a log may hold anything in any field. */
+import { type Fields, isObject } from "@sessions/core/format"
 
-export type Fields = Readonly<Record<string, unknown>>
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-}
+export { type Fields, isObject }
 
 /** The object itself, or one without fields. */
 export function fieldsOf(value: unknown): Fields {
