@@ -10,7 +10,7 @@ import { isString, shape } from "./shape.ts"
 
 const ADDED: Readonly<Record<string, EntryTraits>> = {
   comment: { kind: "annotation", hint: { field: "targetSeq", id: "targetId" } },
-  headline: { kind: "annotation", stamped: true },
+  headline: { kind: "annotation", lastWriterWins: true },
   chapter: { kind: "boundary", placed: true, small: true },
   remark: { kind: "content" },
 }

@@ -47,10 +47,10 @@ export async function otherLogToWrite(
     header: (lines = counted ?? Number.MAX_SAFE_INTEGER) => encodeHeader(withCount(header, lines)),
     async *lines(report) {
       let seq = 0
-      for await (const given of recordsOf(chunks, importer, report, o)) {
+      for await (const yielded of recordsOf(chunks, importer, report, o)) {
         let lines: LineToWrite[] = []
         let units = 0
-        for (const record of asRecords(given)) {
+        for (const record of asRecords(yielded)) {
           if (seq === 0) {
             const again = withGivenBlobs(checkHeader(record, importer, id), given, 0, report)
             if (encodeHeader(again) !== line) throw changedFileError(format)
