@@ -38,6 +38,7 @@ export {
 } from "./message.ts"
 export { textOf } from "./message-text.ts"
 export { type Fields, isObject } from "./shape.ts"
+export { readUsage } from "./usage.ts"
 
 // Lines: framing, parsing, encoding.
 export {

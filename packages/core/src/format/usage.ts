@@ -3,6 +3,7 @@
  * other SDKs. A number that is not finite counts as missing.
  */
 import type { Usage } from "./message.ts"
+import { isObject } from "./shape.ts"
 
 export const USAGE_COUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] as const
 export type UsageCount = (typeof USAGE_COUNTS)[number]
@@ -39,6 +40,15 @@ export function inputTokens(usage: Usage): number {
 
 export function usageCost({ cost }: Usage): number | undefined {
   return finite(typeof cost === "object" && cost !== null ? cost.total : cost)
+}
+
+/** The valid numbers of a report. An invalid report is ignored, so that the answer that was paid for is not lost. */
+export function readUsage(report: unknown): Usage | undefined {
+  if (!isObject(report)) return undefined
+  const counts = USAGE_COUNTS.map((key) => [key, usageCount(report, key)] as const)
+  const numbers = [...counts, ["cost", usageCost(report)] as const].filter(([, value]) => value !== undefined)
+  const usage = Object.fromEntries(numbers) as Usage
+  return Object.keys(usage).length === 0 ? undefined : usage
 }
 
 function finite(value: unknown): number | undefined {

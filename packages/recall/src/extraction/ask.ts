@@ -1,6 +1,7 @@
 /** Calls the caller's model, with a time limit, and reads the text and the usage of its answer. */
 import type { Usage } from "@sessions/core"
 import { type AnswerProblem, readAnswer, type Summarize, type SummarizeRequest } from "@sessions/core/compaction"
+import { readUsage } from "@sessions/core/format"
 import { checkSignal, onAbort } from "@sessions/core/storage"
 import { RecallError } from "../error.ts"
 
@@ -69,19 +70,7 @@ function answerOf(answer: unknown): Answer {
     provider,
     model,
   } = (typeof answer === "object" ? answer : {}) as Readonly<Record<string, unknown>>
-  const usage = usageOf(report)
+  const usage = readUsage(report)
   const isNamed = typeof provider === "string" && typeof model === "string"
   return { text: read.text, ...(usage !== undefined && { usage }), ...(isNamed && { model: { provider, model } }) }
-}
-
-const COUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "inputTokens", "outputTokens"] as const
-
-/** An invalid report must not lose the facts that were paid for. */
-function usageOf(report: unknown): Usage | undefined {
-  if (typeof report !== "object" || report === null) return undefined
-  const { cost, ...fields } = report as Readonly<Record<string, unknown>>
-  const total = typeof cost === "object" && cost !== null ? (cost as { total?: unknown }).total : cost
-  const numbers = [...COUNTS.map((name) => [name, fields[name]] as const), ["cost", total] as const]
-  const usage = Object.fromEntries(numbers.filter(([, value]) => Number.isFinite(value))) as Usage
-  return Object.keys(usage).length === 0 ? undefined : usage
 }

@@ -7,7 +7,7 @@ import { type AnswerProblem, readAnswer } from "../summary/answer.ts"
 import { SUMMARY_SYSTEM_PROMPT } from "../summary/prompts.ts"
 import type { Summarize, SummarizeRequest, SummaryPrompts } from "../../compaction-settings/types.ts"
 import { abortedError, failedError, invalidError } from "./failure.ts"
-import { usageOf } from "./usage.ts"
+import { readUsage } from "../../format/usage.ts"
 
 export interface Summarizer {
   readonly session: string
@@ -86,7 +86,7 @@ export async function askSummarizer(to: Summarizer, prompt: string, maxTokens: n
     throw fail(session, `${PROBLEMS[read.problem]}${word}`)
   }
   if (!isObject(answer)) return { text: read.text, usage: undefined, kept: {} }
-  return { text: read.text, usage: usageOf(answer["usage"]), kept: keptOf(session, answer, fail) }
+  return { text: read.text, usage: readUsage(answer["usage"]), kept: keptOf(session, answer, fail) }
 }
 
 function keptOf(session: string, { shortSummary, preserveData }: Fields, fail: typeof failedError): KeptFields {

@@ -1,16 +1,6 @@
-/** Reads and adds up the usage that summarizers report. */
+/** Adds up the usage that summarizers report. */
 import type { Usage } from "../../format/message.ts"
-import { isObject } from "../../format/shape.ts"
-import { USAGE_COUNTS, usageCost, usageCount, usageCounts } from "../../format/usage.ts"
-
-/** The valid numbers of a report. An invalid report is ignored, so that a paid summary is not lost. */
-export function usageOf(report: unknown): Usage | undefined {
-  if (!isObject(report)) return undefined
-  const counts = USAGE_COUNTS.map((key) => [key, usageCount(report, key)] as const)
-  const numbers = [...counts, ["cost", usageCost(report)] as const].filter(([, value]) => value !== undefined)
-  const usage = Object.fromEntries(numbers) as Usage
-  return Object.keys(usage).length === 0 ? undefined : usage
-}
+import { USAGE_COUNTS, usageCounts } from "../../format/usage.ts"
 
 /** The sum of two usages. If only one of them has a total, the other's is the sum of its four counts, which is also taken for a smaller total. */
 export function sumOfUsage(one: Usage | undefined, other: Usage | undefined): Usage | undefined {
