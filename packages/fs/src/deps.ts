@@ -1,4 +1,4 @@
-/** What the modules of one storage object share: its options, the file operations, the cached views, and the notifier. */
+/** Shared by the modules of one storage object: its options, the file operations, the cached views, and the notifier. */
 import { StorageError, type StorageErrorCode } from "@sessions/core/storage"
 import { type Notifier, createNotifier } from "./notifier.ts"
 import { errnoOf, toStorageError } from "./disk/errors.ts"

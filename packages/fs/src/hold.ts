@@ -89,5 +89,5 @@ function placed<T>(at: string, run: () => T): T {
 const PIECE_BYTES = 65_536
 
 const LF = 10
-/** Of one UTF-16 unit. */
+/** Most bytes of one UTF-16 unit. */
 const MAX_UTF8_BYTES = 3

@@ -32,7 +32,7 @@ export interface FileStorageOptions {
   /** The folder that holds everything; made at the first write. */
   readonly root: string
   /**
-   * What an acknowledged append survives. `"os"` (default): the end of this process, however it ends, and one `sync` makes it as
+   * The failures that an acknowledged append survives. `"os"` (default): the end of this process, however it ends, and one `sync` makes it as
    * good as the other; `"disk"`: a power failure, for about 0.3 ms more per append on a good disk.
    */
   readonly durability?: "os" | "disk"

@@ -6,7 +6,7 @@ export interface IndexedDbStorageOptions {
   /** The name of the database; default `"@sessions/idb"`. Storage objects of one origin with the same name share the same sessions. */
   readonly database?: string
   /**
-   * What an acknowledged append survives. `"strict"` (default): a killed browser and a power failure, as far as the engine keeps its
+   * The failures that an acknowledged append survives. `"strict"` (default): a killed browser and a power failure, as far as the engine keeps its
    * promise. `"relaxed"`: the end of the tab, at about twice the appends per second; `sync` then makes everything written before it as
    * durable as `"strict"`.
    */

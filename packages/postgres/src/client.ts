@@ -39,7 +39,7 @@ export function kindOf(connection: object): Kind {
   return isCallable(connection, "exec") && isCallable(connection, "query") ? "pglite" : "other"
 }
 
-/** What is wrong with a client that was given; undefined if nothing can be seen. */
+/** The problem with a client that was given; undefined if nothing can be seen. */
 export function clientProblem(client: unknown): string | undefined {
   const expected = "must be a pg.Pool, a connected pg.Client or a PGlite"
   if (typeof client !== "object" || client === null) return expected

@@ -35,7 +35,7 @@ export class Ended extends NotSent {
 }
 
 /**
- * What is known of a statement that failed. `refused`: it had no effect and never will. `again`: the same, and it may succeed at once
+ * The outcome of a statement that failed. `refused`: it had no effect and never will. `again`: the same, and it may succeed at once
  * (serialization failure, deadlock, another connection). `unknown`: the connection is not usable any more, and nobody knows whether it was committed.
  */
 export type Outcome = "refused" | "again" | "unknown"

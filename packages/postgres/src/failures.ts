@@ -89,7 +89,7 @@ export const FAILURES: readonly Failure[] = [
 
 const ROWS: ReadonlyMap<string, Failure> = new Map(FAILURES.map((row) => [row.when, row]))
 
-/** What the driver throws without a code, by the beginning of its message. */
+/** Errors that the driver throws without a code, by the beginning of its message. */
 const BY_MESSAGE: readonly (readonly [RegExp, Failure])[] = [
   [
     /^Cannot use a pool after calling end|^Client was closed|^Client has encountered a connection error|is not queryable$/,

@@ -22,7 +22,7 @@ const PAGE_ROWS = 1024
 /** Rows in the order of their lines; at least one. */
 interface Page {
   readonly rows: readonly Row[]
-  /** Of the line after the last one. */
+  /** Seq of the line after the last one. */
   readonly end: Seq
 }
 

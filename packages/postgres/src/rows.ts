@@ -13,7 +13,7 @@ const LF = 10
 
 /** Consecutive lines, each with its LF. */
 export interface Row {
-  /** Of its first line. */
+  /** Seq of its first line. */
   readonly seq: Seq
   readonly lines: number
   /** Bytes of `body`. */

@@ -36,7 +36,7 @@ export interface PostgresStorageOptions {
   /** Names the database in messages, without a password; default `"postgres"`. */
   readonly name?: string
   /**
-   * What an acknowledged append survives: `"disk"` (default) a power failure, `"replicated"` the loss of the primary's disk, `"os"` the
+   * The failures that an acknowledged append survives: `"disk"` (default) a power failure, `"replicated"` the loss of the primary's disk, `"os"` the
    * end of a process, `"none"` nothing (PGlite in memory). The server's settings must provide it, else every call is `unsupported`.
    */
   readonly durability?: Capabilities["durability"]

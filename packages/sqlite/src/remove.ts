@@ -76,7 +76,7 @@ export function createSweep(db: Database): NonNullable<StorageAdapter["sweep"]> 
   }
 }
 
-/** What one transaction removes: it takes some milliseconds, and the WAL stays small. */
+/** Bytes that one transaction removes: it takes some milliseconds, and the WAL stays small. */
 const REMOVED_BYTES = 16 * MAX_CHUNK_BYTES
 
 /** Returns whether there may be more. */

@@ -21,7 +21,7 @@ const ATTACH = "UPDATE session SET id = ?, next = ?, bytes = ?, updated_at = ? W
 /** Marks a staged log as one that may be removed. */
 const ABANDON = "UPDATE session SET next = 1 WHERE n = ? AND id IS NULL"
 
-/** What one transaction writes, so that other writers need not wait for long. */
+/** Bytes that one transaction writes, so that other writers need not wait for long. */
 const WRITTEN_BYTES = 16 * MAX_CHUNK_BYTES
 
 export function createReplace(

@@ -23,7 +23,7 @@ export interface SqliteStorageOptions {
   /** The file; made at the first use, in an existing folder, on a local disk. SQLite keeps two files beside it, `-wal` and `-shm`. */
   readonly path: string
   /**
-   * What an acknowledged append survives. `"disk"` (default): a power failure. `"os"`: the end of this process, however it ends; `sync`
+   * The failures that an acknowledged append survives. `"disk"` (default): a power failure. `"os"`: the end of this process, however it ends; `sync`
    * then makes everything written before it as durable as `"disk"`.
    */
   readonly durability?: "disk" | "os"

@@ -157,7 +157,7 @@ export interface Swept {
 /** Capabilities and guarantees of a storage. Constant for the life of a storage object. */
 export interface Capabilities {
   /**
-   * The failure that an acknowledged append survives: `"none"` nothing (memory), `"os"` the end of the process, `"disk"` a power failure,
+   * The failures that an acknowledged append survives: `"none"` nothing (memory), `"os"` the end of the process, `"disk"` a power failure,
    * `"replicated"` the loss of a disk. Documents and blobs are at least as durable.
    */
   readonly durability: "none" | "os" | "disk" | "replicated"

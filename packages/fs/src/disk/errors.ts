@@ -52,7 +52,7 @@ export function isNoFile(error: unknown): boolean {
   return isMissing(error) || errno === "ELOOP" || errno === "ENXIO"
 }
 
-/** Of Windows, while a virus scanner or an indexer holds the file; core's retries follow those of `retryBusy`. */
+/** Codes of Windows, while a virus scanner or an indexer holds the file; core's retries follow those of `retryBusy`. */
 const HELD_ON_WINDOWS: Failure = {
   when: "EPERM",
   passes: "by itself",

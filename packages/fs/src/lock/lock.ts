@@ -77,7 +77,7 @@ interface Observation {
   readonly since: number
 }
 
-/** What calls have seen that gave up: with a short timeout none of them alone watches a lock for long enough to know that it is stale. */
+/** Observations of calls that gave up: with a short timeout none of them alone watches a lock for long enough to know that it is stale. */
 const OBSERVED = new Map<string, Observation>()
 
 /** How long a writer waits after yielding: longer than the others take between two attempts. */

@@ -18,7 +18,7 @@ export interface Part extends PartName {
    * Otherwise `end` is taken from `metadata.json` because the file has the size stored there.
    */
   readonly isEndCertain: boolean
-  /** Of the file when the end was found; missing for the last part, which grows. */
+  /** Size of the file when the end was found; missing for the last part, which grows. */
   readonly size?: number
   /** Ascending from the part's first line; missing if its lines were not counted yet: see {@link countPart}. */
   readonly offsets?: readonly LineOffset[]
@@ -130,7 +130,7 @@ export function closedParts(
   })
 }
 
-/** Of a part that ends where the next one begins, according to the metadata. */
+/** The end of a part that ends where the next one begins, according to the metadata. */
 function closedSize(metadata: Metadata | undefined, name: string, until: Seq): number | undefined {
   return metadata?.parts.find((part, index, parts) => part.name === name && parts[index + 1]?.from === until)?.bytes
 }

@@ -9,7 +9,7 @@ export interface FolderStat {
   /** When it was taken, in milliseconds since the epoch. */
   readonly at: number
   readonly folder: FileStat
-  /** Of `log.id`; undefined if the log has no such file. */
+  /** Stat of `log.id`; undefined if the log has no such file. */
   readonly identity: FileStat | undefined
 }
 
@@ -47,7 +47,7 @@ export function isSameFile(a: FileStat, b: FileStat): boolean {
   return a.ino === b.ino && a.ctimeMs === b.ctimeMs && a.mtimeMs === b.mtimeMs
 }
 
-/** Of modification times without a fraction of a second: FAT, the coarsest of the common file systems, has steps of two seconds. */
+/** Step of modification times without a fraction of a second: FAT, the coarsest of the common file systems, has steps of two seconds. */
 const COARSE_STEP_MS = 2_000
-/** Of times with a fraction: a tick of the system's clock, at most 16 ms, with a margin. */
+/** Step of times with a fraction: a tick of the system's clock, at most 16 ms, with a margin. */
 const FINE_STEP_MS = 100

@@ -32,12 +32,12 @@ export interface LogView extends Identity {
   /** In log order, at least one. */
   readonly parts: readonly Part[]
   readonly next: Seq
-  /** Of all lines. */
+  /** Bytes of all lines. */
   readonly bytes: number
   /** Bytes after the last whole line. */
   readonly torn: number
   readonly updatedAt: number
-  /** Of the last part's file, to detect changes. */
+  /** Stamp of the last part's file, to detect changes. */
   readonly stamp: Stamp
   /** The folder's times when the view was built. */
   readonly stat: FolderStat

@@ -2,7 +2,7 @@
 import type { Files } from "../disk/files.ts"
 import { readFully } from "../disk/small-files.ts"
 
-/** Of a file. */
+/** Bytes of a file. */
 interface ByteRange {
   readonly start: number
   readonly end: number

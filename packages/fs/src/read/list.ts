@@ -10,7 +10,7 @@ import { statIdentity } from "../log/stat-cache.ts"
 import { interruptedSwaps } from "../disk/swap.ts"
 import { lastPart, type LogView, toHeadInfo } from "../log/view.ts"
 
-/** What this storage object knows of a session beyond its files: an `info` that is not written yet. */
+/** Facts that this storage object knows of a session beyond its files: an `info` that is not written yet. */
 export type PendingInfo = (session: string, log: string, next: Seq) => StoredInfo | undefined
 
 /** Rows that are made at once: few enough that the first ones come promptly. */

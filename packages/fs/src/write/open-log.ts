@@ -20,12 +20,12 @@ export interface OpenLog {
   readonly part: PartName
   /** The parts before this one. */
   readonly closed: readonly { readonly name: string; readonly from: Seq; readonly bytes: number }[]
-  /** Of the last part; grows with each batch. */
+  /** Line offsets of the last part; grows with each batch. */
   readonly offsets: LineOffset[]
   next: Seq
   /** The last line; undefined until it is asked for it. */
   last: string | undefined
-  /** Of the last part's file. */
+  /** Size of the last part's file. */
   size: number
   /** Its modification time at the last `fstat`. */
   touchedAt: number
@@ -189,7 +189,7 @@ function changedByHandError({ folder }: LogView, { name }: PartName): StorageErr
 }
 
 const LF = 10
-/** Of one UTF-16 unit. */
+/** Most bytes of one UTF-16 unit. */
 const MAX_UTF8_BYTES = 3
 /** Enough for the batches of an import and of many concurrent appends. The system gives no memory for pages that are never used. */
 const scratch = Buffer.allocUnsafeSlow(4_194_304)

@@ -83,7 +83,7 @@ async function emptyTrash(files: Files, layout: Layout, paths: readonly string[]
   return left
 }
 
-/** What was never put in its place, and has not been for a day. */
+/** Files and folders that were not put in their place for a day. */
 function unfinished(files: Files, layout: Layout): string[] {
   return [layout.fresh, layout.docs].flatMap((folder) => {
     const wanted = namesIn(files, folder).filter(folder === layout.docs ? isTemporary : isOwnName)
@@ -116,7 +116,7 @@ function isOld(files: Files, path: string): boolean {
   return age > LEFT_MS
 }
 
-/** Of a file, or of the files in a folder and those below it. Links are not followed. */
+/** Bytes of a file, or of the files in a folder and those below it. Links are not followed. */
 function sizeOf(files: Files, path: string): number {
   const stat = files.lstat(path)
   if (stat?.isDirectory() !== true) return stat?.size ?? 0

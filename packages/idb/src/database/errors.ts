@@ -4,9 +4,9 @@ import { FAILURES } from "./failures.ts"
 
 /** How messages name a database. */
 export interface DatabaseName {
-  /** As in `indexeddb:my-agent`. */
+  /** Name and database, as in `indexeddb:my-agent`. */
   readonly description: string
-  /** What works where the browser stores nothing. */
+  /** A storage that works where the browser stores nothing. */
   readonly instead: string
 }
 

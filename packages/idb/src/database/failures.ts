@@ -1,4 +1,4 @@
-/** What the errors of browsers mean: the table from which the codes and sentences of errors follow. */
+/** Meanings of the errors of browsers: the table from which the codes and sentences of errors follow. */
 import type { StorageErrorCode } from "@sessions/core/storage"
 
 export interface Failure {
@@ -8,7 +8,7 @@ export interface Failure {
   readonly opening?: true
   /** `unavailable` passes by itself, `corrupt` never, and the others after the act. */
   readonly code: StorageErrorCode
-  /** What has happened, and what helps. `{instead}` is what works without IndexedDB. */
+  /** The event, and what helps. `{instead}` is what works without IndexedDB. */
   readonly act: string
 }
 

@@ -4,7 +4,7 @@ import type { DBSchema, IDBPDatabase, IDBPTransaction, StoreNames } from "idb"
 import type { Connection } from "./connection.ts"
 import { isGone, isLost, isQuota, timeout, unknownOutcomeError } from "./errors.ts"
 
-/** What the operations on one database share. */
+/** Shared by the operations on one database. */
 export interface DatabaseContext<S extends DBSchema> {
   readonly connection: Connection<S>
   readonly durability: "relaxed" | "strict"

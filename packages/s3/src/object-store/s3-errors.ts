@@ -6,7 +6,7 @@ interface SdkError {
   /** From the error document that a store sends, so it is missing if a proxy answered. */
   readonly Code?: unknown
   readonly message?: string
-  /** Of the system or the runtime, e.g. `ECONNREFUSED`. */
+  /** Code of the system or the runtime, e.g. `ECONNREFUSED`. */
   readonly code?: unknown
   readonly $metadata?: { readonly httpStatusCode?: number; readonly attempts?: number }
 }

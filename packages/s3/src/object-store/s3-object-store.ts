@@ -30,7 +30,7 @@ export function createS3ObjectStore(client: S3Client, bucket: string): ObjectSto
   }
 
   /**
-   * What the store knows of an object, by its first byte: the answer to a HEAD has no error document, so a proxy's 404 would be a missing
+   * Facts about an object, by its first byte: the answer to a HEAD has no error document, so a proxy's 404 would be a missing
    * object. Only of an empty object there is no first byte.
    */
   async function findObject(key: string, options: { abortSignal?: AbortSignal }): Promise<ObjectInfo | undefined> {
@@ -153,7 +153,7 @@ function isVersion(id: string | undefined): boolean {
   return id !== undefined && id !== "null"
 }
 
-/** What every answer about an object has. Without the time, a collector would take the object for an old one. */
+/** Fields of every answer about an object. Without the time, a collector would take the object for an old one. */
 function infoOf(answer: { readonly ETag?: string | undefined; readonly LastModified?: Date | undefined }): {
   readonly etag: string
   readonly lastModified: number

@@ -9,7 +9,7 @@ import { segmentKey } from "../segments/segments.ts"
 import { startDownload } from "./download.ts"
 import { blocksOf, type SegmentRange } from "./segment-ranges.ts"
 
-/** What is read of one state of a log. */
+/** The reading of one state of a log. */
 export interface SegmentReader {
   readonly deps: Deps
   /** Blocks of segments, by key and offset. */

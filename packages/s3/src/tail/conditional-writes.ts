@@ -20,7 +20,7 @@ export interface S3Probe {
   readonly problem?: string
 }
 
-/** What a manifest says of the conditional writes of its store. */
+/** The conditional writes of a store, as a manifest says. */
 export type Proof = Pick<Manifest, "etags" | "proven">
 
 export interface ConditionalWrites {
@@ -45,7 +45,7 @@ export interface ConditionalWriteOptions {
   readonly allowVersions: boolean
   /** Names the store and the bucket. */
   readonly place: () => Promise<string>
-  /** What the tails of this bucket say that were read, the newest last. */
+  /** The proof in the tails of this bucket that were read, the newest last. */
   readonly proofInTails: () => Proof | undefined
 }
 
