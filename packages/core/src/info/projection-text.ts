@@ -39,7 +39,7 @@ const REQUIRED: Readonly<Record<string, Is>> = {
   createdAt: isTime,
   messageCount: isCount,
   modelIsExplicit: (flag) => typeof flag === "boolean",
-  // An older program has stored deep values. A list with them might be one that cannot be written.
+  // Another program may have stored deep values. A list with them might be one that cannot be written.
   metadata: (metadata) => isObject(metadata) && !isDeep(metadata, MAX_DEPTH + 1),
   stamps: isWriteTimes,
   metrics: isMetrics,
