@@ -1,6 +1,5 @@
 /** Assembles a `SessionContext` from the selection of entries and the messages made of them: state, tokens, diagnostics. */
 import { cloneJson } from "../format/clone.ts"
-import { SessionError } from "../format/errors.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/message.ts"
 import { findRepeatedCall, repeatedCallDiagnostic } from "./repeated-call.ts"
@@ -9,12 +8,6 @@ import type { CommonPart } from "./reused.ts"
 import type { Ruler } from "./ruler.ts"
 import type { Selection } from "./select.ts"
 import type { ContextMessage, PrunedResult, SessionContext, ShortenedMessage } from "./types.ts"
-
-/** Throws `invalid` unless the window is a number of tokens above 0, or undefined. */
-export function checkWindow(window: number | undefined): void {
-  if (window === undefined || (typeof window === "number" && window > 0)) return
-  throw new SessionError("invalid", `window must be a number of tokens above 0, not ${String(window)}.`)
-}
 
 /** The size of a context, and what it is compared with. */
 export interface Measure {

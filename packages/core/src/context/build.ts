@@ -7,7 +7,7 @@ import type { Header } from "../format/header.ts"
 import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
 import { defaultLeaf } from "../log/path.ts"
 import type { Seq } from "../storage/contract.ts"
-import { assembleContext, checkWindow } from "./assemble.ts"
+import { assembleContext } from "./assemble.ts"
 import { changesOf } from "./changed-units.ts"
 import { commonPart, selectBefore } from "./compare.ts"
 import { outdatedSummaries, summarizedDiagnostic } from "./outdated.ts"
@@ -77,6 +77,12 @@ export function buildSessionContext(
   ]
   const measured = { window, ruler: measure(log, selection, now, { count, changesOf }) }
   return explainFit(assembleContext(selection, { ...now, common, diagnostics: found }, measured), measured)
+}
+
+/** Throws `invalid` unless the window is a number of tokens above 0, or undefined. */
+function checkWindow(window: number | undefined): void {
+  if (window === undefined || (typeof window === "number" && window > 0)) return
+  throw new SessionError("invalid", `window must be a number of tokens above 0, not ${String(window)}.`)
 }
 
 function messagesBefore(log: EntryLog, answer: Seq, header: Header | undefined): readonly ContextMessage[] {
