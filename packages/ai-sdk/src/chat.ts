@@ -43,7 +43,7 @@ export function storable(messages: readonly ChatMessage[]): readonly ChatMessage
   return (copies as ChatMessage[]).filter(({ parts }) => parts.length > 0)
 }
 
-/** What a message needs so that it can be loaded again. The rest is up to `validateUIMessages`. */
+/** The problem with a message that could not be loaded again. The rest is up to `validateUIMessages`. */
 function problemOf(message: unknown): string | undefined {
   const { id, role, parts } = isObject(message) ? message : {}
   if (typeof id !== "string") return "no text as its `id`"

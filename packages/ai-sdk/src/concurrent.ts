@@ -1,4 +1,4 @@
-/** What a request makes of a chat to which another request has added messages meanwhile. Pure. */
+/** Merges a request into a chat to which another request has added messages meanwhile. Pure. */
 import { isNamedAlike, placeOf } from "./identity.ts"
 import { isEqual } from "./json.ts"
 import type { ChatMessage } from "./types.ts"

@@ -13,7 +13,7 @@ export interface Difference {
 }
 
 /**
- * What to append behind the path, or behind one of its entries, so that `readMessages` gives these messages. Stored content is never
+ * Finds what to append behind the path, or behind one of its entries, so that `readMessages` gives these messages. Stored content is never
  * repeated if it stays: new steps and results follow the last message, other fields are changed by an update. If content changes, a branch
  * begins before the first entry that has changed.
  */
@@ -48,7 +48,7 @@ function branchBefore(
   return { at: path[end]?.parentId ?? null, ...difference(path.slice(0, end), messages, open) }
 }
 
-/** What a stored message needs to become this one. Undefined if its content changes, or gets more and others follow it. */
+/** The edits that a stored message needs to become this one. Undefined if its content changes, or gets more and others follow it. */
 function additions(
   { message: stored, entries }: StoredMessage<Entry>,
   message: ChatMessage,

@@ -5,7 +5,7 @@ import { applyChange, type Change, type Fields, isObject } from "./json.ts"
 import { type Part, restore, RESULT_FIELDS, resultFields, type ResultField } from "./parts.ts"
 import type { ChatMessage } from "./types.ts"
 
-/** What is read of an entry; the drafts of a message have it too. */
+/** The fields of an entry that are read; the drafts of a message have it too. */
 export type Readable = Pick<Entry, "type"> & { readonly ui?: unknown; readonly [key: string]: unknown }
 
 /** A message with its entries in order. */
@@ -53,7 +53,7 @@ interface Reading<E> {
   readonly start: number
 }
 
-/** What an entry of this package has of a message. */
+/** The fields of a message that an entry of this package has. */
 type ChatContent =
   | { readonly kind: "step"; readonly fields: StepFields }
   | { readonly kind: "result"; readonly fields: ResultFields }

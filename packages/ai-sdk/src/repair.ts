@@ -6,14 +6,14 @@ import { isObject } from "./json.ts"
 import { isFinished, isTool, type Part, toolName } from "./parts.ts"
 import type { ChatMessage } from "./types.ts"
 
-/** What was changed for the model. The chat keeps what is stored. */
+/** A change that was made for the model. The chat keeps what is stored. */
 export interface MessageRepair {
   readonly messageId: string
   /** The place of the message among those that were given. */
   readonly index: number
   /** The call, if it is about one. */
   readonly toolCallId?: string
-  /** What was changed, and how to change it for good. */
+  /** The change, and how to change it for good. */
   readonly message: string
 }
 

@@ -13,7 +13,7 @@ export interface CreateChatOptions<Message extends ChatMessage = ChatMessage> {
   /** A session id, see `docs/format.md`. Default: a new ULID. `exists` if a session has it. */
   readonly id?: string
   readonly title?: string
-  /** What {@link ListChatsOptions} can compare, such as the user's id. */
+  /** Values that {@link ListChatsOptions} can compare, such as the user's id. */
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly messages?: readonly Message[]
 }

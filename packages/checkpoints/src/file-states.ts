@@ -17,7 +17,7 @@ export class FileStates {
   readonly #files: WorkFiles
   readonly #storage: SessionStorage
   readonly #maxFileBytes: number
-  /** What was read in this process, and still holds while the file's stat is the same. */
+  /** Files that were read in this process, and still holds while the file's stat is the same. */
   readonly #read = new Map<string, FileState>()
 
   constructor(files: WorkFiles, storage: SessionStorage, maxFileBytes: number) {

@@ -26,7 +26,7 @@ export function pathBelow(root: string, path: string): string | undefined {
   return typeof parts === "string" ? undefined : parts.join("/")
 }
 
-/** Of POSIX and of Windows, whatever the system: a record may be read on another one. */
+/** Absolute paths of POSIX and of Windows, whatever the system: a record may be read on another one. */
 const ABSOLUTE = /^(?:[\\/]|[A-Za-z]:[\\/])/
 /** With the flag `u` a surrogate pair is one character, so only a lone surrogate matches. */
 const LONE_SURROGATE = /[\ud800-\udfff]/u

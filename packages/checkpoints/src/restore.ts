@@ -10,7 +10,7 @@ export interface PlannedChange extends FileChange {
 }
 
 /**
- * What turns a file in the state `current` into the record `wanted`. A file that cannot be backed up is not replaced, since that could not
+ * Plans the change that turns a file in the state `current` into the record `wanted`. A file that cannot be backed up is not replaced, since that could not
  * be undone.
  */
 export function planChange(path: string, wanted: FileRecord, current: FileRecord): PlannedChange {

@@ -49,7 +49,7 @@ export interface Checkpoints {
   list(): Promise<readonly Snapshot[]>
   /** Whether there is a snapshot of this message, or with this id. */
   canRewind(target: string): Promise<boolean>
-  /** What {@link rewind} would do to each tracked file. Nothing is written. `not_found` as for `rewind`. */
+  /** The changes that {@link rewind} would make to each tracked file. Nothing is written. `not_found` as for `rewind`. */
   diff(target: string, o?: CallOptions): Promise<readonly FileChange[]>
   /**
    * Gives every tracked file the contents that it had when the turn of a message began, or when a snapshot was made: the record in that
@@ -87,7 +87,7 @@ export interface Rewound {
 export type Tracked =
   | {
       readonly tracked: true
-      /** Of the newest backup of the file, from 1. */
+      /** Version of the newest backup of the file, from 1. */
       readonly version: number
     }
   | { readonly tracked: false; readonly reason: SkipReason }

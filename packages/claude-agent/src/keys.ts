@@ -33,10 +33,10 @@ export function transcriptOf({ [TRANSCRIPT]: transcript }: Readonly<Record<strin
 /** A new value for {@link TRANSCRIPT}. */
 export const newTranscriptId: () => string = createIds()
 
-/** What stands between the id of a transcript and the number of a further part: no hash of a subpath begins with it. */
+/** The text between the id of a transcript and the number of a further part: no hash of a subpath begins with it. */
 export const PART_SUFFIX = ".part"
 
-/** What the ids of all transcripts of a project begin with. */
+/** The beginning of the ids of all transcripts of a project. */
 export async function projectPrefixOf(projectKey: string): Promise<string> {
   return `claude.${await shortHash(projectKey)}.`
 }

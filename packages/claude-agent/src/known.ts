@@ -1,4 +1,4 @@
-/** What a store knows of a transcript that it has read, so that it writes no line twice. */
+/** Facts that a store knows of a transcript that it has read, so that it writes no line twice. */
 import type { Entry } from "@sessions/core"
 import { TRANSCRIPT, transcriptOf } from "./keys.ts"
 import type { Contents } from "./repeats.ts"
@@ -9,9 +9,9 @@ export const SUMMARY = "claudeSummary"
 /** The metadata key in a session that the transcript goes on after: processes that have it open learn of the next one by it. */
 export const ENDED = "claudeEnded"
 
-/** What is known of a log that was read whole, and of what was appended since. */
+/** Facts about a log that was read whole, and of what was appended since. */
 export interface Known {
-  /** Of the entries of lines. The first line of each uuid has it as its id. */
+  /** Ids of the entries of lines. The first line of each uuid has it as its id. */
   readonly ids: Set<string>
   /** Read when a line comes whose uuid is known; undefined until then, and after lines of other processes. */
   contents: Contents | undefined

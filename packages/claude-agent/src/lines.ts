@@ -8,7 +8,7 @@ const CUSTOM_TYPE = "claude-code"
 /** A line to write. */
 export interface FreshLine {
   readonly line: SessionStoreEntry
-  /** Of the entry; undefined for a line without a uuid, which gets one of the session's. */
+  /** Id of the entry; undefined for a line without a uuid, which gets one of the session's. */
   readonly id: string | undefined
 }
 
@@ -21,7 +21,7 @@ export function toEntry({ line, id }: FreshLine): NewEntry {
 }
 
 /**
- * As {@link toEntry}, for a line that is too long for the storage. One text is moved to the blob store, as the many of the line are not.
+ * Converts as {@link toEntry} does, for a line that is too long for the storage. One text is moved to the blob store, as the many of the line are not.
  * JSON writes lone surrogates as escapes, so the text has none, and UTF-8 can encode it.
  */
 export function toTextEntry({ line, id }: FreshLine): NewEntry {

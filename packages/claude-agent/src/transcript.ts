@@ -20,9 +20,9 @@ export interface TranscriptOptions {
 
 /** How often one append begins anew because others have created, deleted or changed the session. */
 const ATTEMPTS = 5
-/** What an open session takes without its lines: the end of the log that opening reads. */
+/** Memory that an open session takes without its lines: the end of the log that opening reads. */
 const OPEN_BYTES = 100_000
-/** Of the id of an entry in a set, and of the content of a line. */
+/** Memory of the id of an entry in a set, and of the content of a line. */
 const ID_BYTES = 100
 const CONTENT_BYTES = 200
 /** Lines that are folded together while a log is read. */

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 
-/** What is wrong with the arguments, in a sentence that says what to do. */
+/** The problem with the arguments, in a sentence that says what to do. */
 export class UsageError extends Error {}
 
 export interface Project {
@@ -10,7 +10,7 @@ export interface Project {
   readonly template: string
   /** The new folder. Its last part names the package, with the part before it if that is a scope. */
   readonly folder: string
-  /** Of the packages of `@sessions`, which have one version. */
+  /** Version of the packages of `@sessions`, which have one version. */
   readonly version: string
   readonly year: number
 }

@@ -28,7 +28,7 @@ export function createHistory(call: string, store: PromptStore, { redact, onErro
     if (value !== undefined && typeof value !== "function")
       throw invalidError(`${call}: \`${name}\` must be a function.`)
   }
-  /** What is added until the next write begins or is called for. */
+  /** Prompts that are added until the next write begins or is called for. */
   let batch: NewPrompt[] | undefined
   /** Settles when the last write has ended. Never rejects. */
   let last: Promise<unknown> = Promise.resolve()

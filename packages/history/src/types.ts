@@ -45,7 +45,7 @@ export interface ClearOptions {
 }
 
 /**
- * What people typed, over all sessions. Independent of the logs: deleting a session leaves its prompts here, and the reverse.
+ * The prompts that people typed, over all sessions. Independent of the logs: deleting a session leaves its prompts here, and the reverse.
  *
  * Every call sees what was added and deleted before it. All calls but `add` reject with `invalid` for wrong arguments, `closed` after
  * `close`, and the errors of the database: `unavailable` if it is locked for 5 s or cannot be reached, `quota`, `corrupt`, `unsupported`.

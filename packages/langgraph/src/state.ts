@@ -25,7 +25,7 @@ export interface Base {
   readonly values: ChannelValues
 }
 
-/** What a checkpoint stores: the changes to `base`, or all values if there is no base or reading the changes would cost too much. */
+/** The values that a checkpoint stores: the changes to `base`, or all values if there is no base or reading the changes would cost too much. */
 export function changesTo(base: Base | undefined, values: ChannelValues): Changes {
   const all: Changes = { chain: [0, 0], set: [...values] }
   if (base === undefined || base.chain[1] >= LONGEST_CHAIN) return all

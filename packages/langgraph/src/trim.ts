@@ -26,7 +26,7 @@ export function isTrimDue([kept, since]: CheckpointRecord["count"], keep: number
   return kept + since >= Math.max(2 * kept, keep) + LEAST_DROPPED
 }
 
-/** What is known of a checkpoint before it is decided which ones stay. */
+/** Facts about a checkpoint before it is decided which ones stay. */
 interface Candidate {
   readonly seq: Seq
   readonly ns: string

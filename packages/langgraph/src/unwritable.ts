@@ -1,10 +1,10 @@
 /** The part of a value that has no form in JSON. */
 
 export interface Unwritable {
-  /** Of the part, such as `.items[3].price`; `""` for the value itself. */
+  /** Path of the part, such as `.items[3].price`; `""` for the value itself. */
   readonly path: string
   readonly kind: "bigint" | "cycle" | "throws" | "endless"
-  /** Of a cycle: the path of the object that the part is again. Of a part that throws: the message. */
+  /** The path of the object that the part is again, for a cycle; the message, for a part that throws. */
   readonly detail: string
 }
 
@@ -17,9 +17,9 @@ interface View {
 /** The part is read when it is its turn, because a getter may throw. */
 type Part = readonly [step: string, read: () => unknown]
 
-/** As `JSON.stringify` takes a value apart, with LangGraph's forms of `Map`, `Set`, `Error`, `RegExp`, `Uint8Array` and `Send`. */
+/** Takes a value apart as `JSON.stringify` does, with LangGraph's forms of `Map`, `Set`, `Error`, `RegExp`, `Uint8Array` and `Send`. */
 const WRITTEN: View = { formOf: jsonOf, partsOf: writtenParts }
-/** As LangGraph's serializer looks for cycles before that: by the keys of objects, without `toJSON`. */
+/** Looks for cycles as LangGraph's serializer does before that: by the keys of objects, without `toJSON`. */
 const OWN: View = { formOf: (value) => value, partsOf: ownParts }
 
 /** Undefined if each part of the value has a form. */

@@ -4,10 +4,10 @@ import { SessionError } from "@sessions/core"
 import type { Stored } from "./records.ts"
 import { cycleIn, stepTo, type Unwritable, unwritableIn } from "./unwritable.ts"
 
-/** What a value is the value of: a channel, or the `metadata` or the rest of a checkpoint. */
+/** The place of a value: a channel, or the `metadata` or the rest of a checkpoint. */
 export type Place = { readonly channel: string } | "metadata" | "checkpoint"
 
-/** What `JsonPlusSerializer` writes in place of a value for which `JSON.stringify` throws. */
+/** The text that `JsonPlusSerializer` writes in place of a value for which `JSON.stringify` throws. */
 const NOT_WRITTEN = "[unable to serialize, circular reference is too complex to analyze]"
 /** And in place of an object within itself. */
 const CIRCULAR = '"[Circular]"'
@@ -74,7 +74,7 @@ async function replacedIn(
 /** Objects of LangChain as they are in JSON. Reading one calls its constructor, which must be known to LangChain. */
 const CONSTRUCTED = /"lc":1,"type":"(constructor|not_implemented)","id":\[[^\]]*\]/gu
 
-/** What stands in {@link CONSTRUCTED} for the classes that a serializer has read. */
+/** Names in {@link CONSTRUCTED} for the classes that a serializer has read. */
 const readable = new WeakMap<SerializerProtocol, Set<string>>()
 
 /** A checkpoint that cannot be read ends its thread, so the first object of each class is read before it is stored. */
@@ -130,7 +130,7 @@ function unstorableError(place: Place, why: string, way: string, cause?: unknown
   return new SessionError("invalid", message, { ...(cause !== undefined && { cause }) })
 }
 
-/** Of a path that is longer than anybody reads, the beginning and the end. */
+/** The beginning and the end of a path that is longer than anybody reads. */
 function shortened(path: string): string {
   return path.length <= 240 ? path : `${path.slice(0, 120)} … ${path.slice(-120)}`
 }

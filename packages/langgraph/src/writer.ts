@@ -23,7 +23,7 @@ const ATTEMPTS = 5
 /** A session keeps the text of what it has appended, so it is closed after this much, in characters, and opened again. */
 const APPENDED = 4_000_000
 
-/** What a record is made of: everything but what the writer knows of the log. */
+/** The parts of a record: everything but what the writer knows of the log. */
 export type NewRecord =
   | { readonly type: typeof CHECKPOINT; readonly data: Omit<CheckpointRecord, keyof Claim | "count"> }
   | { readonly type: typeof WRITES; readonly data: Omit<WritesRecord, keyof Claim> }
@@ -35,7 +35,7 @@ export interface Place {
 }
 
 export interface Written extends Place {
-  /** Of the log, if the record is a checkpoint. */
+  /** Number of checkpoints of the log, if the record is one. */
   readonly count: CheckpointRecord["count"]
 }
 
@@ -50,7 +50,7 @@ interface Job {
 interface Opened {
   readonly session: Session
   readonly log: string
-  /** What every line below `seen` mentions. */
+  /** Claims of the lines below `seen`. */
   claim: Claim
   count: CheckpointRecord["count"]
   /** Lines from `claim.seen` on that are known: the id that they mention, if any. */
@@ -186,7 +186,7 @@ export class ThreadWriter {
     }
   }
 
-  /** What the lines up to `head` mention, and how many checkpoints they count. */
+  /** Reads the claims of the lines up to `head`, and how many checkpoints they count. */
   async #readEnd(opened: Opened, { next, log }: Head): Promise<void> {
     const scan = new Scan(new LogLines(this.#sessions.storage, this.id, { next, log }))
     const max = await scan.greatest()

@@ -1,5 +1,5 @@
 /**
- * What a compaction of the SDK has not read. Its `OpenAIResponsesCompactionSession` reads the history, sends it to be compacted, reads it again
+ * Finds the items that a compaction of the SDK has not read. Its `OpenAIResponsesCompactionSession` reads the history, sends it to be compacted, reads it again
  * to be able to restore it, clears the session and adds the output. Its runner, whose model may compact, does the same with a replacement
  * of the history. What was added between the two reads is in neither.
  */

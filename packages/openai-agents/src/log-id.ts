@@ -9,7 +9,7 @@ export const SESSION_ID = "sessionId"
 /** The key of the metadata that is true if the first question of the log has been taken out of the history. */
 export const REWRITTEN = "openai-agents:rewritten"
 
-/** What all ids of logs begin with. */
+/** The beginning of all ids of logs. */
 export const PREFIX = "openai-agents."
 /** Fewer than a session id may be: an id that is stored as its hash has to be found by it. */
 const PLAIN = /^(?!\.|.*\.\.)[A-Za-z0-9._-]{0,99}[A-Za-z0-9]$/

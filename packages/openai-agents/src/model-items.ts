@@ -1,5 +1,5 @@
 /**
- * What a model gets in place of items that its API refuses: an item or a call whose id occurred before or has another form, as local models, other
+ * Replaces the items that the API of a model refuses: an item or a call whose id occurred before or has another form, as local models, other
  * providers and copied histories have them, reasoning that nothing follows or that the API cannot look up, calls without results.
  */
 import {
@@ -37,7 +37,7 @@ export interface Receiver {
 
 /** An item that no model gets. */
 export interface LeftOut {
-  /** What names it, for the one that stands in its place. */
+  /** Its name, for the one that stands in its place. */
   readonly key: string
   readonly why: string
 }
@@ -53,7 +53,7 @@ const ANOTHER_ID = "its id occurred before, or is none of OpenAI's"
 const NOT_ALONE = "the reasoning that it belongs to is left out"
 const OTHERS = "another API made it"
 
-/** What is said of an item that is left out. */
+/** The sentence about an item that is left out. */
 export function repairOf(sessionId: string, item: object, { key, why }: LeftOut): AgentRepair {
   const { id, type } = item as Fields
   const what = type === "reasoning" ? `The reasoning ${JSON.stringify(id)}` : `The call ${JSON.stringify(key)}`
@@ -130,7 +130,7 @@ function isOfResponses(saved: readonly SavedItem[]): boolean {
   return last === undefined || makerOf(last.item as Fields) === "responses"
 }
 
-/** Of a receiver of which nothing is known but that a call has one result. */
+/** Rules of a receiver of which nothing is known but that a call has one result. */
 const ANY: Pick<Rules, "callId" | "callName"> = {
   callId: { ...RESPONSES_RULES.callId, refused: /(?!)/g, min: 0, max: Number.POSITIVE_INFINITY },
   callName: { ...RESPONSES_RULES.callName, refused: /(?!)/g, min: 0, max: Number.POSITIVE_INFINITY },
@@ -145,7 +145,7 @@ function makerOf({ type, role, id }: Fields): "responses" | "another" | undefine
   return String(id).startsWith("msg") ? "responses" : "another"
 }
 
-/** What the SDK's model for Chat Completions does not throw at. */
+/** Items at which the SDK's model for Chat Completions does not throw. */
 function isOfChat({ type, role, caller, namespace }: Fields): boolean {
   if (type === undefined || type === "message" || role !== undefined) return true
   return (
@@ -231,7 +231,7 @@ function isFollowed(items: readonly Fields[], saved: readonly SavedItem[], index
   return false
 }
 
-/** What the user or the program says: results of calls, and the answer to MCP's question, too. */
+/** Items of the user or the program: results of calls, and the answer to MCP's question, too. */
 function isGiven({ type, role, name, providerData }: Fields): boolean {
   if (type === undefined || type === "message") return role !== "assistant"
   return [type, name, fieldsOf(providerData)["type"]].some((one) => GIVEN.test(String(one)))

@@ -1,4 +1,4 @@
-/** What items say, as OpenAI's APIs take it: without fields that only others know, and with images and parts that they have. */
+/** The content of items, as OpenAI's APIs take it: without fields that only others know, and with images and parts that they have. */
 import { fittedImages, ITEM_FORMS, PART_FIELDS, RESPONSES_RULES } from "@sessions/providers/rules"
 import { isObject } from "./items.ts"
 

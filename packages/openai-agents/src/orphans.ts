@@ -37,7 +37,7 @@ export function orphans(items: readonly object[]): ReadonlySet<string> {
 }
 
 /**
- * What stands for a call without a result. The session's hook for the runner gives an item for each item, and the runner leaves out the call
+ * The items for a call without a result. The session's hook for the runner gives an item for each item, and the runner leaves out the call
  * of a function that has no result, together with the reasoning that belongs to it.
  */
 export function standIn(item: object, key: string): object {

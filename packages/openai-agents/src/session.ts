@@ -74,7 +74,7 @@ class LogSession implements AgentSession<object> {
   /** The newest item's entry when this object last read or wrote the history; null: it was empty. */
   #seen: string | null | undefined
   readonly #marks = new ReadMarks()
-  /** What the history had that the compacting session has not read, if the session was just cleared. */
+  /** Items of the history that the compacting session has not read, if the session was just cleared. */
   #cleared: readonly Unread[] | undefined
   readonly #receiver: Omit<Receiver, "now">
   /** The items of the history that was read last, and what a model gets in their place as soon as a run asks. */

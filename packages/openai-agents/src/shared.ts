@@ -1,4 +1,4 @@
-/** What the objects of one session share in a process: the order of their calls, and where the log was known to end. */
+/** State that the objects of one session share in a process: the order of their calls, and where the log was known to end. */
 import type { Session, Sessions } from "@sessions/core"
 import { createQueue } from "@sessions/core/storage"
 

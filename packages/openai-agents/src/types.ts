@@ -31,7 +31,7 @@ export interface AgentRepair {
   readonly sessionId: string
   /** The item as `getItems` gives it. */
   readonly item: object
-  /** What was left out, and how to change it for good. */
+  /** The item that was left out, and how to change it for good. */
   readonly message: string
 }
 

@@ -10,7 +10,7 @@ import type { MemoryStore } from "./files/types.ts"
 export interface RecallOptions {
   readonly files: MemoryStore
   /**
-   * What the memory belongs to, usually the folder that the sessions work in (`session.header.cwd`). The facts of one scope never reach
+   * The name of what the memory belongs to, usually the folder that the sessions work in (`session.header.cwd`). The facts of one scope never reach
    * another: give each session to the recall of its own scope.
    */
   readonly scope: string

@@ -181,7 +181,7 @@ function completedBy(entry: Entry): Entry | undefined {
   return isEntry(whole) && whole.type === "message" ? whole : undefined
 }
 
-/** Of a `Date`, in milliseconds since 1970. */
+/** The largest time of a `Date`, in milliseconds since 1970. */
 const LATEST_TIME = 8.64e15
 
 function timeOf(timestamp: string): number {

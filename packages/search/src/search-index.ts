@@ -1,5 +1,5 @@
 /**
- * What a search requires of an index. An index keeps rows of text and, for each session, how far its log was read. It may lose everything
+ * The interface of an index, as a search requires it. An index keeps rows of text and, for each session, how far its log was read. It may lose everything
  * at any time, as when its file is deleted or damaged: it then goes on empty, with another `epoch`, and the search reads the logs again.
  */
 import type { HeadInfo, Seq } from "@sessions/core/storage"
@@ -13,7 +13,7 @@ export interface IndexedHead extends DatedHead {
   readonly last: string
   /** The log is of another version: read as a whole, and again when it has changed. */
   readonly whole: boolean
-  /** Of the program that has read it, see `extractionOf`. A greater one reads the log again. */
+  /** Version of the program that has read it, see `extractionOf`. A greater one reads the log again. */
   readonly extraction: number
 }
 
@@ -32,7 +32,7 @@ export interface IndexRow {
 /** A step of reading one session, or its removal (`head` undefined). */
 export interface IndexChange {
   readonly session: string
-  /** What the index must have read before; undefined: nothing. */
+  /** The state that the index must have read before; undefined: nothing. */
   readonly expect: IndexedHead | undefined
   readonly head: IndexedHead | undefined
   /** Everything that the index has of the session is removed first. */

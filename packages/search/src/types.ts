@@ -30,7 +30,7 @@ export interface FindOptions extends CallOptions {
   /** `next` of the previous page, with the same words and options. */
   readonly cursor?: string
   /**
-   * What is read before the answer. `"all"` (default): what any program has written; costs a listing of the storage. `"own"`: the sessions
+   * The logs that are read before the answer. `"all"` (default): what any program has written; costs a listing of the storage. `"own"`: the sessions
    * that {@link Search.hooks} has reported; what other processes wrote may be missing, but a hit is never out of date. The first search of
    * an object reads all in both cases.
    */
@@ -47,7 +47,7 @@ export interface SearchHit {
   readonly session: string
   readonly entryId: string
   readonly seq: Seq
-  /** Of the entry, as it is stored. */
+  /** Timestamp of the entry, as it is stored. */
   readonly timestamp: string
   readonly role: string
   /** About 160 characters of the text, in parts. Untrusted, like everything in a log. */

@@ -149,7 +149,7 @@ class SessionCalls implements ToolCalls {
   }
 }
 
-/** What a function has thrown may be any value. */
+/** A function may have thrown any value. */
 function errorOf(error: unknown): unknown {
   return error instanceof Error || typeof error === "string" ? error : new Error(String(error))
 }

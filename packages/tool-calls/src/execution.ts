@@ -1,4 +1,4 @@
-/** What a tool of an SDK gets of its execution, beside the arguments that the SDK gives it. */
+/** The values that a tool of an SDK gets of its execution, beside the arguments that the SDK gives it. */
 import { notWrappedError } from "./errors.ts"
 import type { Execution } from "./types.ts"
 

@@ -147,7 +147,7 @@ export class Starts {
     request.reject(error)
   }
 
-  /** What a request is granted if its start gets into the log. */
+  /** Finds what a request is granted if its start gets into the log. */
   async #look(request: Request, states: CallStates | undefined): Promise<Grant> {
     const { id: session } = this.#session
     const { callId, after, run, signal } = request

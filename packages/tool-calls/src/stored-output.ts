@@ -1,4 +1,4 @@
-/** What an SDK gets of a call that had a result. */
+/** The output that an SDK gets of a call that had a result. */
 import type { ToolResultMessage } from "@sessions/core"
 
 /** The texts of the result. */

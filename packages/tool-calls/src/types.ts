@@ -31,13 +31,13 @@ export type ResultEntry = {
 }
 
 /**
- * What has become of a call: its output, `"not done"`, or undefined if that cannot be found out. `"not done"` means that it has not happened and
+ * The outcome of a call: its output, `"not done"`, or undefined if that cannot be found out. `"not done"` means that it has not happened and
  * will not: the process that started it has ended. The call runs again then, with the same key. Of a call that a turn with a lease started it is
  * asked only when that lease has ended.
  */
 export type UnknownAnswer = "not done" | { readonly output: unknown; readonly isError?: boolean } | undefined | void
 
-/** What the function of a call gets. */
+/** The argument of the function of a call. */
 export interface Execution {
   /** For a receiver that recognizes a repeated request by a key. The same in every attempt, in every process. */
   readonly key: string
@@ -60,7 +60,7 @@ export interface CallResult {
   /** The entry of the result. */
   readonly entryId: string
   readonly message: ToolResultMessage
-  /** What the function has returned or thrown; absent if the call had a result already. */
+  /** The value that the function has returned or thrown; absent if the call had a result already. */
   readonly outcome?: { readonly output: unknown } | { readonly error: unknown }
 }
 

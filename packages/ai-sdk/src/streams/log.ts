@@ -40,7 +40,7 @@ export function endEntry(reason: EndReason): NewEntry {
   return { type: "custom", customType: "ai-sdk:end", data: { reason } }
 }
 
-/** What the entries of a log, read in order, say so far. */
+/** The state by the entries of a log that were read so far, in order. */
 export class StreamState {
   run: RunData | undefined
   /** How many chunks have come. */

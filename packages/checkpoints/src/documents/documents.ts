@@ -40,7 +40,7 @@ export class SnapshotDocuments {
   /** By snapshot, in ascending order, and number. */
   #documents = new Map<string, ReadonlyMap<number, Document>>()
   #snapshots: readonly StoredSnapshot[] | undefined
-  /** What documents say together. They are in a new map once one of them changes. */
+  /** The records of all documents together. They are in a new map once one of them changes. */
   readonly #merged = new WeakMap<ReadonlyMap<number, Document>, StoredSnapshot>()
 
   constructor(storage: SessionStorage, session: string) {

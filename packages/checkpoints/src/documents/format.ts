@@ -11,7 +11,7 @@ export interface SnapshotHead {
   readonly messageId: string
   readonly at: string
   readonly reason: "turn" | "rewind"
-  /** Of a rewind: the leaf before it. */
+  /** The leaf before a rewind. */
   readonly leafId?: string | null
   /** Its records are being moved into the next snapshot, and it is not listed any more. */
   readonly evicted?: true

@@ -1,4 +1,4 @@
-/** What must hold of the memory files after a consolidation, whatever the agent says. */
+/** Rules for the memory files after a consolidation, whatever the agent says. */
 import type { CallOptions } from "@sessions/core/storage"
 import { INDEX_FILE } from "../files/names.ts"
 import type { MemoryFiles } from "../files/types.ts"

@@ -45,7 +45,7 @@ export interface PhaseFacts {
   readonly sessions: number
   /** The answers of the phases before. */
   readonly notes: readonly { readonly phase: ConsolidationPhase; readonly text: string }[]
-  /** What is wrong with the files now. */
+  /** The problems of the files now. */
   readonly problems: readonly string[]
 }
 

@@ -15,7 +15,7 @@ export interface ToolDeps {
   readonly search: ConsolidationOptions["search"]
 }
 
-/** What an agent has read and changed in all phases. */
+/** Files that an agent has read and changed in all phases. */
 export class MemoryEdits {
   /** The version of each file as the agent knows it. */
   readonly versions: Map<string, string> = new Map()

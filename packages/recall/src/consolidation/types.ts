@@ -8,7 +8,7 @@ export type ConsolidationPhase = "orient" | "gather" | "consolidate" | "prune"
 export interface ConsolidationOptions {
   readonly sessions: Sessions
   readonly files: MemoryStore
-  /** As that of `createRecall`. Also limits the sessions, see {@link ConsolidationOptions.filter}. */
+  /** The same as that of `createRecall`. Also limits the sessions, see {@link ConsolidationOptions.filter}. */
   readonly scope: string
   /** Runs the caller's agent for one phase. Without it `consolidate` is `invalid`. */
   readonly run?: RunPhase
@@ -22,7 +22,7 @@ export interface ConsolidationOptions {
   readonly filter?: Pick<ListOptions, "cwd" | "kind" | "metadata" | "source" | "parent">
   /** Gives the agent the tool `searchSessions`. Results of sessions that do not belong to the scope are left out. */
   readonly search?: (words: string, o: CallOptions) => Promise<readonly SearchResult[]>
-  /** As that of `createRecall`, for the text of sessions. Default false. */
+  /** The same as that of `createRecall`, for the text of sessions. Default false. */
   readonly toolResults?: boolean
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly now?: () => number

@@ -49,7 +49,7 @@ async function asked(ask: Summarize, request: SummarizeRequest): Promise<unknown
   return ask(request)
 }
 
-/** What is said of an answer that cannot be used. */
+/** The sentences about answers that cannot be used. */
 const PROBLEMS: Readonly<Record<AnswerProblem, string>> = {
   length: "The model's answer was cut off by its length: raise `maxTokens`",
   call: "The model called a tool instead of answering: give it no tools",

@@ -88,7 +88,7 @@ export async function unreadMessages(
 /** Entries of a page: a turn has a few dozen messages. */
 const PAGE = 200
 
-/** What the entries of both types have, if they are sound. */
+/** The fields of the entries of both types, if they are valid. */
 interface Fields {
   readonly id: string
   readonly message?: Message

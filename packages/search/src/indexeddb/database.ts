@@ -1,5 +1,5 @@
 /**
- * What is kept in IndexedDB: for each session how far it was read, and the rows with the texts of its entries. Every change raises
+ * The rows in IndexedDB: for each session how far it was read, and the rows with the texts of its entries. Every change raises
  * `generation`, and marks its sessions with it, so that another tab reads only what has changed.
  */
 import {
@@ -49,7 +49,7 @@ export interface Written {
   readonly made: readonly IndexChange[]
 }
 
-/** What has changed since a state; of a session that was removed there is no row in `sessions`. */
+/** The changes since a state; of a session that was removed there is no row in `sessions`. */
 export interface Changed {
   readonly state: State
   readonly ids: ReadonlySet<string>

@@ -121,7 +121,7 @@ class DamagedFile extends Error {
   }
 }
 
-/** What SQLite says of a file that lacks tables, or was cut off while it is open, beside the codes for a damaged one. */
+/** Messages of SQLite about a file that lacks tables, or was cut off while it is open, beside the codes for a damaged one. */
 const DAMAGE = /no such table|no such column|vtable constructor failed|SQL logic error|disk I\/O error/
 
 /** Errors of SQLite that a sound file does not cause, and those of the checks of rows. */

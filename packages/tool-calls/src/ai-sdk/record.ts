@@ -23,7 +23,7 @@ export interface RecordOptions<Tools extends ToolSet> {
   readonly tools: Tools
 }
 
-/** What the SDK gets: its options `tools`, `onLanguageModelCallEnd` and `onStepEnd`. */
+/** The options that the SDK gets: `tools`, `onLanguageModelCallEnd` and `onStepEnd`. */
 export interface AiSdkRecorder<Tools extends ToolSet> {
   readonly tools: Tools
   readonly onLanguageModelCallEnd: (event: AiSdkCallEnd) => void

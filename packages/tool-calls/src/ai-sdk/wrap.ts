@@ -14,7 +14,7 @@ type ExecuteTool = (input: unknown, options: ToolOptions) => unknown
 /** The option `tools` of the AI SDK. */
 export type ToolSet = Readonly<Record<string, object>>
 
-/** What runs a call: `calls.run` with the id of the call. */
+/** The function that runs a call: `calls.run` with the id of the call. */
 type Run = (callId: string, execute: Execute, o: RunOptions) => Promise<CallResult>
 
 /**
