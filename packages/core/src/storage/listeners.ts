@@ -5,10 +5,10 @@ export interface Listeners {
   /** Whether no session has any. */
   readonly isEmpty: boolean
   /** Whether the session has any. */
-  has(session: string): boolean
+  readonly has: (session: string) => boolean
   /** Returns the function that removes the listener. */
-  add(session: string, listener: () => void): () => void
-  notify(session: string): void
+  readonly add: (session: string, listener: () => void) => () => void
+  readonly notify: (session: string) => void
 }
 
 export function createListeners(): Listeners {
