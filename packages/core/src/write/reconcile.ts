@@ -1,6 +1,7 @@
 /**
  * Reconciles pending appends with lines that were found at the end of the log: own lines that arrived after all, and lines of another
- * writer. No I/O; the queue carries out what is decided here. `docs/contract.md`, "Two writers", gives the reasons.
+ * writer ("foreign", as the event is named: it may be one of this process). No I/O; the queue carries out what is decided here.
+ * `docs/contract.md`, "Two writers", gives the reasons.
  */
 import type { Divergence } from "../log/diverged.ts"
 import type { Entry } from "../format/entry.ts"
