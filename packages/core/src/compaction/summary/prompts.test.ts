@@ -54,6 +54,16 @@ test("the first prompt asks for a checkpoint from which another model can contin
   expect(FIRST_SUMMARY_PROMPT).toMatch(/conversation to summarize.*structured checkpoint.*another model can go on/s)
 })
 
+test("an update keeps what the summary says, moves what is finished to Done, and keeps paths, names and errors exactly", () => {
+  for (const rule of [
+    /keep everything that the summary says/,
+    /move items from In Progress to Done/,
+    /bring Next Steps up to date/,
+    /keep file paths, function names and error messages exactly/,
+  ])
+    expect(UPDATE_SUMMARY_PROMPT).toMatch(rule)
+})
+
 test("a prompt is the conversation, the previous summary if there is one, the instructions, and the caller's instructions last", () => {
   expect(summaryPrompt({ conversation: "C" })).toBe(`<conversation>\nC\n</conversation>\n\n${FIRST_SUMMARY_PROMPT}`)
   expect(summaryPrompt({ conversation: "C", previousSummary: "P", instructions: "I" })).toBe(
