@@ -6,7 +6,8 @@ import { UsageError } from "../errors.ts"
 export const COMPLETION_HELP: readonly string[] = [
   "Usage: sessions completion SHELL",
   "",
-  "Prints a script that completes commands and options. SHELL is bash, zsh or fish:",
+  "Prints a script that completes commands, options, ids and names of formats.",
+  "SHELL is bash, zsh or fish:",
   "",
   "  bash  add to ~/.bashrc: source <(sessions completion bash)",
   "  zsh   add to ~/.zshrc, after compinit: source <(sessions completion zsh)",
