@@ -42,6 +42,35 @@ test.skipIf(program === undefined)(
   },
 )
 
+test.skipIf(program === undefined)(
+  "pi sends the results of calls that other messages come between, each behind its call",
+  { timeout: 120_000 },
+  async () => {
+    const calls = ["c1", "c2"].map((id) => call({ id, command: id }))
+    const session = await sessionWith(
+      say("user", "q"),
+      ...calls,
+      say("user", "wait"),
+      result("c2", "out c2"),
+      result("c1", "out c1"),
+      call({ id: "c3", command: "interrupted" }, { id: "c4", command: "ran" }),
+      result("c4", "out c4"),
+    )
+    expect(await resumed(session)).toEqual([
+      "user q",
+      'assistant  c1 {"command":"c1"}',
+      "tool out c1",
+      'assistant  c2 {"command":"c2"}',
+      "tool out c2",
+      "user wait",
+      'assistant  c3 {"command":"interrupted"} c4 {"command":"ran"}',
+      "tool out c4",
+      "tool No result provided",
+      "user NEXT",
+    ])
+  },
+)
+
 /** The conversation that pi sends when it resumes the written log, without its system message. */
 async function resumed(session: Session): Promise<readonly string[]> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "pi-judge-")))

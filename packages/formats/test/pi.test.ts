@@ -11,6 +11,7 @@ import { expect, test } from "vitest"
 import type { Loss, WriteOptions } from "../src/base/format.ts"
 import { pi, piPathOf } from "../src/pi/index.ts"
 import { fixture, fixturesOf, testFixturesOfCore } from "./fixtures.ts"
+import { call, result, sessionWith } from "./odd-sessions.ts"
 import { contextOf, ops, sessionOf, shownBlock } from "./random-session.ts"
 import { runs } from "../../../.config/runs.ts"
 
@@ -141,23 +142,18 @@ test("every message has the fields that pi reads without a check", async () => {
 
 test("a result behind another message is in the log and reported, since pi sends it and another one; others are not", async () => {
   const session = await newSession()
-  const ask = (...ids: readonly string[]) => {
-    const content = ids.map((id) => ({ type: "toolCall", id, name: "bash", arguments: {} }) as const)
-    return { type: "message", message: { role: "assistant", content } } as const
-  }
-  const result = (toolCallId: string) =>
-    ({ type: "message", message: { role: "toolResult", toolCallId, isError: false, content: [] } }) as const
+  const ask = (...ids: readonly string[]) => call(...ids.map((id) => ({ id, command: "" })))
   const { ids } = await session.append([
     say("user", "hi"),
     ask("a", "b"),
-    result("b"),
+    result("b", ""),
     { type: "label", targetId: "x" },
-    result("a"),
+    result("a", ""),
   ])
-  await session.append([ask("c"), say("user", "wait"), result("c"), say("assistant", "ok"), result("b")])
+  await session.append([ask("c"), say("user", "wait"), result("c", ""), say("assistant", "ok"), result("b", "")])
   // On another branch the call is still open.
   await session.append([ask("d"), say("user", "left")])
-  await session.append(result("a"), { at: ids[1] ?? null })
+  await session.append(result("a", ""), { at: ids[1] ?? null })
   const late = async (o: WriteOptions): Promise<number> => {
     let count = 0
     await writtenText(session, { ...o, note: (loss) => void (loss.what === "late" && (count = loss.count)) })
@@ -168,6 +164,48 @@ test("a result behind another message is in the log and reported, since pi sends
     ({ message }) => (message as Line | undefined)?.["role"] === "toolResult",
   )
   expect(results).toHaveLength(5)
+})
+
+const CALL = { type: "toolCall", id: "c4", name: "bash", arguments: {} } as const
+
+test("a result of a session of another agent follows the message of its call, and a call has one", async () => {
+  const session = await sessionWith(
+    say("user", "q"),
+    call({ id: "c1", command: "one" }, { id: "c2", command: "two" }),
+    call({ id: "c3", command: "three" }),
+    result("c3", "out c3"),
+    say("user", "wait"),
+    result("c2", "out c2"),
+    result("c2", "again"),
+    call({ id: "c1", command: "with an id that was there" }),
+    result("c1", "out c1"),
+    { type: "message", message: { role: "assistant", stopReason: "aborted", content: [CALL] } },
+    result("c4", "out c4"),
+    result("c1", "of no open call"),
+  )
+  const losses: Loss[] = []
+  const lines = linesOf(await writtenText(session, { note: (loss) => losses.push(loss) })).slice(1)
+  const shown = lines.map(({ message }) => {
+    const { role, toolCallId, content, stopReason } = message as Record<string, unknown>
+    const ids = (content as readonly { type: string; id?: string }[]).flatMap(({ type, id }) =>
+      type === "toolCall" ? [id] : [],
+    )
+    return [role, ...(role === "toolResult" ? [toolCallId] : ids), ...(role === "assistant" ? [stopReason] : [])]
+  })
+  expect(shown).toEqual([
+    ["user"],
+    ["assistant", "c1", "c2", "toolUse"],
+    ["toolResult", "c2"],
+    ["assistant", "c3", "toolUse"],
+    ["toolResult", "c3"],
+    ["user"],
+    ["assistant", "c1-2", "toolUse"],
+    ["toolResult", "c1-2"],
+    ["assistant", "c4", "toolUse"],
+    ["toolResult", "c4"],
+  ])
+  expect(lines.map(({ parentId }) => parentId)).toEqual([null, ...lines.slice(0, -1).map(({ id }) => id)])
+  expect(losses.map(({ what, count }) => [what, count])).toEqual([["results", 2]])
 })
 
 test("a signature of Anthropic is kept under pi's name, and that of another provider is left out", async () => {

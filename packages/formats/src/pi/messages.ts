@@ -1,20 +1,29 @@
 /** Messages as pi writes them: its code reads their fields without a check, so each one is there. */
-import type { AssistantMessage, ContentBlock, Message, Usage } from "@sessions/core"
+import type { AssistantMessage, ContentBlock, Message, ModelMessage, Usage } from "@sessions/core"
+import { CallIds, fitted } from "../base/call-ids.ts"
 import type { Losses } from "../base/losses.ts"
 import { lostResult } from "../base/lost.ts"
 import { type Fields, fieldsOf, numberOf, stringOf, textBlock } from "../base/values.ts"
 
+/** Of the APIs that pi sends to: it passes ids and names on, but for characters of ids that one of them refuses. */
+const CALLS = { nameLength: 64 }
+
 export class PiMessages {
   readonly #losses: Losses
+  readonly #isOwn: boolean
+  readonly #calls = new CallIds(CALLS)
   /** Names of tools by the ids of their calls: pi wants the name in each result. */
   readonly #tools = new Map<string, string>()
 
-  constructor(losses: Losses) {
+  /** `isOwn`: the session is of pi, whose messages stay as they are. */
+  constructor(losses: Losses, isOwn: boolean) {
     this.#losses = losses
+    this.#isOwn = isOwn
   }
 
   /** Undefined for a message that pi has no role for, or of which nothing is left. `time`: milliseconds. */
-  of(message: Message, time: number): Fields | undefined {
+  of(given: Message, time: number): Fields | undefined {
+    const message = this.#isOwn ? given : fitted(given as ModelMessage, this.#calls, this.#losses)
     const timestamp = numberOf(message["timestamp"]) ?? time
     switch (message.role) {
       case "user": {
@@ -65,7 +74,7 @@ export class PiMessages {
       provider,
       model,
       usage: usageOf(message.usage),
-      stopReason: STOP_REASONS[stopReason ?? ""] ?? (hasCall ? "toolUse" : "stop"),
+      stopReason: this.#stopReason(stopReason) ?? (hasCall ? "toolUse" : "stop"),
       timestamp,
     }
   }
@@ -82,6 +91,12 @@ export class PiMessages {
     if (provider === "anthropic") return [{ ...rest, thinkingSignature: signature }]
     this.#losses.add("signatures", 1, (n) => `${n} signatures of thinking are not in the file.`)
     return [rest]
+  }
+
+  /** pi sends no message that failed or was aborted, but results of its calls. Other agents send what there is of it. */
+  #stopReason(reason = ""): string | undefined {
+    const known = STOP_REASONS[reason]
+    return this.#isOwn || (known !== "error" && known !== "aborted") ? known : undefined
   }
 
   #image(): readonly ContentBlock[] {
@@ -108,7 +123,7 @@ const APIS: Readonly<Record<string, string>> = {
   mistral: "mistral-conversations",
 }
 
-/** Of pi and of the providers' APIs. pi sends no message that failed or was aborted. */
+/** Of pi and of the providers' APIs. */
 const STOP_REASONS: Readonly<Record<string, string>> = {
   stop: "stop",
   length: "length",

@@ -7,12 +7,13 @@ import { isAnnotationType } from "@sessions/core/format"
 import { readSource } from "../base/codec.ts"
 import type { SessionToWrite, WriteOptions } from "../base/format.ts"
 import { uuidOf } from "../base/ids.ts"
-import { lostAside } from "../base/lost.ts"
+import { lostAside, lostResult } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
 import { type Fields, fieldsOf } from "../base/values.ts"
 import { lineOf } from "../base/written-lines.ts"
 import { type Edit, indexLog, type LogIndex } from "../base/written-path.ts"
+import { type Answers, answersOf, NO_ANSWERS } from "./answers.ts"
 import { PiMessages } from "./messages.ts"
 
 const VERSION = 3
@@ -20,11 +21,13 @@ const VERSION = 3
 export async function* write(session: SessionToWrite, o: WriteOptions = {}): AsyncIterable<string> {
   const index = await indexLog(session)
   const losses = new Losses()
-  const branches = o.branches ?? (isOfPi(session.header) ? "all" : "path")
+  const isOwn = isOfPi(session.header)
+  const branches = o.branches ?? (isOwn ? "all" : "path")
   if (branches === "path") {
     losses.add("branches", index.messagesOffPath, (n) => `${n} messages on other branches are not in the file.`)
   }
-  const writer = new Writer(index, losses)
+  const answers = branches === "path" ? await answersOf(session, index) : NO_ANSWERS
+  const writer = new Writer(index, losses, answers, isOwn)
   yield lineOf(await headerOf(session.header, o))
   for await (const entry of session.entries()) {
     const isWritten = branches === "all" ? !index.isDeleted(entry.seq) : index.isWritten(entry.seq)
@@ -69,30 +72,32 @@ class Writer {
   readonly #index: LogIndex
   readonly #losses: Losses
   readonly #messages: PiMessages
+  readonly #answers: Answers
   readonly #places = new Map<number, Place>()
   readonly #ids = new Set<string>()
   #last: Entry | undefined
   #lastId: string | null = null
   #hasUserTitle = false
 
-  constructor(index: LogIndex, losses: Losses) {
+  constructor(index: LogIndex, losses: Losses, answers: Answers, isOwn: boolean) {
     this.#index = index
     this.#losses = losses
-    this.#messages = new PiMessages(losses)
+    this.#answers = answers
+    this.#messages = new PiMessages(losses, isOwn)
   }
 
   linesOf(entry: Entry, isWritten: boolean): readonly Fields[] {
     const parent = this.#parentOf(entry)
-    const edit = this.#index.editOf(entry.seq)
-    const payloads = isWritten ? this.#payloads(entry, edit, parent) : []
     const lines: Fields[] = []
     const isReset = entry.type === "reset_boundary" && isWritten
     const start = isReset ? null : (parent?.id ?? null)
-    for (const payload of payloads) {
-      const id = this.#newId(entry.id)
-      const parentId = (lines.at(-1)?.["id"] as string | undefined) ?? start
-      const { type, ...rest } = payload
-      lines.push({ type, id, parentId, timestamp: entry.timestamp, ...rest })
+    for (const part of isWritten ? this.#inPlace(entry) : []) {
+      for (const payload of this.#payloads(part, this.#index.editOf(part.seq), parent)) {
+        const id = this.#newId(part.id)
+        const parentId = (lines.at(-1)?.["id"] as string | undefined) ?? start
+        const { type, ...rest } = payload
+        lines.push({ type, id, parentId, timestamp: part.timestamp, ...rest })
+      }
     }
     const [first, last] = [lines[0]?.["id"] as string | undefined, lines.at(-1)?.["id"] as string | undefined]
     const isKept = first !== undefined && !isAnnotationType(entry.type)
@@ -107,6 +112,14 @@ class Writer {
     this.#last = entry
     if (last !== undefined) this.#lastId = last
     return lines
+  }
+
+  /** What is written in the place of an entry: itself, and the results of its calls that come later. */
+  #inPlace(entry: Entry): readonly Entry[] {
+    if (this.#answers.isMoved(entry.seq)) return []
+    if (!this.#answers.isRepeated(entry.seq)) return [entry, ...this.#answers.behind(entry.seq)]
+    lostResult(this.#losses)
+    return []
   }
 
   /** Counts the results that pi sends twice. */
