@@ -45,6 +45,7 @@ const REQUIRED: Readonly<Record<string, Is>> = {
   metrics: isMetrics,
 }
 const OPTIONAL: Readonly<Record<string, Is>> = {
+  anchor: isText,
   compaction: (place) => isPlace(place) && isMissingOr(Number.isFinite, place["firstKeptSeq"]),
   lastMessageAt: isTime,
   firstPrompt: (prompt) => isObject(prompt) && isText(prompt["id"]) && isText(prompt["text"]),

@@ -85,6 +85,8 @@ export interface InfoProjection extends PromptProjection, Pick<SessionInfo, Copi
   /** The last projected line: its seq, and its id (the header's at 0, "" for a line that is not an entry). */
   readonly to: { readonly seq: Seq; readonly id: string }
   readonly leaf: string | null
+  /** Of a leaf that is an annotation: an entry before it, with annotations between. What continues that one is on the same path. */
+  readonly anchor?: string
   /** The compaction that the leaf's context begins with, if it is known. */
   readonly compaction?: CompactionPlace
   readonly lastMessageAt?: string
@@ -253,8 +255,11 @@ function projectFields(next: Mutable<InfoProjection>, entry: Entry | undefined, 
   let hasMoved = false
   if (!keepsNull(leaf, to, entry)) {
     next.leaf = leafAt(entry)
-    hasMoved = leaf !== entry.parentId
+    hasMoved = leaf !== entry.parentId && next.anchor !== entry.parentId
     if (hasMoved) delete next.compaction
+    const isAnnotation = isAnnotationType(entry.type)
+    if (hasMoved || !isAnnotation) delete next.anchor
+    if (isAnnotation && entry.parentId !== null) next.anchor ??= entry.parentId
   }
   const field = entry as Readonly<Record<string, unknown>>
   switch (entry.type) {

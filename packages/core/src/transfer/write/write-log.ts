@@ -9,6 +9,7 @@ import { FULL_SESSION_SLACK_BYTES } from "../../format/limits.ts"
 import { type Header, isSameCreation } from "../../format/header.ts"
 import { parseLine } from "../../format/line.ts"
 import type { InfoProjection } from "../../info/projection.ts"
+import { currentInfo } from "../../info/refresh.ts"
 import { fitsBesideHead, storeInfo } from "../../info/store.ts"
 import type { CopyOptions, Importer } from "../types.ts"
 import { signalOf } from "../../storage/signals.ts"
@@ -97,10 +98,24 @@ export async function writeLog(storage: SessionStorage, log: LogToWrite, o: Writ
       o.onProgress?.({ lines: head.next, bytes: batch.total })
     }
     const info = projectionIn(projection, head)
-    if (info !== undefined && !fitsBesideHead(info)) await storeInfo(storage, id, info)
+    if (info?.stale === true && !single) await projectAnew(storage, id, o)
+    else if (info !== undefined && !fitsBesideHead(info)) await storeInfo(storage, id, info)
     return { header, lines: size.lines }
   } finally {
     await there?.lines.return(undefined)
+  }
+}
+
+/**
+ * Stores the information of a log whose lines do not give it one by one, as that of branches: else the first list would read the whole log,
+ * and be slow long after what made it so. If that fails, the list does it.
+ */
+async function projectAnew(storage: SessionStorage, id: string, o: CallOptions): Promise<void> {
+  try {
+    const head = await storage.head(id, signalOf(o))
+    if (head !== undefined) await currentInfo(storage, id, head, { ...signalOf(o), tips: true })
+  } catch {
+    // The log is complete.
   }
 }
 
