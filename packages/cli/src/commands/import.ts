@@ -19,7 +19,7 @@ import { openFile } from "../files/read-write.ts"
 import { lossLines } from "../files/write-as.ts"
 import { formatBytes, formatCount, formatNumber } from "../output/format.ts"
 import { type Line, styled, writeLines } from "../output/lines.ts"
-import { preview, TITLE_UNITS } from "../output/messages.ts"
+import { preview, titleText, TITLE_UNITS } from "../output/messages.ts"
 import { agentIdOf } from "../store/agent-ids.ts"
 import { absoluteFolder, newId } from "../store/resolve.ts"
 
@@ -130,12 +130,15 @@ const TOO_LARGE_ADVICE =
 
 /** Says the format of an agent's file, the agent's id and the title of the session, and whether it was there already. */
 async function notesOf(sessions: Sessions, { id, from, added, title }: ImportedFile): Promise<Line[]> {
-  const isAgent = AGENTS.some(({ format }) => format.format === from.format)
-  if (!isAgent && added) return []
   const agentId = await agentIdOf(sessions, id)
-  const named = title === undefined ? undefined : preview(title, TITLE_UNITS)
+  if (agentId === undefined && !isOfAgent(from.format) && added) return []
+  const named = title === undefined ? titleText(await sessions.info(id)) : preview(title, TITLE_UNITS)
   const parts = [`format: ${from.format}`, agentId, named].filter((part) => part !== undefined)
   return [styled("dim", `${parts.join("  ")}${added ? "" : "; imported before, nothing was written"}`)]
+}
+
+function isOfAgent(format: string): boolean {
+  return AGENTS.some((agent) => agent.format.format === format)
 }
 
 function subagentLines(subagents: readonly Done[]): Line[] {

@@ -2,9 +2,12 @@
 import type { Sessions } from "@sessions/core"
 import { formats, sessionIdOf } from "@sessions/formats"
 
+/** The formats of agents' files: those of `@sessions/formats`, and the logs that core reads itself. */
+const OF_AGENTS: readonly string[] = [...formats.map(({ format }) => format), "pi", "oh-my-pi"]
+
 /** The ids in the store that the session with this id in an agent may have, if it was imported without another one. */
 export async function idsOfAgentSession(agentId: string): Promise<readonly string[]> {
-  return await Promise.all(formats.map(({ format }) => sessionIdOf(format, agentId)))
+  return await Promise.all(OF_AGENTS.map((format) => sessionIdOf(format, agentId)))
 }
 
 /** The id in the agent; undefined for a session that no agent has, or whose log cannot be read. */

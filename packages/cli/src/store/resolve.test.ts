@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { createCli } from "../../test/harness.ts"
+import { COMMANDS } from "../commands/table.ts"
 import { absoluteFolder } from "./resolve.ts"
 
 const userMessage = (text: string, timestamp: string) =>
@@ -118,3 +119,52 @@ test("the id that an agent has given a session is taken as ours is, and is in li
   expect((await cli("list")).stdout).not.toContain(agentId)
   expect(await cli("show", agentId.replace(/1$/, "2"))).toMatchObject({ exit: 1 })
 })
+
+test("every command that takes an id takes an agent's, and names the sessions if two agents have given the same one", async () => {
+  const agentId = "00000000-0000-4000-8000-000000000001"
+  const at = "2026-01-01T00:00:00.000Z"
+  const text = (...lines: readonly object[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join("")
+  const message = { role: "user", content: "hello" }
+  const ofPi = text(
+    { type: "session", version: 3, id: agentId, timestamp: at, cwd: "/work" },
+    { type: "message", id: "e1", parentId: null, timestamp: at, message },
+  )
+  const cli = createCli()
+  const first = await cli.with({ stdin: ofPi }, "import", "-")
+  expect(first.stderr).toBe(`format: pi  ${agentId}  hello\n`)
+  const id = first.stdout.trim()
+  // What they do with it is shown by the tests of the commands.
+  const taking = COMMANDS.filter(({ args }) => args[0] === "ID" || args[0] === "ID?" || args[1]?.startsWith("ID"))
+  expect(taking.length).toBeGreaterThan(18)
+  const isUnknown = async (name: string, ref: string): Promise<boolean> => {
+    const { args } = taking.find((command) => command.name === name) as (typeof taking)[number]
+    const more = args.slice(1).flatMap((arg) => (arg.endsWith("?") ? [] : ["x"]))
+    const given = args[0] === "ACTION" ? ["extract", ref] : [ref, ...more]
+    const { stderr } = await cli(name, ...given, ...(MORE[name] ?? []))
+    return stderr.includes(`has no session ${ref}`)
+  }
+  for (const { name } of taking.filter((command) => command.name !== "rm"))
+    expect([name, await isUnknown(name, agentId), await isUnknown(name, "nobody")]).toEqual([name, false, true])
+  const line = { type: "user", uuid: "u1", parentUuid: null, sessionId: agentId, cwd: "/work", timestamp: at, message }
+  const second = await cli.with({ stdin: text(line) }, "import", "-")
+  const both = [second.stdout.trim(), id].join(", ")
+  expect(await cli("rm", agentId, "--yes")).toMatchObject({
+    exit: 1,
+    stderr: `sessions: ${agentId} is the id of 2 sessions: ${both}.\n`,
+  })
+  expect((await cli("rm", id, "--yes")).exit).toBe(0)
+  expect((await cli("rm", agentId, "--yes")).exit).toBe(0)
+})
+
+/** What a command needs beside the id. */
+const MORE: Readonly<Record<string, readonly string[]>> = {
+  compact: ["--model", "true"],
+  copy: ["--to", "mem:other"],
+  handoff: ["--to", "codex", "--dry-run"],
+  merge: ["--with", "mem:other"],
+  label: ["a label"],
+  memory: ["--model", "true"],
+  rename: ["a title"],
+  rewind: ["--dry-run"],
+  resume: ["--pointer", "here"],
+}
