@@ -1,10 +1,10 @@
 /** The information of a session that an import wrote in several batches is complete: the first list does not read its log. */
 import { expect, test } from "vitest"
-import { chain, linesOf, role, user } from "../../test/chain.ts"
-import { createCountingStorage } from "../../test/counting-storage.ts"
-import { HEADER } from "../../test/logs.ts"
-import { sessionsIn, smallBatches } from "../../test/transfer.ts"
-import { importSession } from "./index.ts"
+import { chain, linesOf, role, user } from "../../../test/chain.ts"
+import { createCountingStorage } from "../../../test/counting-storage.ts"
+import { HEADER } from "../../../test/logs.ts"
+import { sessionsIn, smallBatches } from "../../../test/transfer.ts"
+import { importSession } from "../index.ts"
 
 const note = { type: "custom", customType: "agent/note" }
 const answer = (model: string) => role("assistant", { content: [], provider: "acme", model })
