@@ -1,6 +1,7 @@
 // `pnpm test:agents [NAME...]`: installs the agents' own programs from the registry into a temporary folder, makes real sessions with them and a model
 // on loopback, and compares what they send with our contexts. AGENTS_FOLDER names a folder in which they are installed already, SCENES a pattern of the names
-// of the scenes that are played, TARGETS=all hands each session over to every agent and not to itself and one other, TARGETS=none to nobody. Prints the versions; an agent that
+// of the scenes that are played, TARGETS=all hands each session over to every agent and not to itself and one other, TARGETS=none to nobody. KEEP=1 leaves
+// the folders of what differs, with the requests. Prints the versions; an agent that
 // cannot be installed is named, and is no failure.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { availableParallelism, tmpdir } from "node:os"
@@ -21,6 +22,7 @@ if (unknown.length > 0) {
 const given = process.env["AGENTS_FOLDER"]
 const folder = given ?? mkdtempSync(join(tmpdir(), "agents-installed-"))
 if (given === undefined) writeFileSync(join(folder, "package.json"), '{"private":true}')
+const isKept = process.env["KEEP"] === "1"
 const totals = { passed: 0, failed: 0, absent: 0 }
 try {
   const present = []
@@ -78,12 +80,16 @@ async function playOne(agent, scene, targets) {
       report.lines.push(`  differs: ${name}`, ...sideBySide(expected, found))
     }
   }
-  try {
-    await play(agent, scene, targets, check)
-  } catch (error) {
+  const failed = (error) => {
     report.failed++
     report.lines.push(`  failed: ${error.stack}`)
   }
+  const left = (folder) => {
+    if (!isKept || report.failed === 0) return false
+    report.lines.push(`  kept: ${folder}`)
+    return true
+  }
+  await play(agent, scene, targets, { check, failed, left }).catch(failed)
   return report
 }
 

@@ -32,8 +32,11 @@ export function absenceOf(agent, scene) {
   return missing === undefined ? undefined : `${missing}: ${agent.cannot[missing]}`
 }
 
-/** Plays the scene, and compares. `check(name, expected, found)` is called for each comparison. */
-export async function play(agent, scene, targets, check) {
+/**
+ * Plays the scene, and compares. `check(name, expected, found)` is called for each comparison, `failed(error)` if it could not be played to its end, and
+ * `left(folder)` at last for each folder: whether it stays, with the requests that its model got.
+ */
+export async function play(agent, scene, targets, { check, failed, left }) {
   const place = await newPlace(agent, scene)
   try {
     for (const step of scene.steps) await take(agent, place, step, scene)
@@ -54,11 +57,13 @@ export async function play(agent, scene, targets, check) {
           ...compared(ours, await resumedRows(target, there, given), place, there),
         )
       } finally {
-        await leave(there)
+        leave(there, left)
       }
     }
+  } catch (error) {
+    failed(error)
   } finally {
-    await leave(place)
+    leave(place, left)
   }
 }
 
@@ -90,9 +95,10 @@ function callFor(agent, { work }, block) {
   return agent.tools[kind](value)
 }
 
-async function leave({ root, model }) {
+function leave({ root, model }, left) {
   model.close()
-  rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+  if (left(root)) writeFileSync(join(root, "requests.json"), JSON.stringify(model.requests, null, 1))
+  else rmSync(root, { recursive: true, force: true, maxRetries: 5 })
 }
 
 async function take(agent, place, step, scene) {

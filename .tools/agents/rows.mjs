@@ -34,9 +34,14 @@ export const imageRow = (role, data) => ({
 export function said(role, text) {
   // Each program puts its own words round a summary.
   const shown = (/<summary>\n([^]*)\n<\/summary>/.exec(text)?.[1] ?? text).trim()
+  if (role === "user" && ASKS_SUMMARY.test(shown)) return [{ row: "user (asks what was so far)" }]
   if (role === "system" || role === "developer" || shown === "") return []
   return [OWN_WORDS.test(shown) ? { row: shown, isOwn: true } : { row: `${role} ${shown}` }]
 }
+
+/** What a summary answers, in the words of core and of opencode. */
+const ASKS_SUMMARY =
+  /^(?:The conversation so far was long and has been summarized\. Go on from the summary\.|What did we do so far\?)$/
 
 /** What agents tell the model of themselves, in messages of the user. */
 const OWN_WORDS =

@@ -92,6 +92,11 @@ export async function serve(agent, place, { program = agent.at, args }, ready, w
   }
 }
 
+const running = new Set()
+process.on("exit", () => {
+  for (const child of running) killGroup(child)
+})
+
 function start({ work, env }, program, args) {
   const options = {
     cwd: work,
@@ -100,6 +105,8 @@ function start({ work, env }, program, args) {
     detached: true,
   }
   const child = spawn(program, args, options)
+  running.add(child)
+  child.once("close", () => running.delete(child))
   // A program that does not read its input may have closed it.
   child.stdin.on("error", () => undefined)
   return child

@@ -66,12 +66,19 @@ export const SCENES = [
     steps: [
       {
         ask: "<b>bold</b> & 数据 🌳 e\u0301 \u05d0\n\n```sh\nls\n```\n  indented",
-        answers: [["<i>schön</i> 🍐\n\n- \u2028 - \u0085"]],
+        answers: [["<i>schön</i> 🍐\n\n- \u0085"]],
       },
       {
         ask: "and then?",
         answers: [[{ shell: "printf 'tab\\there \\360\\237\\214\\263 \\033[31mred\\033[0m\\r\\nline'" }], ["ok"]],
       },
+    ],
+  },
+  {
+    name: "separators of lines in texts",
+    steps: [
+      { ask: "one\u2028two", answers: [["three\u2029four"]] },
+      { ask: "and then?", answers: [[{ shell: "printf 'five\\342\\200\\250six'" }], ["ok"]] },
     ],
   },
   { name: "a long answer", steps: [{ ask: "say much", answers: [[long("Many words. ", 20_000)]] }] },
@@ -91,22 +98,28 @@ export const SCENES = [
   },
   {
     name: "interrupted before the first token",
-    steps: [{ ask: "before" }, { ask: "stop at once", answers: [[{ hold: true }]], stop: "SIGINT" }],
+    steps: [{ ask: "a question before it" }, { ask: "stop at once", answers: [[{ hold: true }]], stop: "SIGINT" }],
   },
   {
     name: "interrupted in the middle of a text",
     steps: [
-      { ask: "before" },
+      { ask: "a question before it" },
       { ask: "stop in a text", answers: [[{ text: "Half of it, and no more.", cut: true }]], stop: "SIGINT" },
     ],
   },
   {
     name: "interrupted between a text and a call",
-    steps: [{ ask: "stop behind a text", answers: [["A whole text.", { hold: true }]], stop: "SIGINT" }],
+    steps: [
+      { ask: "a question before it" },
+      { ask: "stop behind a text", answers: [["A whole text.", { hold: true }]], stop: "SIGINT" },
+    ],
   },
   {
     name: "interrupted in the arguments of a call",
-    steps: [{ ask: "before" }, { ask: "stop in a call", answers: [[{ ...read, cut: true }]], stop: "SIGINT" }],
+    steps: [
+      { ask: "a question before it" },
+      { ask: "stop in a call", answers: [[{ ...read, cut: true }]], stop: "SIGINT" },
+    ],
   },
   {
     name: "interrupted while a tool runs",
@@ -130,7 +143,7 @@ export const SCENES = [
   {
     name: "killed in the middle of a text",
     steps: [
-      { ask: "before" },
+      { ask: "a question before it" },
       { ask: "killed in a text", answers: [[{ text: "Half of it, and no more.", cut: true }]], stop: "SIGKILL" },
     ],
   },
@@ -202,6 +215,7 @@ export function featuresOf({ steps }) {
     for (const block of (step.answers ?? []).flat())
       for (const name of ["read", "shell", "subagent", "thinking", "unknown"])
         if (block[name] !== undefined) found.add(name)
+    if (/[\u2028\u2029]/.test(JSON.stringify(step))) found.add("separators")
   }
   return [...found]
 }

@@ -25,6 +25,8 @@ export const qwenCode = {
     rewind: "/rewind is a screen of its terminal",
     rename: "/rename is a command of its terminal",
     queue: "-p takes one prompt",
+    separators:
+      "it takes U+2028 and U+2029 for ends of lines of its own file, and sends nothing from before such a line",
     move: "a session belongs to the project of its folder",
   },
   command({ program, prompt, id, model, file, image }) {
