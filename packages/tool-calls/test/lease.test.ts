@@ -7,7 +7,10 @@ const LEASE = 3_000
 
 // Loading code takes real time.
 beforeAll(() =>
-  Promise.all([import("../../core/src/session/features/seldom.ts"), import("../../core/src/session/features/context.ts")]),
+  Promise.all([
+    import("../../core/src/session/features/seldom.ts"),
+    import("../../core/src/session/features/context.ts"),
+  ]),
 )
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

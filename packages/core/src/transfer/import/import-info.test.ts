@@ -11,7 +11,7 @@ const answer = (model: string) => role("assistant", { content: [], provider: "ac
 const more = Array.from({ length: 20 }, (_, n) => user(`${n}`))
 
 /** What the import reads of the log that it has written, and what of it the next question for the information reads. */
-async function readBy(...payloads: Parameters<typeof chain>) {
+async function readBy(...payloads: ReturnType<typeof user>[]) {
   const storage = createCountingStorage(smallBatches())
   const sessions = sessionsIn(storage)
   const lines = linesOf(chain(...payloads), HEADER)
