@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process"
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
+import { entries } from "./entries.mjs"
 
 const here = fileURLToPath(new URL(".", import.meta.url))
 const root = join(here, "..")
@@ -63,6 +64,8 @@ if (problems.length > 0) {
 }
 const tool = (name, ...args) =>
   execFileSync(join(here, "node_modules", ".bin", name), args, { cwd: here, stdio: "inherit" })
+const files = entries.map(({ file }) => file)
+writeFileSync(join(pages, "tsconfig.json"), JSON.stringify({ extends: "../tsconfig.json", files }))
 tool("typedoc", "--options", "typedoc.mjs")
 for (const path of globSync("api/**/*.md", { cwd: pages })) {
   const file = join(pages, path)
@@ -88,7 +91,10 @@ ${picture("browser", "The example in a browser: a chat with tool calls, its bran
 
 /** typedoc names a module by its path. */
 function withPackageNames(text) {
-  return text.replaceAll(/(^# |\[)(?:packages\/)?([\w-]+)\/src(\/[\w-]+)?(?=$|\])/gm, "$1@sessions/$2$3")
+  return text.replaceAll(/(^# |\[)([\w-]+(?:\/[\w-]+)*)(?=$|\])/gm, (whole, before, path) => {
+    const entry = entries.find(({ module }) => module === path)
+    return entry === undefined ? whole : before + entry.name
+  })
 }
 
 function nameOf(path) {

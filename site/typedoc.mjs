@@ -1,17 +1,9 @@
-// The reference of the public API, as Markdown, from the docstrings of the entries that applications use.
+// The reference of the public API of all packages, as Markdown, from the docstrings of their entries.
+import { entries } from "./entries.mjs"
+
 export default {
-  entryPoints: [
-    "../packages/core/src/index.ts",
-    "../packages/core/src/storage/index.ts",
-    "../packages/fs/src/index.ts",
-    "../packages/idb/src/index.ts",
-    "../packages/memory/src/index.ts",
-    "../packages/postgres/src/index.ts",
-    "../packages/s3/src/index.ts",
-    "../packages/sqlite/src/index.ts",
-    "../conformance/src/index.ts",
-  ],
-  tsconfig: "tsconfig.json",
+  entryPoints: entries.map(({ file }) => file),
+  tsconfig: "pages/tsconfig.json",
   plugin: ["typedoc-plugin-markdown"],
   out: "pages/api",
   readme: "none",
