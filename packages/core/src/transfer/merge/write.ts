@@ -17,7 +17,7 @@ import type { CallOptions, Head, Seq, SessionStorage } from "../../storage/contr
 import { StorageError } from "../../storage/errors.ts"
 import { signalOf } from "../../storage/signals.ts"
 import { utf8Length } from "../../storage/utf8.ts"
-import { type BatchLine, sendBatch } from "../write/batches.ts"
+import { type LineWithBlobs, sendBatch } from "../write/batches.ts"
 import { blobCopier } from "../copy/copy.ts"
 import type { MergeSide } from "./read.ts"
 import { checkMetadata, metadataSize } from "../write/metadata-size.ts"
@@ -32,7 +32,7 @@ export interface MergeWriteOptions extends CallOptions {
 }
 
 /** A line for the end of the receiving log. */
-export interface NewLine extends BatchLine {
+export interface NewLine extends LineWithBlobs {
   readonly bytes: number
   readonly entry: Entry
   /** The `leaf` entry of the merge. */

@@ -14,8 +14,13 @@ import { sendWithBlobs } from "../../write/fresh-blobs.ts"
 import { writeLines, type Written } from "../../write/writer.ts"
 import { asLines, type LineToWrite, type LogToWrite } from "./log-to-write.ts"
 
-/** A line as it is sent, with what stores its blobs. Its entry is not held: parsed, it takes several times as much memory. */
-export type BatchLine = Pick<LineToWrite, "line" | "putBlobs">
+/**
+ * A line as it is sent, or that with what stores its blobs. Its entry is not held: parsed, it takes several times as much memory. Nor is an
+ * object made for each line: many of them stay for a while, so V8 would make all later ones in the old generation, where each keeps its line.
+ */
+export type BatchLine = string | LineWithBlobs
+
+export type LineWithBlobs = Pick<LineToWrite, "line" | "putBlobs">
 
 export interface Batch {
   /** Seq of the first line. */
@@ -103,7 +108,11 @@ export async function* batchesOf(
 }
 
 export function lineToSend(line: string, putBlobs: LineToWrite["putBlobs"]): BatchLine {
-  return putBlobs === undefined ? { line } : { line, putBlobs }
+  return putBlobs === undefined ? line : { line, putBlobs }
+}
+
+export function textOf(line: BatchLine): string {
+  return typeof line === "string" ? line : line.line
 }
 
 export interface SendOptions extends CallOptions {
@@ -123,8 +132,8 @@ export async function sendBatch(
   projection: InfoProjection | undefined,
   o: SendOptions,
 ): Promise<Written> {
-  const puts = batch.flatMap(({ putBlobs }) => putBlobs ?? [])
-  const lines = batch.map(({ line }) => line)
+  const puts = batch.flatMap((line) => (typeof line === "string" ? [] : (line.putBlobs ?? [])))
+  const lines = batch.map(textOf)
   const info = projection && infoText(projection)
   const send = (): Promise<Written> => sendLines(storage, id, lines, expect, info, o)
   if (puts.length === 0) return send()

@@ -16,6 +16,7 @@ import {
   type Counted,
   lineToSend,
   Projector,
+  textOf,
   withNumbersOf,
 } from "./batches.ts"
 import type { LineToWrite, LogToWrite } from "./log-to-write.ts"
@@ -73,7 +74,7 @@ export class BufferedLines {
     if (this.#hasBlobs) return false
     this.#hold ??= hold?.()
     if (this.#hold === undefined) return false
-    for (const { line } of this.#lines) this.#hold.push(line)
+    for (const line of this.#lines) this.#hold.push(textOf(line))
     this.#lines = []
     return true
   }
@@ -108,7 +109,7 @@ export class BufferedLines {
   }
 
   async *#groups(): AsyncGenerator<readonly BatchLine[], void, undefined> {
-    if (this.#hold !== undefined) for await (const lines of this.#hold.lines()) yield lines.map((line) => ({ line }))
+    if (this.#hold !== undefined) yield* this.#hold.lines()
     yield this.#lines
   }
 
