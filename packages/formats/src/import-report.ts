@@ -3,7 +3,7 @@
  * known. Counted while the file is read, since the log of a large one takes long to read again.
  */
 import type { Entry, Header } from "@sessions/core"
-import { eachRecord, type Format, type Loss } from "./base/format.ts"
+import type { Format, Loss } from "./base/format.ts"
 import { Losses } from "./base/losses.ts"
 import { lostHistoryOf } from "./base/lost-history.ts"
 import { textLengthOf, unknownRecordOf } from "./base/record-types.ts"
@@ -22,18 +22,23 @@ export class ImportReport {
 
   /** The format, whose reading is counted. A file that is read again is counted anew. */
   counting(format: Format): Format {
-    return { ...format, read: (...given) => this.counted(eachRecord(format.read(...given))) }
+    return { ...format, read: (...given) => this.counted(format.read(...given)) }
   }
 
-  async *counted<R extends Header | Entry>(records: AsyncIterable<R>): AsyncGenerator<R, void, undefined> {
+  /** Yields the records as they come, several at a time: a step of an iterator for each one would cost as much as parsing it. */
+  async *counted<R extends Header | Entry>(
+    records: AsyncIterable<R | readonly R[]>,
+  ): AsyncGenerator<R | readonly R[], void, undefined> {
     this.#losses = new Losses()
     this.#title = undefined
     this.#isChosen = false
     this.#prompt = undefined
-    for await (const record of records) {
-      if (record.type === "session") this.#title = record.title
-      else this.#add(record)
-      yield record
+    for await (const some of records) {
+      for (const record of [some].flat() as readonly R[]) {
+        if (record.type === "session") this.#title = record.title
+        else this.#add(record)
+      }
+      yield some
     }
   }
 
