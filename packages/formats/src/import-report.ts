@@ -14,10 +14,11 @@ export class ImportReport {
   #title: string | undefined
   #isChosen = false
   #prompt: string | undefined
+  #isWhole = false
 
-  /** As the agent has it: one that a person chose, else the last one, else how the session began. */
+  /** As the agent has it: one that a person chose, else the last one, else how the session began if its beginning was read. */
   get title(): string | undefined {
-    return this.#title ?? this.#prompt
+    return this.#title ?? (this.#isWhole ? this.#prompt : undefined)
   }
 
   /** The format, whose reading is counted. A file that is read again is counted anew. */
@@ -35,8 +36,10 @@ export class ImportReport {
     this.#prompt = undefined
     for await (const some of records) {
       for (const record of [some].flat() as readonly R[]) {
-        if (record.type === "session") this.#title = record.title
-        else this.#add(record)
+        if (record.type === "session") {
+          this.#title = record.title
+          this.#isWhole = true
+        } else this.#add(record)
       }
       yield some
     }

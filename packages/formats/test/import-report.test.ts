@@ -40,3 +40,10 @@ test("an import that goes on says it of what has come, and a second one says not
   expect((await importing(sessions, grown)).losses.map(({ what }) => what)).toEqual(["unknown"])
   expect((await importing(sessions, grown)).losses).toEqual([])
 })
+
+test("the title is that of the session, and a file that goes on has none without a line that gives it one", async () => {
+  const sessions = createSessions({ storage: createMemoryStorage() })
+  expect((await importing(sessions, jsonl(...session))).title).toBe("long ago")
+  const more = line(4, "response_item", said("and more"))
+  expect(await importing(sessions, jsonl(...session, more))).not.toHaveProperty("title")
+})

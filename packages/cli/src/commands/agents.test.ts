@@ -323,20 +323,25 @@ test("files of one session are one session, one without a message is left out an
     uuid(8),
     textOf({ type: "queue-operation", operation: "enqueue", sessionId: uuid(8), content: "later" }),
   )
+  write("-one", uuid(9), textOf({ type: "summary", summary: "a title", leafUuid: "u1" }))
+  write("-one", uuid(5), textOf({ type: "file-history-snapshot", messageId: "u1", snapshot: {} }))
+  write("-one", uuid(6), textOf({ type: "permission-mode", permissionMode: "plan", sessionId: uuid(6) }))
   const { sessions: found } = (await files.json("discover")) as { sessions: { id?: string }[] }
   expect(found.filter(({ id }) => id === uuid(7))).toHaveLength(1)
   const first = await files("import", "--from", "claude-code", "--all")
   expect(first).toMatchObject({
     exit: 0,
-    stdout: expect.stringContaining("imported 1 session; 0 were there already, 0 failed, 1 without a message yet\n"),
+    stdout: expect.stringContaining("imported 1 session; 0 were there already, 0 failed, 4 without a message yet\n"),
   })
   const again = await files("import", "--from", "claude-code", "--all")
   expect(again).toMatchObject({
     exit: 0,
-    stdout: "imported 0 sessions; 1 were there already, 0 failed, 1 without a message yet\n",
+    stdout: "imported 0 sessions; 1 were there already, 0 failed, 4 without a message yet\n",
   })
   const { hits } = (await files.json("grep", "second")) as { hits: object[] }
   expect(hits).toHaveLength(1)
+  write("-two", uuid(7), textOf(said("u1", null, "first", "/one"), said("u3", "u1", "third", "/two")))
+  expect((await files("import", "--from", "claude-code", "--all")).stdout).toMatch(/-two\S*  first\n/)
 })
 
 test("a message that was imported while the agent wrote it is found by the words that came later", async () => {

@@ -27,10 +27,18 @@ export async function importOne(
 ): Promise<ImportedFile> {
   const lines = holdInFile()
   try {
-    return await importFrom(sessions, source, from, { ...o, hold: lines.hold })
+    const done = await importFrom(sessions, source, from, { ...o, hold: lines.hold })
+    return done.added && done.title === undefined ? { ...done, ...(await titleOf(sessions, done.id)) } : done
   } finally {
     lines[Symbol.dispose]()
   }
+}
+
+/** Of a session that goes on, whose title was there before, or of a log that core has read. */
+async function titleOf(sessions: Sessions, id: string): Promise<{ readonly title?: string }> {
+  const { title, firstPrompt } = await sessions.info(id)
+  const shown = title ?? firstPrompt
+  return shown === undefined ? {} : { title: shown }
 }
 
 async function importFrom(

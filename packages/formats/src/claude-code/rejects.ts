@@ -1,6 +1,7 @@
 /** Tells session files of Claude Code from others by their first lines. */
 import { type FileStart } from "../base/start.ts"
 import { type Fields, fieldsOf, idTextOf } from "../base/values.ts"
+import { RECORD_TYPES } from "./record-types.ts"
 
 /** The end of a sentence that begins with "it"; undefined for a file of Claude Code. */
 export function rejects({ records, document }: FileStart): string | undefined {
@@ -11,6 +12,7 @@ export function rejects({ records, document }: FileStart): string | undefined {
   if (records.some(isMessage)) return undefined
   if (records.some(({ type, sessionId }) => typeof sessionId === "string" && OWN_TYPES.has(idTextOf(type))))
     return undefined
+  if (records.some(isWithoutSession)) return undefined
   return "has no line of type user or assistant with a message and a uuid or sessionId"
 }
 
@@ -38,14 +40,15 @@ const OTHERS: readonly { readonly format: string; readonly is: (record: Fields) 
   },
 ]
 
-/** Lines without a message with which a file may begin. */
+/** The types of lines without a message, which may be all that a file has. */
 const OWN_TYPES: ReadonlySet<string> = new Set([
   "attachment",
   "system",
-  "queue-operation",
-  "custom-title",
-  "ai-title",
-  "last-prompt",
-  "mode",
-  "agent_metadata",
+  ...Object.keys(RECORD_TYPES).filter((name) => !/[/]|^(?:user|assistant|summary|progress)$/.test(name)),
 ])
+
+/** The title of another file, and the files before a prompt: such lines do not name their session. */
+function isWithoutSession({ type, leafUuid, messageId }: Fields): boolean {
+  const named = type === "summary" ? leafUuid : type === "file-history-snapshot" ? messageId : undefined
+  return typeof named === "string"
+}
