@@ -9,11 +9,19 @@ import { type Fields, fieldsOf, isObject } from "./base/values.ts"
 export function foreignFile({ records, document }: FileStart): string | undefined {
   for (const { name, is } of LINES) if (records.some(is)) return name
   const value = document?.value
+  if (isObject(value) && isIndex(value)) return INDEX
   if (Array.isArray(value)) {
     const items = (value as readonly unknown[]).filter(isObject)
     for (const { name, is } of ITEMS) if (items.length > 0 && items.every(is)) return name
   }
   return undefined
+}
+
+const INDEX = "a list of the sessions of Claude Code, which is no session: those are the files beside it"
+
+function isIndex({ entries }: Fields): boolean {
+  const all = Array.isArray(entries) ? (entries as readonly unknown[]).map(fieldsOf) : []
+  return all.length > 0 && all.every((entry) => hasAll(entry, "sessionId", "fullPath"))
 }
 
 interface Foreign {

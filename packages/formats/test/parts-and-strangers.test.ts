@@ -154,6 +154,17 @@ const strangers: readonly (readonly [name: string, text: string])[] = [
     "goose",
     jsonl({ working_dir: "/w", description: "d", message_count: 1 }, { role: "user", created: 1, content: [] }),
   ],
+  ["codex exec", jsonl({ type: "thread.started", thread_id: "t" }, { type: "turn.started" })],
+  ["droid", jsonl({ type: "session_start", id: "s", title: "T", cwd: "/w" })],
+  ["Cursor", jsonl({ role: "user", message: { content: [{ type: "text", text: "Q" }] } })],
+  ["history of prompts", jsonl({ display: "Q", pastedContents: {}, timestamp: 1, project: "/w", sessionId: "s" })],
+  [
+    "list of the sessions",
+    JSON.stringify({ version: 1, entries: [{ sessionId: "s", fullPath: "/s.jsonl", firstPrompt: "Q" }] }),
+  ],
+  ["log of prompts", JSON.stringify([{ sessionId: "s", messageId: 0, type: "user", message: "Q", timestamp: TIME }])],
+  ["ChatGPT", JSON.stringify([{ title: "T", mapping: { a: { id: "a", message: null, children: [] } } }])],
+  ["claude.ai", JSON.stringify([{ uuid: "u", name: "T", chat_messages: [{ sender: "human", text: "Q" }] }])],
   ["Cline", JSON.stringify([{ ts: 1_790_000_000_000, type: "say", say: "text", text: "Q" }])],
   [
     "UTF-16",
