@@ -35,7 +35,7 @@ function turn(n: number): string {
       content: [content],
       usage: { input_tokens: 1, output_tokens: 1 },
     })
-  const output = `line ${n} of a file that the agent reads\n`.repeat(60)
+  const output = `line ${n} of a file that the agent reads\n`.repeat(110)
   const result = { type: "tool_result", tool_use_id: `toolu_${n}`, content: output }
   const lines = [
     line(0, "user", { role: "user", content: `question ${n}: ${"why is this so? ".repeat(20)}` }),
