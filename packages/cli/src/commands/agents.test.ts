@@ -625,6 +625,27 @@ test("handoff --to opencode gives the file to opencode's own import, in the fold
   expect(gone.stderr).toContain("there is no folder")
 })
 
+test("handoff --to opencode says that opencode sends nothing of a session whose last message is in the future", async () => {
+  const line = (timestamp: string) => ({
+    type: "user",
+    uuid: "u1",
+    parentUuid: null,
+    sessionId: uuid(3),
+    cwd: "/work",
+    timestamp,
+    message: { role: "user", content: "Q" },
+  })
+  for (const [time, isSaid] of [
+    ["2999-01-01T00:00:00.000Z", true],
+    ["2026-01-01T00:00:00.000Z", false],
+  ] as const) {
+    await cli.with({ stdin: textOf(line(time)) }, "import", "-")
+    const { stderr } = await cli("handoff", uuid(3), "--to", "opencode", "--cwd", home, "--dry-run")
+    expect(stderr.includes("in the future")).toBe(isSaid)
+    await cli("rm", uuid(3), "--yes")
+  }
+})
+
 test("sessions of Qwen Code and Kimi CLI are found with folder and title, and imported once with their subagents", async () => {
   const put = (name: string, text: string) => {
     mkdirSync(join(home, name, ".."), { recursive: true })

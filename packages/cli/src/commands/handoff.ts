@@ -78,7 +78,9 @@ export const handoff: Command = defineCommand({
       if (place.marker !== undefined) await writeMarker(place.marker, io.cwd)
       bytes = await writeNewFile(place.file, io.cwd, text)
     }
-    if (to === "opencode" && info.lastMessageAt > new Date().toISOString()) losses.push(inFuture(info.lastMessageAt))
+    // Of the message itself: the information of a session has no time that is in the future.
+    const [last] = to === "opencode" ? (await source.messages({ limit: 1, ...callOptions })).messages : []
+    if (last !== undefined && Date.parse(last.timestamp) > Date.now()) losses.push(inFuture(last.timestamp))
     await progress.clear()
     const agentId = await agentIdOf(sessions, session.id)
     if (!json) await writeLines(io.stderr, [...sourceLines(info, agentId), ...lossLines(losses)], io.env)
