@@ -92,6 +92,19 @@ test("rollouts of 2025 are read: lines without an envelope, and one document", a
   }
 })
 
+test.each([
+  "<environment_context>\n  <cwd>/work</cwd>\n  <shell>zsh</shell>\n</environment_context>",
+  "<environment_context>\nCurrent working directory: /work\nApproval policy: on-request\n</environment_context>",
+])("the folder of an older rollout is the one that Codex told the model", async (context) => {
+  const header = { id: "o1", timestamp: TIME, instructions: null }
+  const text = jsonl(header, { record_type: "state" }, said(context), said("Q"), answered("A"))
+  const { session } = await textsOf({ text })
+  expect(session.header.cwd).toBe("/work")
+  expect(recordsOf(await written(codex, session))).toEqual(recordsOf(text))
+  const { session: other } = await textsOf({ text: jsonl(header, said("<cwd>/no</cwd>")) })
+  expect(other.header.cwd).toBeUndefined()
+})
+
 test("a rollout for Codex to resume has no line that Codex refuses, and the export says what was rebuilt", async () => {
   const text = jsonl(
     { timestamp: TIME, ordinal: 0, type: "event_msg", payload: { type: "task_started" } },

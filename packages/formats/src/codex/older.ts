@@ -3,7 +3,7 @@
  * `record_type` between them; and older ones, one JSON document of `{session, items}`. They are read as the lines of today.
  */
 import type { JsonLine, SourceLine } from "../base/json-lines.ts"
-import { type Fields, fieldsOf, isObject } from "../base/values.ts"
+import { type Fields, fieldsOf, isObject, stringOf } from "../base/values.ts"
 
 const ITEM_TYPES: ReadonlySet<unknown> = new Set([
   "message",
@@ -58,4 +58,14 @@ export async function* joinedDocument(main: AsyncIterable<string>): AsyncGenerat
 
 function isOpenBrace(text: string): boolean {
   return /^\s*\{\s*(?:\r?\n|$)/.test(text)
+}
+
+/** The folder in what Codex tells the model of its surroundings: the headers of older rollouts do not have it. */
+export function folderOfItem({ type, role, content }: Fields): string | undefined {
+  if (type !== "message" || role !== "user") return undefined
+  const parts = Array.isArray(content) ? (content as readonly unknown[]).map(fieldsOf) : []
+  const text = parts.map((part) => stringOf(part["text"]) ?? "").join("\n")
+  if (!text.trimStart().startsWith("<environment_context>")) return undefined
+  const [, tag, line] = /<cwd>([^<]+)<\/cwd>|^Current working directory: (.+)$/m.exec(text) ?? []
+  return tag ?? line?.trim()
 }

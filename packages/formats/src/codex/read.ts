@@ -18,7 +18,7 @@ import {
   timestampOf,
 } from "../base/values.ts"
 import { AGENT_MESSAGE, encode, FORMAT, ITEM, KEPT } from "./codec.ts"
-import { joinedDocument, lineOfToday, linesOfDocument } from "./older.ts"
+import { folderOfItem, joinedDocument, lineOfToday, linesOfDocument } from "./older.ts"
 import { rolloutName, SESSION_INDEX } from "./place.ts"
 import { blocksOf, messageOfItem, type Thinking, thinkingOf } from "./items.ts"
 import { keptTexts, Turns } from "./turns.ts"
@@ -31,12 +31,22 @@ const VERSION = 1
 /** The first words of the summary that Codex writes. */
 const SUMMARY_START = "Another language model started to solve this problem"
 
-/** The line that says which session it is comes first; the number of lines that `identify` sees. */
+/** The line that says which session it is comes first, and the folder soon after; the number of lines that `identify` sees. */
 const HEADER_LINES = 50
 
 export async function* read({ main, beside }: ReadSource, { note }: ReadOptions): ReturnType<Format["read"]> {
   let rollout: Rollout | undefined
   const before: SourceLine[] = []
+  let meta: Fields | undefined
+  let cwd: string | undefined
+  const begin = async function* (): AsyncGenerator<Header | Entry, Rollout, undefined> {
+    const header = await headerOfLines(before, { ...(cwd === undefined ? {} : { cwd }), ...meta }, beside)
+    yield header
+    const begun = new Rollout(header, note, meta ?? {})
+    yield* inherited(begun, meta ?? {}, beside, note)
+    for (const first of before) yield* begun.read(first)
+    return begun
+  }
   for await (const lines of readJsonLines(joinedDocument(main), note)) {
     for (const line of lines.flatMap((one): readonly SourceLine[] => linesOfDocument(one) ?? [one])) {
       if (rollout !== undefined) {
@@ -45,15 +55,13 @@ export async function* read({ main, beside }: ReadSource, { note }: ReadOptions)
       }
       before.push(line)
       const value = line.value && lineOfToday(line.value)
-      if (value?.["type"] !== "session_meta" && before.length < HEADER_LINES) continue
-      const header = await headerOfLines(before, beside)
-      yield header
-      const meta = fieldsOf(value?.["payload"])
-      rollout = new Rollout(header, note, meta)
-      yield* inherited(rollout, meta, beside, note)
-      for (const first of before) yield* rollout.read(first)
+      if (value?.["type"] === "session_meta") meta ??= fieldsOf(value["payload"])
+      cwd ??= stringOf(meta?.["cwd"]) ?? folderOfItem(fieldsOf(value?.["payload"]))
+      if ((meta === undefined || cwd === undefined) && before.length < HEADER_LINES) continue
+      rollout = yield* begin()
     }
   }
+  if (rollout === undefined && meta !== undefined) rollout = yield* begin()
   if (rollout !== undefined) yield* rollout.end()
 }
 
@@ -116,10 +124,11 @@ async function* decoded(file: AsyncIterable<Uint8Array | string>): AsyncGenerato
   for await (const piece of file) yield typeof piece === "string" ? piece : decoder.decode(piece, { stream: true })
 }
 
-async function headerOfLines(lines: readonly SourceLine[], beside: ReadSource["beside"]): Promise<Header> {
-  const lastLine = lines.at(-1)?.value
-  const last = lastLine && lineOfToday(lastLine)
-  const meta = last?.["type"] === "session_meta" ? fieldsOf(last["payload"]) : {}
+async function headerOfLines(
+  lines: readonly SourceLine[],
+  meta: Fields,
+  beside: ReadSource["beside"],
+): Promise<Header> {
   const times = [meta["timestamp"], ...lines.map(({ value }) => value?.["timestamp"])]
   const timestamp = times.map(timestampOf).find((time) => time !== undefined) ?? new Date(0).toISOString()
   const id = stringOf(meta["id"])
