@@ -6,6 +6,9 @@ import { blocksOf, callRow, imageRow, resultRows, said } from "./rows.mjs"
 
 const event = (response, name, data) => response.write(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
 const data = (response, value) => response.write(`data: ${JSON.stringify(value)}\n\n`)
+/** As Google's servers do: the events of its client end at separators of lines. */
+const escaped = (value) =>
+  JSON.stringify(value).replaceAll(/[\u2028\u2029]/g, (one) => (one === "\u2028" ? "\\u2028" : "\\u2029"))
 const half = (text) => text.slice(0, Math.ceil(text.length / 2))
 const isCall = ({ name }) => name !== undefined
 
@@ -182,7 +185,7 @@ const gemini = {
     }
     const send = (parts, more = {}) => {
       const value = { candidates: [{ content: { role: "model", parts }, index: 0, ...more }], usageMetadata }
-      if (isStream) data(response, value)
+      if (isStream) response.write(`data: ${escaped(value)}\n\n`)
       else response.write(JSON.stringify(value))
     }
     const partOf = ({ text, thinking, id, name, input, cut }) => {

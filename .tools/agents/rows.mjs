@@ -33,8 +33,10 @@ export const imageRow = (role, data) => ({
 /** What is not for the model of the conversation is left out. */
 export function said(role, text) {
   // Each program puts its own words round a summary.
-  const shown = (/<summary>\n([^]*)\n<\/summary>/.exec(text)?.[1] ?? text).trim()
-  if (role === "user" && ASKS_SUMMARY.test(shown)) return [{ row: "user (asks what was so far)" }]
+  const summary = /<summary>\n([^]*)\n<\/summary>/.exec(text)?.[1]
+  if (role === "user" && summary !== undefined) return [{ row: `summary ${summary.trim()}` }]
+  const shown = (summary ?? text).trim()
+  if (role === "user" && ASKS_SUMMARY.test(shown)) return [{ row: ASKED }]
   if (role === "system" || role === "developer" || shown === "") return []
   return [OWN_WORDS.test(shown) ? { row: shown, isOwn: true } : { row: `${role} ${shown}` }]
 }
@@ -46,6 +48,16 @@ const ASKS_SUMMARY =
 /** What agents tell the model of themselves, in messages of the user. */
 const OWN_WORDS =
   /^(?:<system-reminder>|<environment_context>|<permissions instructions>|<user_instructions>|<INSTRUCTIONS>|# AGENTS\.md|<skills_instructions>|<collaboration_mode>|<session_context>)/
+
+const ASKED = "user (asks for the summary)"
+
+/** A summary is said by the user, or answers one: it is one row. */
+export function withSummaries(rows) {
+  return rows.flatMap((one, i) => {
+    if (one.row === ASKED) return []
+    return rows[i - 1]?.row === ASKED ? [{ ...one, row: one.row.replace(/^assistant /, "summary ") }] : [one]
+  })
+}
 
 /** The rows of our context, as those of a request. */
 export function rowsOfContext(messages) {

@@ -13,7 +13,8 @@ export const PICTURE = "picture.png"
 export const HANG = "hang.mjs"
 
 const read = { read: NOTES }
-const long = (text, times) => text.repeat(times)
+/** Agents stop a model that says the same again and again. */
+const numbered = (text, times) => Array.from({ length: times }, (_, i) => `${i} ${text}`).join(" ")
 
 export const SCENES = [
   { name: "one question", steps: [{ ask: "first question" }] },
@@ -81,13 +82,17 @@ export const SCENES = [
       { ask: "and then?", answers: [[{ shell: "printf 'five\\342\\200\\250six'" }], ["ok"]] },
     ],
   },
-  { name: "a long answer", steps: [{ ask: "say much", answers: [[long("Many words. ", 20_000)]] }] },
+  { name: "a long answer", steps: [{ ask: "say much", answers: [[numbered("words", 20_000)]] }] },
   {
     name: "a long result",
     steps: [{ ask: "show much", answers: [[{ shell: "seq 1 20000" }], ["That was long."]] }],
   },
-  { name: "a long prompt", steps: [{ ask: `see this: ${long("a line of a log\n", 2000)}` }] },
-  { name: "an empty answer", steps: [{ ask: "say nothing", answers: [[""]] }], mayFail: true },
+  { name: "a long prompt", steps: [{ ask: `see this: ${numbered("a line of a log\n", 2000)}` }] },
+  {
+    name: "an empty answer",
+    steps: [{ ask: "a question before it" }, { ask: "say nothing", answers: [[""]] }],
+    mayFail: true,
+  },
   {
     name: "an empty result",
     steps: [{ ask: "silence", answers: [[{ shell: "true" }], ["Nothing was said."]] }],
