@@ -1,8 +1,7 @@
 // `pnpm test:agents [NAME...]`: installs the agents' own programs from the registry into a temporary folder, makes real sessions with them and a model
 // on loopback, and compares what they send with our contexts. AGENTS_FOLDER names a folder in which they are installed already, SCENES a pattern of the names
-// of the scenes that are played, TARGETS=all hands each session over to every agent and not to itself and one other, TARGETS=none to nobody. KEEP=1 leaves
-// the folders of what differs, with the requests. Prints the versions; an agent that
-// cannot be installed is named, and is no failure.
+// of the scenes that are played, TARGETS=all hands each session over to every agent and not to itself and one other, TARGETS=self to itself, TARGETS=none to
+// nobody. KEEP=1 leaves the folders of what differs, with the requests. Prints the versions; an agent that cannot be installed is named, and is no failure.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
@@ -93,12 +92,13 @@ async function playOne(agent, scene, targets) {
   return report
 }
 
-/** The agent itself and one of the others, in turn; `TARGETS=all` and `TARGETS=none` are what they say. */
+/** The agent itself and one of the others, in turn; `TARGETS=all`, `TARGETS=self` and `TARGETS=none` are what they say. */
 function targetsOf(agent, present, i) {
   if (process.env["TARGETS"] === "none") return []
   const written = present.filter(({ format }) => TARGETS.some((target) => target.format.format === format))
   const others = written.filter(({ format }) => format !== agent.format)
   const itself = written.filter(({ format }) => format === agent.format)
+  if (process.env["TARGETS"] === "self") return itself
   return process.env["TARGETS"] === "all"
     ? [...itself, ...others]
     : [...itself, ...others.slice(i % others.length).slice(0, 1)]

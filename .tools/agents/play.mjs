@@ -20,7 +20,7 @@ import { besideFile } from "../../packages/cli/src/files/beside.ts"
 import { importOne } from "../../packages/cli/src/files/import-one.ts"
 import { rowsOf } from "./apis.mjs"
 import { startModel } from "./model.mjs"
-import { rowsOfContext, withSummaries } from "./rows.mjs"
+import { inOrderOfCalls, rowsOfContext, withSummaries } from "./rows.mjs"
 import { runProgram } from "./run-program.mjs"
 import { featuresOf, HANG, NOTES, PICTURE } from "./scenes.mjs"
 
@@ -171,7 +171,7 @@ function cleaned({ added = [], interrupted, once = false }, rows) {
     if (row.startsWith("result ")) seen.add(id)
     return !isKnown
   }
-  return withSummaries(rows)
+  return inOrderOfCalls(withSummaries(rows))
     .filter((one) => !once || isFirst(one))
     .map((one) => (interrupted?.test(one.row) ? { ...one, row: "result (interrupted)" } : one))
     .map(({ row, ...more }) => ({

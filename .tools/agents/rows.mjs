@@ -59,6 +59,22 @@ export function withSummaries(rows) {
   })
 }
 
+/** Results of calls at once in the order of the calls: some agents log them as the tools end, and send them so. */
+export function inOrderOfCalls(rows) {
+  const calls = rows.flatMap(({ id, row }) => (row.startsWith("call ") ? [id] : []))
+  const isResult = ({ row }) => row.startsWith("result ")
+  const ordered = [...rows]
+  for (let start = 0; start < rows.length; start++) {
+    let end = start
+    while (end < rows.length && (isResult(rows[end]) || rows[end].isOwn)) end++
+    const places = rows.slice(start, end).flatMap((one, i) => (isResult(one) ? [start + i] : []))
+    const results = places.map((i) => rows[i]).sort((a, b) => calls.lastIndexOf(a.id) - calls.lastIndexOf(b.id))
+    for (const [i, place] of places.entries()) ordered[place] = results[i]
+    start = Math.max(start, end - 1)
+  }
+  return ordered
+}
+
 /** The rows of our context, as those of a request. */
 export function rowsOfContext(messages) {
   return messages.flatMap(({ message: { role, content, toolCallId } }) => {

@@ -34,6 +34,8 @@ export const gemini = {
     rename: "sessions have no names",
     rewind: "/rewind is a screen of its terminal",
     queue: "-p takes one prompt",
+    separators:
+      "it takes U+2028 and U+2029 for ends of lines of its own file, and cannot read the message of such a line",
     move: "a session belongs to the project of its folder",
   },
   command({ program, prompt, id, model = "gemini-2.5-pro", file, image }) {

@@ -72,7 +72,7 @@ export const opencode = {
     shell: (command) => ({ name: "bash", input: { command, description: "a command" } }),
     subagent: (prompt) => ({ name: "task", input: { description: "a task", prompt, subagent_type: "general" } }),
   },
-  cannot: {},
+  cannot: { move: "a session goes on in the folder in which it began, and fails if that is not there" },
   command({ prompt, id, model: name = "any", fork, file, image }) {
     const named = file ?? image
     const session = id === undefined ? [] : ["--session", id, ...(fork ? ["--fork"] : [])]
