@@ -29,6 +29,7 @@ export const gemini = {
     shell: (command) => ({ name: "run_shell_command", input: { command } }),
   },
   once: true,
+  repairs: ["assistant [The previous response was interrupted before it completed.]"],
   cannot: {
     fork: "a session goes on in its own file",
     rename: "sessions have no names",
