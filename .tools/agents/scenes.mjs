@@ -185,13 +185,8 @@ export const SCENES = [
     ],
   },
   {
-    // Long enough for a summary to be shorter: Gemini CLI takes no other.
     name: "a compaction at the end",
-    steps: [
-      { ask: `first question, and ${numbered("things", 500)}` },
-      { ask: "second question" },
-      { act: "compact" },
-    ],
+    steps: [{ ask: "first question" }, { ask: "second question" }, { act: "compact" }],
   },
   {
     name: "a rewind",

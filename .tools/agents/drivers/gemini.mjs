@@ -31,6 +31,7 @@ export const gemini = {
   once: true,
   repairs: ["assistant [The previous response was interrupted before it completed.]"],
   cannot: {
+    compact: "/compress is a command of its terminal, and with --prompt is sent to the model as a prompt",
     fork: "a session goes on in its own file",
     rename: "sessions have no names",
     rewind: "/rewind is a screen of its terminal",
@@ -46,7 +47,5 @@ export const gemini = {
     const args = [...session, "--prompt", asked, "--yolo", "--model", model === "other" ? "gemini-2.5-flash" : model]
     return { program: process.execPath, args: [program, ...args, "--output-format", "json"] }
   },
-  acts: {
-    compact: ({ ask }) => ask("/compress"),
-  },
+  acts: {},
 }

@@ -40,6 +40,8 @@ export const pi = {
     const models = [model("any"), model("other")]
     const fake = { baseUrl: `${url}/v1`, apiKey: "none", api: "openai-completions", models }
     writeFileSync(join(agent, "models.json"), JSON.stringify({ providers: { fake } }))
+    // It compacts no session that is shorter than what it keeps.
+    writeFileSync(join(agent, "settings.json"), JSON.stringify({ compaction: { keepRecentTokens: 1 } }))
   },
   env: ({ home }) => ({ HOME: home, PI_CODING_AGENT_DIR: join(home, "agent"), PI_OFFLINE: "1" }),
   /** Core reads its logs, so `discover` does not look for them. */
