@@ -56,7 +56,10 @@ export const pi = {
     read: (path) => ({ name: "read", input: { path } }),
     shell: (command) => ({ name: "bash", input: { command } }),
   },
-  cannot: { subagent: "it has no subagents" },
+  cannot: {
+    subagent: "it has no subagents",
+    move: "it asks a person whether a session of another folder is to be forked into this one",
+  },
   command({ program, prompt, id, model: name = "any", fork, file, image }) {
     const named = file ?? image
     const session = id === undefined ? [] : [fork ? "--fork" : "--session", id]
