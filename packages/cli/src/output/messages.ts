@@ -1,5 +1,5 @@
 /** Messages and entries as text for people to read. */
-import type { Entry, Message, SessionInfo } from "@sessions/core"
+import type { Entry, EntryType, Message, SessionInfo } from "@sessions/core"
 import { isObject, toJsonText } from "@sessions/core/format"
 import { cut, formatCount } from "./format.ts"
 import { type Line, type Span, type Style, styled } from "./lines.ts"
@@ -57,7 +57,7 @@ export function entrySummary(entry: Entry): { readonly kind: string; readonly te
       text: message === undefined ? "" : messageText(message),
     }
   }
-  const fields = SUMMARY_FIELDS[entry.type] ?? ["customType"]
+  const fields = (SUMMARY_FIELDS as Readonly<Record<string, readonly string[]>>)[entry.type] ?? ["customType"]
   return {
     kind: entry.type,
     text: fields
@@ -71,7 +71,8 @@ export function entrySummary(entry: Entry): { readonly kind: string; readonly te
 const MAX_LINE_UNITS = 400
 
 /** The main fields of each entry type. */
-const SUMMARY_FIELDS: Readonly<Record<string, readonly string[]>> = {
+const SUMMARY_FIELDS: Readonly<Record<Exclude<EntryType, "message">, readonly string[]>> = {
+  custom: ["customType"],
   custom_message: ["customType", "content"],
   compaction: ["summary"],
   branch_summary: ["summary"],
@@ -90,6 +91,10 @@ const SUMMARY_FIELDS: Readonly<Record<string, readonly string[]>> = {
   tool_policy: ["never", "safe"],
   tool_start: ["toolName", "callId", "attempt", "key"],
   fence: ["fence"],
+  context_refusal: ["kind", "provider", "model"],
+  context_step: ["step"],
+  leaf: [],
+  reset_boundary: [],
 }
 
 function blockText(block: unknown): string {

@@ -1,5 +1,5 @@
 /** The text of entries, for previews and for finding words. */
-import type { Entry } from "@sessions/core"
+import type { Entry, EntryType } from "@sessions/core"
 import { fieldsOf, isObject, stringOf } from "./fields.ts"
 
 /** The text of an entry that a person reads: of a message all of it, of other types their main fields. */
@@ -7,7 +7,12 @@ export function textOf(entry: Entry): string {
   const fields: Readonly<Record<string, unknown>> = entry
   if (entry.type === "message") return messageText(fields["message"])
   if (entry.type === "context_edit") return contentText(fieldsOf(fields["replacement"])["content"])
-  const names = MAIN_FIELDS[entry.type] ?? ["customType", "content", "text", "summary"]
+  const names = (MAIN_FIELDS as Readonly<Record<string, readonly string[]>>)[entry.type] ?? [
+    "customType",
+    "content",
+    "text",
+    "summary",
+  ]
   return names
     .map((name) => valueText(fields[name]))
     .filter((text) => text !== "")
@@ -69,7 +74,7 @@ function valueText(value: unknown): string {
 }
 
 /** The fields that say the most about an entry, for the types of the format. */
-const MAIN_FIELDS: Readonly<Record<string, readonly string[]>> = {
+const MAIN_FIELDS: Readonly<Record<Exclude<EntryType, "message" | "context_edit">, readonly string[]>> = {
   custom_message: ["customType", "content"],
   compaction: ["summary"],
   branch_summary: ["summary"],
@@ -87,6 +92,8 @@ const MAIN_FIELDS: Readonly<Record<string, readonly string[]>> = {
   tool_policy: ["never", "safe"],
   tool_start: ["toolName", "callId", "attempt", "key"],
   fence: ["fence"],
+  context_refusal: ["kind", "provider", "model"],
+  context_step: ["step"],
   custom: ["customType", "data"],
   leaf: [],
   reset_boundary: [],
