@@ -2,7 +2,7 @@
 import { resolve } from "node:path"
 import type { Io, Sink } from "./io.ts"
 import { pageBy } from "./output/pager.ts"
-import { programOf } from "./program.ts"
+import { programOf } from "./started-as.ts"
 
 /** The streams of this process. The first interrupt aborts the command, the second ends the process. */
 export function processIo(): Io {

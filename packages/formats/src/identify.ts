@@ -2,7 +2,7 @@
 import { SessionError } from "@sessions/core"
 import type { Format } from "./base/format.ts"
 import { START_UNITS, startOf } from "./base/start.ts"
-import { foreignFile } from "./foreign.ts"
+import { foreignFile } from "./unsupported.ts"
 
 export interface Rejection {
   readonly format: string

@@ -1,7 +1,7 @@
 /** What the loops of all providers use: the calls of an answer, the results of calls, and the types. Each provider has an entry of its own. */
 export { PARTIAL_CALL, toolCalls, toolResult } from "./shared/answer.ts"
 export { keepAnswers } from "./shared/keep.ts"
-export { toolName } from "./shared/fit.ts"
+export { toolName } from "./shared/call-names.ts"
 export type {
   AnswerEntry,
   AnswerKeeper,

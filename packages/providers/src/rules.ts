@@ -10,7 +10,7 @@ export {
   type ItemForm,
   type StoredItem,
 } from "./openai-responses/rules.ts"
-export { CallIds, sentName } from "./shared/fit.ts"
+export { CallIds, sentName } from "./shared/call-names.ts"
 export { type FittedImage, fittedImages } from "./shared/media.ts"
 export type { Form, IdForm, Images, Order, Rules } from "./shared/rules.ts"
 export { wellFormed } from "./shared/well-formed.ts"

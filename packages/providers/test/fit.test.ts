@@ -10,7 +10,7 @@ import { RULES as ANTHROPIC } from "../src/anthropic/rules.ts"
 import { toGemini } from "../src/gemini/index.ts"
 import { RULES as GEMINI } from "../src/gemini/rules.ts"
 import { toolCalls, toolName, toolResult } from "../src/index.ts"
-import { CallIds, fits, sentName } from "../src/shared/fit.ts"
+import { CallIds, fits, sentName } from "../src/shared/call-names.ts"
 import { newSession } from "./answers.ts"
 
 const FORMS = { anthropic: ANTHROPIC, gemini: GEMINI, "ai-sdk": rulesOf(), "ai-sdk/mistral": rulesOf("mistral.chat") }

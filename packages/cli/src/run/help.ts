@@ -3,7 +3,7 @@ import { COMMON_OPTIONS } from "./args.ts"
 import type { Command, OptionSpecs } from "../command.ts"
 import type { GROUPS } from "../commands/table.ts"
 import { type Line, styled } from "../output/lines.ts"
-import { asStarted } from "../program.ts"
+import { asStarted } from "../started-as.ts"
 
 /** Lines of the help are no longer, on any terminal, so that they read the same in a file. */
 const WIDTH = 80

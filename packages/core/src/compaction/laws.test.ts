@@ -11,7 +11,7 @@ import { repairMessages } from "../context/repair.ts"
 import { selectContext, type Selection } from "../context/select.ts"
 import type { ContextMessage } from "../context/types.ts"
 import type { Entry } from "../format/entry.ts"
-import { prepareCompaction, type PreparedCompaction, tokensWithSummary } from "./plan/prepare.ts"
+import { prepareCompaction, type PreparedCompaction, tokensWithSummary } from "./plan/plan-compaction.ts"
 import { compactionPrompts, storedSummary } from "./summary/requests.ts"
 import { estimateMessages } from "../format/tokens.ts"
 

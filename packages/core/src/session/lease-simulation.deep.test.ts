@@ -4,7 +4,7 @@ import { clock, present, simulate } from "../../test/lease-simulation.ts"
 import { VARIANTS } from "../../test/lease-variants.ts"
 import { seed } from "../../test/property.ts"
 import type * as Clock from "../storage/clock.ts"
-import type * as Lease from "./lease.ts"
+import type * as Lease from "./turn-lease.ts"
 
 vi.mock("../storage/clock.ts", async (original) => ({
   ...(await original<typeof Clock>()),
@@ -14,7 +14,7 @@ vi.mock("./lease-clock.ts", () => ({
   now: () => clock.now(),
   sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal),
 }))
-vi.mock("./lease.ts", async (original) => {
+vi.mock("./turn-lease.ts", async (original) => {
   const code = await original<typeof Lease>()
   const runTurnWithLease: typeof code.runTurnWithLease = (live, steps, o) =>
     code.runTurnWithLease((present.live?.(live) ?? live) as typeof live, steps, o)

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest"
 import { clock, present, simulate } from "../../test/lease-simulation.ts"
 import { seed } from "../../test/property.ts"
 import type * as Clock from "../storage/clock.ts"
-import type * as Lease from "./lease.ts"
+import type * as Lease from "./turn-lease.ts"
 
 vi.mock("../storage/clock.ts", async (original) => ({
   ...(await original<typeof Clock>()),
@@ -12,7 +12,7 @@ vi.mock("./lease-clock.ts", () => ({
   now: () => clock.now(),
   sleep: (ms: number, signal: AbortSignal) => clock.sleep(ms, signal),
 }))
-vi.mock("./lease.ts", async (original) => {
+vi.mock("./turn-lease.ts", async (original) => {
   const code = await original<typeof Lease>()
   const runTurnWithLease: typeof code.runTurnWithLease = (live, steps, o) =>
     code.runTurnWithLease((present.live?.(live) ?? live) as typeof live, steps, o)

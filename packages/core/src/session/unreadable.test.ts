@@ -2,7 +2,7 @@
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { codeOf, user } from "../../test/writers.ts"
-import { collectBlobs } from "../storage/collect.ts"
+import { collectBlobs } from "../storage/collect-blobs.ts"
 import type { SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"

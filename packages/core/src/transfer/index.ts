@@ -23,8 +23,8 @@ export type { CopyOptions, MergeResult } from "./types.ts"
 export { collect, deleteOldSessions, deleteWithBlobs, migrateSession, verifySession } from "./calls.ts"
 export type { DeletedSessions, DeleteOldOptions, VerifyReport } from "./types.ts"
 export type { Migration } from "./migrate/migrate.ts"
-export { collectBlobs } from "../storage/collect.ts"
-export type { CollectedBlobs, CollectOptions } from "../storage/collect.ts"
+export { collectBlobs } from "../storage/collect-blobs.ts"
+export type { CollectedBlobs, CollectOptions } from "../storage/collect-blobs.ts"
 
 // The session that somebody works in.
 export { continueRecent } from "./continue-recent.ts"

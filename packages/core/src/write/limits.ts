@@ -77,16 +77,16 @@ export function limitFor(entries: readonly PendingEntry[], limit: number): numbe
   return entries.every(isSmall) ? limit + FULL_SESSION_SLACK_BYTES : limit
 }
 
-export interface Refusal {
+export interface BeyondLimit {
   readonly item: PendingAppend
   readonly error: SessionError
 }
 
 /** The first of the items with which the session would be longer than it may be. Exact sizes are counted near the limit only. */
-export function refusalOf(
+export function beyondLimitIn(
   { id, state, maxSessionBytes: limit }: Limited,
   items: readonly PendingAppend[],
-): Refusal | undefined {
+): BeyondLimit | undefined {
   let total = state.bytes
   let most = total
   for (const { entries } of items) most += entriesBytes(entries)

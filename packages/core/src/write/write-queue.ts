@@ -19,7 +19,7 @@ import {
   unknownOutcomeError,
   deletedSessionError,
 } from "./errors.ts"
-import { batchOf, entriesBytes, type Refusal, refusalOf } from "./limits.ts"
+import { batchOf, entriesBytes, type BeyondLimit, beyondLimitIn } from "./limits.ts"
 import {
   acknowledge,
   type Caller,
@@ -225,8 +225,8 @@ export class WriteQueue {
     if (first === undefined) return Promise.resolve()
     if (first.ready !== undefined) return this.#awaitBlobs(first, first.ready)
     const group = this.#items.slice(0, batchOf(this.#items, this.#mostBytes))
-    const refusal = first.outcome !== "unknown" && refusalOf(context, group)
-    return refusal ? this.#refuse(refusal) : this.#send(group)
+    const beyond = first.outcome !== "unknown" && beyondLimitIn(context, group)
+    return beyond ? this.#refuse(beyond) : this.#send(group)
   }
 
   /** Writes a batch, or puts its old blobs again, so that the next step writes it. */
@@ -249,7 +249,7 @@ export class WriteQueue {
   }
 
   /** The log may be shorter than it was counted, or replaced by a shorter one, so its head is read before an append is refused. */
-  async #refuse({ item, error }: Refusal): Promise<void> {
+  async #refuse({ item, error }: BeyondLimit): Promise<void> {
     const { id, storage, state } = this.#context
     const end = await readEnd(storage, id, state.head)
     const same = end?.head.log === state.head.log && end.head.next === state.acknowledged

@@ -15,8 +15,8 @@ export interface Fault {
   readonly edits: readonly (readonly [text: string, replacement: string])[]
 }
 
-const PLAN_CUT = "packages/core/src/compaction/plan/plan-cut.ts"
-const PREPARE = "packages/core/src/compaction/plan/prepare.ts"
+const PLAN_CUT = "packages/core/src/compaction/plan/cut-to-aim.ts"
+const PREPARE = "packages/core/src/compaction/plan/plan-compaction.ts"
 
 export const FAULTS: readonly Fault[] = [
   {

@@ -16,21 +16,11 @@ import { WriteBehind } from "./write-behind.ts"
 import { createLog } from "./create.ts"
 import type { Deps } from "../deps.ts"
 import type { SessionPaths } from "../disk/layout.ts"
-import { Lease } from "./lease.ts"
+import { Lease } from "./lock-hold.ts"
 import type { EncodedLines } from "../log/count.ts"
 import { readInfo, type StoredInfo } from "../log/metadata.ts"
-import {
-  checkExpect,
-  conflictError,
-  encodeBatch,
-  isCurrent,
-  isInPlace,
-  isViewOf,
-  type OpenLog,
-  openLog,
-  toHead,
-  writeBatch,
-} from "./open-log.ts"
+import { checkExpect, conflictError, encodeBatch, writeBatch } from "./append.ts"
+import { isCurrent, isInPlace, isViewOf, type OpenLog, openLog, toHead } from "./open-log.ts"
 import { rollPart } from "./roll.ts"
 import { resolveOutcome, unknownOutcomeError } from "./outcome.ts"
 import { recoverSwap } from "../disk/swap.ts"

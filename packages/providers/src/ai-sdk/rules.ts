@@ -7,7 +7,7 @@ import { RULES as ANTHROPIC } from "../anthropic/rules.ts"
 import { IN_RESPONSES, RULES as GEMINI, versionOf } from "../gemini/rules.ts"
 import { CHAT_DIALECTS, type ChatRules } from "../openai-chat/rules.ts"
 import { RULES as RESPONSES } from "../openai-responses/rules.ts"
-import { TOOL_NAME } from "../shared/fit.ts"
+import { TOOL_NAME } from "../shared/call-names.ts"
 import type { IdForm, Images, Rules } from "../shared/rules.ts"
 import { providerOf } from "./answer.ts"
 

@@ -13,7 +13,7 @@ import type {
 import { repairMessages } from "@sessions/core/context"
 import { Lost } from "./lost.ts"
 import { PARTIAL_CALL } from "./answer.ts"
-import { CallIds, sentName } from "./fit.ts"
+import { CallIds, sentName } from "./call-names.ts"
 import { type FittedImage, fittedImages } from "./media.ts"
 import type { Rules } from "./rules.ts"
 import { wellFormed } from "./well-formed.ts"

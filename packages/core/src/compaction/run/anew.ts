@@ -20,7 +20,7 @@ import {
   outdatedSummaries,
   uncompactedEntries,
 } from "../../context/outdated.ts"
-import { compacted, tokensOf } from "../plan/prepare.ts"
+import { compacted, tokensOf } from "../plan/plan-compaction.ts"
 import type { SettingsInWindow } from "../plan/settings.ts"
 import { storedBranchSummary } from "../summary/branch-summary.ts"
 import { collectFiles } from "../summary/files.ts"

@@ -2,7 +2,7 @@
 import type { Ruler } from "../../context/ruler.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import type { KeepRule } from "../plan/cut-point.ts"
-import { compacted, type PreparedCompaction, sendable } from "../plan/prepare.ts"
+import { compacted, type PreparedCompaction, sendable } from "../plan/plan-compaction.ts"
 import type { Cause } from "./failure.ts"
 import type { SettingsInWindow } from "../plan/settings.ts"
 

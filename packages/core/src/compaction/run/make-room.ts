@@ -11,7 +11,7 @@ import type { CompactableSession, CompactionCaller } from "../../session/live-ty
 import { selectAt } from "../../session/read-path.ts"
 import { resolveSettings } from "../plan/settings.ts"
 import { knownWindow } from "../../compaction-settings/windows.ts"
-import { type Refusal, refusalOf } from "../summary/too-long.ts"
+import { type Refusal, refusalOf } from "../refusals.ts"
 import type { MakeRoomOptions, RoomResult } from "../../compaction-settings/types.ts"
 import { settingsInForce } from "./compact.ts"
 import { failedError, isOutOfReach, kindOf } from "./failure.ts"

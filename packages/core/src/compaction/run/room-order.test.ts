@@ -2,7 +2,7 @@ import { automaticCompaction, compact, makeRoom } from "@sessions/core/compactio
 import { expect, test } from "vitest"
 import { startCompacting } from "../../../test/compacting.ts"
 import { storedEntries, user } from "../../../test/writers.ts"
-import { unitsOfTexts } from "../../context/view/shorten.ts"
+import { unitsOfTexts } from "../../context/view/step-forms.ts"
 import type { NewEntry } from "../../format/new-entry.ts"
 import type { Session } from "../../session/types.ts"
 

@@ -3,12 +3,12 @@
  * would change is derived from the context as it is sent.
  */
 import type { ContextMessage } from "../../context/types.ts"
-import { cutMessage, shortenedResult, unitsOfTexts, withoutImages } from "../../context/view/shorten.ts"
+import { cutMessage, shortenedResult, unitsOfTexts, withoutImages } from "../../context/view/step-forms.ts"
 import { EXEMPT_TOOLS, exemptResults } from "../../context/prune/exempt-results.ts"
 import type { ContextStepEntry } from "../../format/entry.ts"
 import type { Message, ModelMessage } from "../../format/message.ts"
 import { type MessageSize, sizeOf as bytesOf } from "../../format/message-size.ts"
-import { hasCalls, openQuestion } from "../plan/plan-cut.ts"
+import { hasCalls, openQuestion } from "../plan/cut-to-aim.ts"
 
 type Item = ContextMessage<ModelMessage>
 

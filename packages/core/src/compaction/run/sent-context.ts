@@ -12,7 +12,7 @@ import type { ModelMessage } from "../../format/message.ts"
 import type { ReadableSession } from "../../session/live-types.ts"
 import { restoreSelected, restoreState } from "../../session/read-path.ts"
 import type { CallOptions } from "../../storage/contract.ts"
-import { sendable } from "../plan/prepare.ts"
+import { sendable } from "../plan/plan-compaction.ts"
 import type { SettingsInWindow } from "../plan/settings.ts"
 import { knownWindow } from "../../compaction-settings/windows.ts"
 

@@ -2,7 +2,7 @@
 import { isAnswer } from "../../context/ruler.ts"
 import type { Selection } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
-import { cutMessage, withoutImages } from "../../context/view/shorten.ts"
+import { cutMessage, withoutImages } from "../../context/view/step-forms.ts"
 import { isObject } from "../../format/shape.ts"
 import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 import { parentOf } from "../../log/path.ts"

@@ -9,7 +9,7 @@
 import { checkOptions, type OptionNames } from "../../storage/options.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import { SessionError } from "../../format/errors.ts"
-import type { PreparedCompaction } from "../plan/prepare.ts"
+import type { PreparedCompaction } from "../plan/plan-compaction.ts"
 import { estimateMessage, type TokenCounter } from "../../format/tokens.ts"
 import { withFileLists, withoutFileLists } from "./files.ts"
 import { type Chunk, chunkOf, chunksWithin, halvesOf, joinGroups, SHORTEST_CHUNK, splitChunk } from "./groups.ts"
@@ -21,7 +21,7 @@ import {
   turnPrefixPrompt,
 } from "./prompts.ts"
 import { escapeTags, serializeConversation, tokensOfText } from "./serialize.ts"
-import { isTooLong } from "./too-long.ts"
+import { isTooLong } from "../refusals.ts"
 import type { SummaryPrompts } from "../../compaction-settings/types.ts"
 
 /** A prompt or an answer for each part: the history, and the beginning of a split turn. Undefined for a part without new messages. */

@@ -12,7 +12,7 @@ import { modelsOf } from "../models.ts"
 import { EXEMPT_TOOLS, exemptResults } from "../prune/exempt-results.ts"
 import type { Selection } from "../select.ts"
 import type { ContextMessage, SelectedEntry, ShortenedMessage } from "../types.ts"
-import { cutMessage, leftOutText, shortenedResult, withoutImages } from "./shorten.ts"
+import { cutMessage, leftOutText, shortenedResult, withoutImages } from "./step-forms.ts"
 
 /** A recorded step, with the places of its entries. */
 export interface ViewStep {

@@ -4,8 +4,8 @@
  */
 export { Following } from "../follow.ts"
 export { loadOther } from "../../log/load-other-version.ts"
-export { runTurnWithLease } from "../lease.ts"
+export { runTurnWithLease } from "../turn-lease.ts"
 export { listFurther } from "../list-further.ts"
 export { readParts } from "../parts.ts"
 export { reload, resolveOther } from "../reload.ts"
-export { writeGuardOf } from "../write-guard.ts"
+export { writeGuardOf } from "../version-guard.ts"

@@ -1,7 +1,13 @@
 /** Deletes a session together with the blobs that it alone mentioned. */
 import { hasCode } from "../../format/errors.ts"
 import { notFoundError } from "../../log/load.ts"
-import { dropOnce, dropReferenced, MENTIONED_WITHIN_MS, noSessionsError, referencesIn } from "../../storage/collect.ts"
+import {
+  dropOnce,
+  dropReferenced,
+  MENTIONED_WITHIN_MS,
+  noSessionsError,
+  referencesIn,
+} from "../../storage/collect-blobs.ts"
 import type { CallOptions, Deleted, Head, SessionStorage } from "../../storage/contract.ts"
 import { signalOf } from "../../storage/signals.ts"
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { isTooLong, refusalOf } from "./too-long.ts"
+import { isTooLong, refusalOf } from "./refusals.ts"
 
 /** What providers say; the sources are with the patterns. */
 const REFUSALS: Readonly<Record<string, string>> = {

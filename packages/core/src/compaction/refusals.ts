@@ -2,7 +2,7 @@
  * Detects that a model rejected a request as too long. Providers have no common code for it, so the error text is matched. A provider
  * that asks to wait is busy: a shorter request would not help.
  */
-import type { Fields } from "../../format/shape.ts"
+import type { Fields } from "../format/shape.ts"
 
 /** The sentences of refusals, with the page of the provider or a report that quotes them. All were looked up in November 2026. */
 const REFUSALS: readonly RegExp[] = [

@@ -3,7 +3,12 @@ import { assistant, chain, compaction, edit, role, textsOf, tombstone, user } fr
 import { selectContext } from "../../context/select.ts"
 import type { ContextMessage } from "../../context/types.ts"
 import { EntryLog, type EntrySlot } from "../../log/entry-log.ts"
-import { prepareCompaction, type PreparedCompaction, type PrepareOptions, tokensWithSummary } from "./prepare.ts"
+import {
+  prepareCompaction,
+  type PreparedCompaction,
+  type PrepareOptions,
+  tokensWithSummary,
+} from "./plan-compaction.ts"
 
 const NOTHING = { kind: "tokens", count: 0 } as const
 const LONG = "-".repeat(400)

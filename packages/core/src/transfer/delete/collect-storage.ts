@@ -7,7 +7,7 @@ import {
   collectBlobs,
   type CollectOptions,
   MENTIONED_WITHIN_MS,
-} from "../../storage/collect.ts"
+} from "../../storage/collect-blobs.ts"
 import { signalOf } from "../../storage/signals.ts"
 
 const NOTHING: Swept = { removed: 0, bytes: 0, left: 0 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { createCli } from "../test/harness.ts"
-import { programOf } from "./program.ts"
+import { programOf } from "./started-as.ts"
 
 test("the name is how the program was started", () => {
   const npx = { npm_command: "exec" }

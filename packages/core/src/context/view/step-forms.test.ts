@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest"
 import { holds } from "../../../test/property.ts"
 import type { ContentBlock, Message } from "../../format/message.ts"
 import { estimateMessage } from "../../format/tokens.ts"
-import { cutMessage, shortenedResult, unitsOfTexts, withoutImages } from "./shorten.ts"
+import { cutMessage, shortenedResult, unitsOfTexts, withoutImages } from "./step-forms.ts"
 
 const text = (value: string): ContentBlock => ({ type: "text", text: value })
 const user = (...content: ContentBlock[]): Message => ({ role: "user", content })
