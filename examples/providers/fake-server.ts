@@ -1,6 +1,7 @@
 /**
  * A server on loopback that stands in for the providers: to a question with the tool `weather` it answers with a call, to the result and to other questions
- * with a text. The events are typed by the providers' clients. It refuses a request whose last result is not that of its call.
+ * with a text. The events are typed by the providers' clients. It refuses a request whose last result is not that of its call, and
+ * one of more than 100,000 characters in the words of its provider.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type Anthropic from "@anthropic-ai/sdk"
@@ -34,6 +35,11 @@ export async function startFakeServer(): Promise<{
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { url = "" } = request
   const body = await textOf(request)
+  if (body.length > 4 * MAX_TOKENS) {
+    response.writeHead(400, { "content-type": "application/json" })
+    response.end(JSON.stringify(tooLong(url, Math.ceil(body.length / 4))))
+    return
+  }
   const hasTool = body.includes('"weather"')
   const isResult = body.includes("weather in Paris: sunny")
   const isAnswered = isResult || !hasTool
@@ -57,6 +63,20 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     response.write(`${name}data: ${JSON.stringify(event)}\n\n`)
   }
   response.end(url.includes("chat") ? "data: [DONE]\n\n" : "")
+}
+
+const MAX_TOKENS = 25_000
+
+function tooLong(url: string, tokens: number): object {
+  const type = "invalid_request_error"
+  if (url.includes("/messages"))
+    return { type: "error", error: { type, message: `prompt is too long: ${tokens} tokens > ${MAX_TOKENS} maximum` } }
+  if (url.includes("Content")) {
+    const message = `The input token count (${tokens}) exceeds the maximum number of tokens allowed (${MAX_TOKENS}).`
+    return { error: { code: 400, message, status: "INVALID_ARGUMENT" } }
+  }
+  const message = `This model's maximum context length is ${MAX_TOKENS} tokens. However, your messages resulted in ${tokens} tokens.`
+  return { error: { message, type, param: "messages", code: "context_length_exceeded" } }
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {
