@@ -4,6 +4,7 @@ import { dirname, join } from "node:path"
 import { createSqliteHistory } from "@sessions/history/sqlite"
 import { connect } from "@sessions/sqlite/driver"
 import { expect, onTestFinished, test, vi } from "vitest"
+import { openWithoutFullText } from "../../sqlite/test/without-full-text.ts"
 import { prompts } from "./cases.ts"
 import { connectTo, newPath, openAt } from "./files.ts"
 
@@ -14,6 +15,13 @@ test("the files can be read by this user alone, and a missing folder is made", a
   await history.flush()
   for (const name of ["", "-wal", "-shm"]) expect(statSync(path + name).mode & 0o777).toBe(0o600)
   expect(statSync(dirname(path)).mode & 0o777).toBe(0o700)
+})
+
+test("a SQLite without full-text search is `unsupported`, and the message says which to use", async () => {
+  await expect(openAt(newPath(), { open: openWithoutFullText }).recent()).rejects.toMatchObject({
+    code: "unsupported",
+    message: expect.stringContaining("Node before 22.16") as string,
+  })
 })
 
 test("nothing is opened before the first use", () => {

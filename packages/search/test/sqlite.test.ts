@@ -7,6 +7,7 @@ import { connect } from "@sessions/sqlite/driver"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { createSearch } from "../src/index.ts"
 import { createSqliteIndex } from "../src/sqlite/index.ts"
+import { openWithoutFullText } from "../../sqlite/test/without-full-text.ts"
 import { createWorld, say } from "./helpers.ts"
 import { HARMS, sqlitePlace } from "./indexes.ts"
 
@@ -21,6 +22,15 @@ const bytes = (): string =>
     .files()
     .map((file) => readFileSync(file, "latin1"))
     .join("")
+
+test("a SQLite without full-text search is `unsupported`, and the message says which to use", async () => {
+  const index = createSqliteIndex({ folder: place.folder, open: openWithoutFullText })
+  const search = createSearch({ storage: createMemoryStorage(), index })
+  await expect(search.search("word")).rejects.toMatchObject({
+    code: "unsupported",
+    message: expect.stringContaining("Node before 22.16") as string,
+  })
+})
 
 describe("the index in SQLite", () => {
   test("has no byte of what was deleted or hidden, once catching up has ended", async () => {

@@ -6,7 +6,7 @@
  * mark: its `user_version` is oh-my-pi's own, and stays as it is.
  */
 import { StorageError } from "@sessions/core/storage"
-import { type Connection, transaction } from "@sessions/sqlite/driver"
+import { type Connection, requireFullText, transaction } from "@sessions/sqlite/driver"
 
 /** "hist" as ASCII. */
 const APPLICATION = 0x68697374
@@ -59,10 +59,11 @@ const NAMES = [
 
 /**
  * Prepares a connection: makes missing tables, and makes the index of words again if it was missing or if another program changed rows
- * without it. Throws `corrupt` for a file of another program, `unsupported` for a newer version, and leaves such files as they are.
+ * without it. Throws `corrupt` for a file of another program, `unsupported` for a newer version and without FTS5, and leaves such files as they are.
  */
 export function setUp(db: Connection): void {
   db.exec("PRAGMA busy_timeout = 0")
+  requireFullText(db)
   checkFile(db)
   db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
   if (!isComplete(db)) transaction(db, () => complete(db))

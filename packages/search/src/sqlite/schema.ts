@@ -8,7 +8,7 @@
  *
  * Texts of logs are kept as JSON strings: some drivers cut a TEXT at its first NUL. `sum` is a checksum of a row.
  */
-import { type Connection, transaction } from "@sessions/sqlite/driver"
+import { type Connection, requireFullText, transaction } from "@sessions/sqlite/driver"
 import { SessionError } from "@sessions/core"
 import { StorageError } from "@sessions/core/storage"
 
@@ -45,8 +45,9 @@ const TABLES = `
   PRAGMA user_version = ${VERSION};
 `
 
-/** Makes the tables of a new file. Throws `newer_version` for a file with tables of a newer version, and `corrupt` for an older one. */
+/** Makes the tables of a new file. Throws `unsupported` without FTS5, `newer_version` for a file with tables of a newer version, `corrupt` for an older one. */
 export function setUp(db: Connection, folder: string): void {
+  requireFullText(db)
   if (versionOf(db) === 0) {
     transaction(db, () => {
       // Another process may have made them meanwhile.

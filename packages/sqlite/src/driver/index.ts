@@ -3,6 +3,7 @@
 // A file.
 export { connect, type ConnectOptions, connectReadOnly, fileIdentity } from "./connect.ts"
 export { type Connection, type Query, transaction } from "./connection.ts"
+export { requireFullText } from "./full-text.ts"
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./library.ts"
 
 // Locked files, and the errors of SQLite.
