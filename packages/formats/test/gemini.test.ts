@@ -175,6 +175,33 @@ test("responses that are in no call's record are results; those that are there s
   expect(entries.filter(({ customType }) => customType === "gemini/user")).toHaveLength(1)
 })
 
+test("a result whose call is in a new list of messages is a result again, once", async () => {
+  const turn = lines(
+    header,
+    user("u1", "list"),
+    model("g1", "", { toolCalls: [call("c1", [response("c1", "a.ts")])] }),
+    { id: "u2", ...time(4), type: "user", content: [response("c1", "a.ts")] },
+    model("g2", "One."),
+  )
+  // As Gemini CLI writes it when it resumes the chat: the call has no result of its own any more.
+  const { id, name, args } = call("c1", [])
+  const list = [
+    { ...user("u1", "list"), ...time(9) },
+    { ...model("g1", [{ functionCall: { id, name, args } }]), ...time(9) },
+    { id: "g1_response", ...time(9), type: "user", content: [response("c1", "a.ts")] },
+    { id: "u2", ...time(9), type: "user", content: [response("c1", "a.ts")] },
+    { ...model("g2", [{ text: "One." }]), ...time(9) },
+  ]
+  const { session } = await importText(gemini, { text: turn + lines({ $set: { messages: list } }, user("u3", "and?")) })
+  expect(await contextOf(session)).toEqual([
+    "user: list",
+    "assistant: toolCall",
+    "toolResult: a.ts",
+    "assistant: One.",
+    "user: and?",
+  ])
+})
+
 test("a rewind removes the record that it names and all after it; for an unknown id all", async () => {
   const { session } = await importText(gemini, { text: rewound })
   expect(await contextOf(session)).toEqual(["user: q1", "assistant: a1", "user: q2 again", "assistant: a3"])

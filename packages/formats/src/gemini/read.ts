@@ -78,9 +78,10 @@ function headerOfLines(lines: readonly SourceLine[], cwd: string | undefined): H
 
 class Chat {
   readonly #log: LogBuilder
-  /** The last entry of each message. */
-  readonly #ends = new Map<ListedMessage, string | null>()
-  /** Calls whose results are in the record of the call. */
+  /** The last entry of each message, and how many calls have their results up to there. */
+  readonly #ends = new Map<ListedMessage, { readonly leaf: string | null; readonly answers: number }>()
+  /** Calls whose results have come, in this order: they may be in the record of the call, and again in one of the user. */
+  readonly #answers: string[] = []
   readonly #answered = new Set<string>()
   #leaf: string | null = null
 
@@ -92,7 +93,7 @@ class Chat {
     switch (step.kind) {
       case "message":
         yield* this.#message(step.message)
-        this.#ends.set(step.message, this.#leaf)
+        this.#ends.set(step.message, { leaf: this.#leaf, answers: this.#answers.length })
         return
       case "line":
         yield this.#aside(step.line)
@@ -101,7 +102,7 @@ class Chat {
         yield this.#log.add({ type: "title_change", title: step.title, source: "auto" }, { source: { at: [] } })
         return
       case "reset":
-        this.#leaf = null
+        this.#goBack({ leaf: null, answers: 0 })
         yield this.#log.add({ type: "reset_boundary" }, { source: { at: [] } })
         return
       case "cut":
@@ -116,10 +117,21 @@ class Chat {
   }
 
   #cut({ last, line }: Step & { readonly kind: "cut" }): Entry {
-    this.#leaf = last === undefined ? null : (this.#ends.get(last) ?? null)
+    this.#goBack((last && this.#ends.get(last)) ?? { leaf: null, answers: 0 })
     const value = line?.value
     const source = line === undefined || value === undefined ? { at: [] } : sourceOf([line.at], [value], [{}])
     return this.#log.add({ type: "leaf" }, { parentId: this.#leaf, source })
+  }
+
+  /** What is no longer in the list has no results for the messages that replace it. */
+  #goBack({ leaf, answers }: { readonly leaf: string | null; readonly answers: number }): void {
+    this.#leaf = leaf
+    for (const id of this.#answers.splice(answers)) this.#answered.delete(id)
+  }
+
+  #answer(id: string): void {
+    if (!this.#answered.has(id)) this.#answers.push(id)
+    this.#answered.add(id)
   }
 
   *#message({ id, record, lines }: ListedMessage): Generator<Entry, void, undefined> {
@@ -154,11 +166,12 @@ class Chat {
   #messagesOf(record: Fields): readonly Fields[] {
     if (record["type"] === "gemini") {
       const results = toolResults(record)
-      for (const { toolCallId } of results) this.#answered.add(toolCallId as string)
+      for (const { toolCallId } of results) this.#answer(toolCallId as string)
       return [assistantMessage(record), ...results]
     }
     if (record["type"] !== "user" || toolCallsOf(record).length > 0) return []
     const responses = responsesOf(record).filter(({ id }) => !this.#answered.has(id))
+    for (const { id } of responses) this.#answer(id)
     const user = userMessage(record)
     return [...responses.map(({ message }) => message), ...(user === undefined ? [] : [user])]
   }
