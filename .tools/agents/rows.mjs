@@ -33,9 +33,7 @@ export const imageRow = (role, data) => ({
 /** What is not for the model of the conversation is left out. */
 export function said(role, text) {
   // Each program puts its own words round a summary.
-  const summary = /<summary>\n([^]*)\n<\/summary>/.exec(text)?.[1]
-  if (role === "user" && summary !== undefined) return [{ row: `summary ${summary.trim()}` }]
-  const shown = (summary ?? text).trim()
+  const shown = (/<summary>\n([^]*)\n<\/summary>/.exec(text)?.[1] ?? text).trim()
   if (role === "user" && ASKS_SUMMARY.test(shown)) return [{ row: ASKED }]
   if (role === "system" || role === "developer" || shown === "") return []
   return [OWN_WORDS.test(shown) ? { row: shown, isOwn: true } : { row: `${role} ${shown}` }]
@@ -51,11 +49,11 @@ const OWN_WORDS =
 
 const ASKED = "user (asks for the summary)"
 
-/** A summary is said by the user, or answers one: it is one row. */
+/** A summary is said by the user, or answers one: it is one row, of the user. */
 export function withSummaries(rows) {
   return rows.flatMap((one, i) => {
     if (one.row === ASKED) return []
-    return rows[i - 1]?.row === ASKED ? [{ ...one, row: one.row.replace(/^assistant /, "summary ") }] : [one]
+    return rows[i - 1]?.row === ASKED ? [{ ...one, row: one.row.replace(/^assistant /, "user ") }] : [one]
   })
 }
 
