@@ -1,18 +1,30 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { link } from "../lib/packed-project.mjs"
+import { olderNode } from "../lib/runtimes.mjs"
 import { packages } from "../lib/workspace.mjs"
 import { withPacked } from "./packed-step.mjs"
 import { vitest } from "./vitest.mjs"
 
-/** Those of `examples/readme` that run code as it stands in a page. */
-const TESTS = ["pages", "http"].map((name) => `examples/readme/${name}.test.ts`)
+/** These run code as it stands in a page. */
+const BLOCKS = "examples/readme/pages.test.ts"
+const SERVERS = "examples/readme/http.test.ts"
 
 /** The code of README and docs runs in a folder that has the packages as npm gets them, outside of this repository. */
 export function packedDocs(runtime, absent, minutes) {
+  return packedPages({ name: runtime, runtime, absent, minutes, filters: [BLOCKS, SERVERS] })
+}
+
+/** Its blocks run on an older Node, too. */
+export function packedDocsOnOlderNode(major, absent, minutes) {
+  const env = { BLOCKS_NODE: olderNode(major) }
+  return packedPages({ name: `node${major}`, runtime: "node", absent, minutes, filters: [BLOCKS], env })
+}
+
+function packedPages({ name, runtime, absent, minutes, filters, env = {} }) {
   const inWorkspace = vitest(runtime, absent)
   return {
-    name: `docs-packed:${runtime}`,
+    name: `docs-packed:${name}`,
     absent,
     minutes,
     async run() {
@@ -21,7 +33,11 @@ export function packedDocs(runtime, absent, minutes) {
         for (const name of Object.keys(manifest.devDependencies))
           link(join(dir, "node_modules", name), join(folder, "node_modules", name))
         writeFileSync(join(folder, "deno.json"), JSON.stringify({ nodeModulesDir: "manual" }))
-        return await inWorkspace.run({ filters: TESTS, env: { PACKED_PROJECT: folder }, report: "docs-packed" })
+        return await inWorkspace.run({
+          filters,
+          env: { ...env, PACKED_PROJECT: folder },
+          report: `docs-packed-${name}`,
+        })
       })
     },
   }

@@ -1,3 +1,4 @@
+import { absentFromSystem, system } from "../lib/debian.mjs"
 import { absent, olderNodes } from "../lib/runtimes.mjs"
 import { linearAdapters } from "../lib/linear.mjs"
 import { agents } from "./agents.mjs"
@@ -17,7 +18,7 @@ import { matrix } from "./matrix.mjs"
 import { merge, mergePlanted } from "./merge.mjs"
 import { mutants } from "./mutants.mjs"
 import { packedCli } from "./packed-cli.mjs"
-import { packedDocs } from "./packed-docs.mjs"
+import { packedDocs, packedDocsOnOlderNode } from "./packed-docs.mjs"
 import { clonedExamples, packedExamples } from "./packed-examples.mjs"
 import { packedOnOlderNode } from "./packed-nodes.mjs"
 import { onPostgres, postgresCalls, postgresCrash } from "./postgres.mjs"
@@ -81,8 +82,14 @@ export const steps = [
   packedDocs("node", absent.node),
   onlyDeep(packedDocs("bun", absent.bun)),
   onlyDeep(packedDocs("deno", absent.deno)),
+  ...olderNodes.map((major) => onlyDeep(packedDocsOnOlderNode(major, absent[`node${major}`]))),
   ...olderNodes.map((major) => packedOnOlderNode(major, absent[`node${major}`])),
   createAdapter,
+  onlyDeep({
+    ...scriptCheck("site-pages", "check:site-pages"),
+    absent: () => absentFromSystem(system.chromium),
+    minutes: 2,
+  }),
   onlyDeep(browserAgent("firefox", 3)),
   browserCrash,
   ...crashes,

@@ -1,4 +1,4 @@
-/** Runs blocks in a process of the current runtime; returns what each has printed. */
+/** Runs blocks in a process of the current runtime, or of the Node that `BLOCKS_NODE` names; returns what each has printed. */
 import { spawnSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -7,6 +7,8 @@ import { FLAGS } from "../../.config/program.ts"
 import type { Block } from "./blocks.ts"
 
 const RUN_BLOCKS = fileURLToPath(new URL("run-blocks.ts", import.meta.url))
+/** For a Node that has no types of its own. */
+const TYPES = new URL("../../.tools/typescript.mjs", import.meta.url).href
 
 /** `folder` has the packages. */
 export function runBlocks(
@@ -21,8 +23,10 @@ export function runBlocks(
   })
   const list = join(folder, "files.json")
   writeFileSync(list, JSON.stringify(files))
-  const { NODE_OPTIONS: _, ...env } = process.env
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...FLAGS, RUN_BLOCKS, list], {
+  const { NODE_OPTIONS: _, BLOCKS_NODE: node, ...env } = process.env
+  const command = node === undefined ? [process.execPath, ...FLAGS] : [node, "--import", TYPES]
+  const [program = "", ...flags] = command
+  const { status, stdout, stderr } = spawnSync(program, [...flags, RUN_BLOCKS, list], {
     cwd: folder,
     env: { ...env, NO_COLOR: "1", ...variables },
     encoding: "utf8",
