@@ -35,28 +35,25 @@ export function withLaws(files) {
   return files.filter((file) => reaches(file, (_, text) => LAWS.test(text)))
 }
 
-/** Code that changes what other files in its process see, or depends on what they have loaded. */
+/** Code that changes what other files in its process see, or depends on what they have loaded or left running. */
 const CHANGES_OTHERS =
-  /\bvi\.(?:mock|doMock|resetModules|stubGlobal|stubEnv)\b|\bglobalThis\.\w+ = |Object\.assign\((?:globalThis|process)|\bprocess\.(?:chdir|exit|umask|emitWarning)\b|\bprocess\.env(?:\[[^\]]+\]|\.\w+)? = |\bdelete process\.env|\bWorker\b|\bnode:(?:v8|vm|worker_threads)\b|\b(?:gc|memoryUsage|cpuUsage)\(/
+  /\bvi\.(?:mock|doMock|resetModules|stubGlobal|stubEnv|useFakeTimers)\b|\bglobalThis\.\w+ = |Object\.assign\((?:globalThis|process)|\bprocess\.(?:chdir|exit|umask|emitWarning)\b|\bprocess\.env(?:\[[^\]]+\]|\.\w+)? = |\bdelete process\.env|\bWorker\b|\bnode:(?:v8|vm|worker_threads)\b|\b(?:gc|memoryUsage|cpuUsage)\(/
 
-/** What code does to its process, and what undoes it. */
-const UNDONE = [
-  [/\bprocess\.on\(/, /\bprocess\.off\(/],
-  [/\bvi\.useFakeTimers\(/, /\bvi\.useRealTimers\(/],
-]
+/** Whether the code leaves a listener on the process. */
+const listens = (text) => /\bprocess\.on\(/.test(text) && !/\bprocess\.off\(/.test(text)
 
 /** A helper's hook at the top of its module, which runs for the first file only that loads it in a process. */
 const HOOK = /^(?:after|before)(?:All|Each)\(/m
-
-function changesOthers(text) {
-  return CHANGES_OTHERS.test(text) || UNDONE.some(([does, undoes]) => does.test(text) && !undoes.test(text))
-}
 
 /** Those of `files` that can share a process, and the modules in it, with others. */
 export function sharing(files) {
   return files.filter(
     (file) =>
-      !reaches(file, (path, text) => changesOthers(text) || (!/\.test\.(?:ts|mjs)$/.test(path) && HOOK.test(text))),
+      !reaches(
+        file,
+        (path, text) =>
+          CHANGES_OTHERS.test(text) || listens(text) || (!/\.test\.(?:ts|mjs)$/.test(path) && HOOK.test(text)),
+      ),
   )
 }
 

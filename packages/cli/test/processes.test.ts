@@ -20,7 +20,11 @@ const PI = [
 
 test("import stores a session from standard input in ./.sessions, and export prints the stored bytes", async () => {
   const imported = await runProcess({ cwd, stdin: PI }, "import", "-")
-  expect(imported).toEqual({ exit: 0, stdout: expect.stringMatching(/^pi\.[0-9a-f]{32}\n$/), stderr: "" })
+  expect(imported).toEqual({
+    exit: 0,
+    stdout: expect.stringMatching(/^pi\.[0-9a-f]{32}\n$/),
+    stderr: "format: pi  pi-1  hi\n",
+  })
   const id = imported.stdout.trim()
   const exported = await runProcess({ cwd }, "export", "@last", "--store", "./.sessions")
   expect(exported.stdout).toBe(await readFile(join(cwd, ".sessions", id, "session.jsonl"), "utf8"))
