@@ -1,6 +1,6 @@
 /** The page of one session: its head, the tabs and the search field. */
 import type { VNode } from "preact"
-import { useEffect, useMemo, useRef, useState } from "preact/hooks"
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { ChangesContext, SessionChanges } from "./changes.tsx"
 import { Compactions } from "./compactions.tsx"
 import { Compare } from "./compare-tab.tsx"
@@ -72,7 +72,8 @@ function SessionPage({ source, data, session, route }: SessionPageProps): VNode 
   }
   const search = useRef<HTMLInputElement>(null)
   const of = session === undefined ? {} : { session }
-  useEffect(() => setWords(""), [route])
+  // Before the new view is shown: a later effect would clear what was typed in it meanwhile.
+  useLayoutEffect(() => setWords(""), [route])
   useEffect(() => {
     if (route.tab !== "conversation") scrollTo(0, 0)
   }, [route.tab])

@@ -139,9 +139,19 @@ void test(`${engine}: without --write the page has nothing that changes a sessio
 
 void test(`${engine}: words are found in a session and in all sessions`, async () => {
   const { page } = await open()
-  await page.evaluate(`location.hash = "#@long/!tree"`)
-  await until(page, `document.querySelectorAll(".tree .row").length > 3`)
-  await page.evaluate(type("Find in this session", "NUMBER 7"))
+  // As soon as the view is there.
+  await page.evaluate(`
+    const shown = new Promise((resolve) => {
+      const observer = new MutationObserver(() => {
+        if (document.querySelectorAll(".tree .row").length <= 3) return
+        observer.disconnect()
+        ${type("Find in this session", "NUMBER 7")}
+        resolve()
+      })
+      observer.observe(document.body, { childList: true, subtree: true })
+    })
+    location.hash = "#@long/!tree"
+    await shown`)
   await until(page, `document.querySelector("main [role=status]")?.textContent.startsWith("11 entries") === true`)
   await page.evaluate(`location.hash = "#"`)
   await until(page, `document.querySelector("input[aria-label='Find sessions']") !== null`)
