@@ -9,6 +9,7 @@ import { AGENTS } from "./agents/drivers/index.mjs"
 import { absenceOf, play } from "./agents/play.mjs"
 import { SCENES } from "./agents/scenes.mjs"
 import { sideBySide } from "./agents/side-by-side.mjs"
+import { inPool } from "./lib/pool.mjs"
 import { run } from "./lib/run.mjs"
 import { TARGETS } from "../packages/cli/src/agents/table.ts"
 
@@ -46,17 +47,12 @@ process.exitCode = totals.failed === 0 ? 0 : 1
 /** Several scenes at a time: each has its own model and its own home. */
 async function playAll(agent, present) {
   const scenes = SCENES.filter(({ name }) => new RegExp(process.env["SCENES"] ?? "").test(name))
-  const left = [...scenes.entries()]
-  const reports = []
-  const work = async () => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) {
-      const [i, scene] = next
-      reports[i] = await playOne(agent, scene, targetsOf(agent, present, i))
-      const { passed, lines } = reports[i]
-      console.log([`${agent.title}, ${scene.name}: ${passed} hold`, ...lines].join("\n"))
-    }
+  const playAndTell = async (scene, i) => {
+    const report = await playOne(agent, scene, targetsOf(agent, present, i))
+    console.log([`${agent.title}, ${scene.name}: ${report.passed} hold`, ...report.lines].join("\n"))
+    return report
   }
-  await Promise.all(Array.from({ length: Math.max(1, availableParallelism() - 1) }, work))
+  const reports = await inPool(scenes, playAndTell, Math.max(1, availableParallelism() - 1))
   const sum = (name) => reports.reduce((all, one) => all + one[name], 0)
   totals.passed += sum("passed")
   totals.failed += sum("failed")

@@ -6,7 +6,7 @@ export const path = join(root, "docs", "track-record.md")
 
 const HEAD = `# Track record
 
-For whoever wants to see what was wrong. Each defect of stored data or of answers that was found in this project: how it was found, the rule that holds now, and what shows that the rule is
+For everyone who wants to see what was wrong. Each defect of stored data or of answers that was found in this project: how it was found, the rule that holds now, and what shows that the rule is
 tested. Behind each row is a patch that takes the fix out again; the tests of the last column fail with it, or, for a mutant, a storage with that one defect in
 \`conformance/src/mutants\`, the suite fails.
 

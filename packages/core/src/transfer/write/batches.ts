@@ -111,7 +111,7 @@ export function lineToSend(line: string, putBlobs: LineToWrite["putBlobs"]): Bat
   return putBlobs === undefined ? line : { line, putBlobs }
 }
 
-export function textOf(line: BatchLine): string {
+export function lineOf(line: BatchLine): string {
   return typeof line === "string" ? line : line.line
 }
 
@@ -133,7 +133,7 @@ export async function sendBatch(
   o: SendOptions,
 ): Promise<Written> {
   const puts = batch.flatMap((line) => (typeof line === "string" ? [] : (line.putBlobs ?? [])))
-  const lines = batch.map(textOf)
+  const lines = batch.map(lineOf)
   const info = projection && infoText(projection)
   const send = (): Promise<Written> => sendLines(storage, id, lines, expect, info, o)
   if (puts.length === 0) return send()

@@ -16,7 +16,7 @@ import {
   type Counted,
   lineToSend,
   Projector,
-  textOf,
+  lineOf,
   withNumbersOf,
 } from "./batches.ts"
 import type { LineToWrite, LogToWrite } from "./log-to-write.ts"
@@ -74,7 +74,7 @@ export class BufferedLines {
     if (this.#hasBlobs) return false
     this.#hold ??= hold?.()
     if (this.#hold === undefined) return false
-    for (const line of this.#lines) this.#hold.push(textOf(line))
+    for (const line of this.#lines) this.#hold.push(lineOf(line))
     this.#lines = []
     return true
   }

@@ -16,7 +16,7 @@ import { signalOf } from "../../storage/signals.ts"
 import { utf8Length } from "../../storage/utf8.ts"
 import type { CallOptions, Chunk, Head, SessionStorage } from "../../storage/contract.ts"
 import { StorageError } from "../../storage/errors.ts"
-import { type Batch, batchesOf, lineToSend, sendBatch, type SendOptions, textOf } from "./batches.ts"
+import { type Batch, batchesOf, lineOf, lineToSend, sendBatch, type SendOptions } from "./batches.ts"
 import { BufferedLines } from "./buffered-lines.ts"
 import { asLines, type LogToWrite } from "./log-to-write.ts"
 
@@ -204,7 +204,7 @@ async function withoutStored(
   o: WriteLogOptions,
 ): Promise<Batch | undefined> {
   const count = Math.min(Math.max(next - batch.from, 0), batch.lines.length)
-  for (const [index, ours] of batch.lines.slice(0, count).map(textOf).entries()) {
+  for (const [index, ours] of batch.lines.slice(0, count).map(lineOf).entries()) {
     const { done, value } = await lines.next()
     if (done === true) throw otherWriterError(storage, id)
     const isHeader = batch.from + index === 0
