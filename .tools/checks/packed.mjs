@@ -59,11 +59,3 @@ export async function contentProblems({ name, file }) {
       .map((path) => `has no ${path}`),
   ]
 }
-
-/** The commands that check a tarball. */
-export function packedTools(file) {
-  return [
-    ["publint", "run", file, "--strict"],
-    ["attw", file, "--profile", "esm-only"],
-  ]
-}

@@ -1,4 +1,4 @@
-import { contentProblems, packAll, packedTools } from "../checks/packed.mjs"
+import { contentProblems, packAll } from "../checks/packed.mjs"
 import { inPool } from "../lib/pool.mjs"
 import { run, runScript } from "../lib/run.mjs"
 import { manifest } from "../lib/workspace.mjs"
@@ -14,7 +14,7 @@ export function buildCheck(what) {
   return check(what, build)
 }
 
-/** Packs the packages as published; what it contains is one test, and each tool that checks it another. */
+/** Packs the packages as published; what a package contains is one test, and each tool that checks it another. */
 export function packedChecks(what) {
   return {
     name: `checks:${what}`,
@@ -24,20 +24,28 @@ export function packedChecks(what) {
       if (built.code !== 0) return { passed: 0, failed: 1, skipped: 0, output: built.output }
       const { tarballs, failure } = await packAll()
       if (failure !== undefined) return { passed: 0, failed: 1, skipped: 0, output: failure }
-      const outcomes = (await inPool(tarballs, checkTarball)).flat()
+      const outcomes = [...(await inPool(tarballs, checkContent)), ...(await checkTarballs(tarballs))]
       return { ...total(outcomes), output: outcomes.map(({ output }) => output).join("") }
     },
   }
 }
 
-async function checkTarball({ name, file }) {
+async function checkContent({ name, file }) {
   const problems = await contentProblems({ name, file })
-  const outcomes = [outcomeOfCheck(problems.length === 0, `${name}:\n${problems.join("\n")}\n`)]
-  for (const [command, ...args] of packedTools(file)) {
-    const { code, output } = await run(command, args)
-    outcomes.push(outcomeOfCheck(code === 0, `${name}: ${command}\n${output}\n`))
-  }
-  return outcomes
+  return outcomeOfCheck(problems.length === 0, `${name}:\n${problems.join("\n")}\n`)
+}
+
+async function checkTarballs(tarballs) {
+  const files = tarballs.map(({ file }) => file)
+  const { code, output } = await run(process.execPath, [".tools/checks/tarballs.mjs", ...files])
+  if (code !== 0) return [outcomeOfCheck(false, output)]
+  return output
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+    .map(({ file, tool, problems }) =>
+      outcomeOfCheck(problems.length === 0, `${file}: ${tool}\n${problems.join("\n")}\n`),
+    )
 }
 
 function outcomeOfCheck(isRight, output) {
