@@ -1,5 +1,6 @@
 // Builds the site into site/dist: copies docs/ to site/pages, with links to files outside of docs/ turned into their paths, makes the API
-// reference, and runs vitepress, which fails at a dead link. A link to a file that does not exist fails before that.
+// reference, and runs vitepress, which fails at a dead link. A link to a file that does not exist fails before that. `--pages`: makes and checks
+// the pages only.
 import { execFileSync } from "node:child_process"
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, relative } from "node:path"
@@ -62,6 +63,7 @@ if (problems.length > 0) {
   console.error(problems.join("\n"))
   process.exit(1)
 }
+if (process.argv.includes("--pages")) process.exit()
 const tool = (name, ...args) =>
   execFileSync(join(here, "node_modules", ".bin", name), args, { cwd: here, stdio: "inherit" })
 const files = entries.map(({ file }) => file)

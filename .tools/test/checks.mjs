@@ -6,8 +6,8 @@ import { build } from "./build.mjs"
 import { total } from "./report.mjs"
 
 /** A static check is one test: it passes if a script of the root package.json exits with 0. */
-export function scriptCheck(what, script, { alone } = { alone: true }) {
-  return { ...check(what, () => runScript(manifest.scripts[script])), alone }
+export function scriptCheck(what, script) {
+  return check(what, () => runScript(manifest.scripts[script]))
 }
 
 export function buildCheck(what) {

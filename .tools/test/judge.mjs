@@ -8,8 +8,8 @@ const PROGRAM = "packages/core/test/judge/main.ts"
 export const judge = search({
   name: "judge",
   absent: absent.node,
-  amount: { test: 200, deep: 10_000 },
-  minutes: 5,
+  amount: { test: 100, deep: 10_000 },
+  minutes: 25,
   whole: /^histories [1-9]\d*, broken laws 0$/m,
   command: (histories, seed) => fromSources(PROGRAM, "--histories", histories, "--seed", seed),
 })
