@@ -14,6 +14,8 @@ const PROGRAMS = join(root, ".config", "program.ts")
 const NODE_TEST = /from ["']node:test["']/
 const LAWS = /["']fast-check["']|\bFC_RUNS\b/
 
+const SUITE = /\bregister\b[^"]*"@sessions\/conformance"/
+
 /** The files with vitest tests that need no browser, relative to the root. */
 export function testFiles() {
   const isTest = (file) => /\.test\.(?:ts|mjs)$/.test(file) && !file.includes(".browser.")
@@ -55,6 +57,11 @@ export function sharing(files) {
           CHANGES_OTHERS.test(text) || listens(text) || (!/\.test\.(?:ts|mjs)$/.test(path) && HOOK.test(text)),
       ),
   )
+}
+
+/** Those of `files` that do not run the suite of the contract. */
+export function withoutSuite(files) {
+  return files.filter((file) => !SUITE.test(sourceOf(join(root, file)).text))
 }
 
 export function isDeep(file) {

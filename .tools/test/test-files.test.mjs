@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { isTooSlow, testFiles, touchingRuntimes, withLaws } from "../lib/test-files.mjs"
+import { isTooSlow, testFiles, touchingRuntimes, withLaws, withoutSuite } from "../lib/test-files.mjs"
 
 const files = testFiles()
 
@@ -17,6 +17,11 @@ test("a file touches a runtime if it, or one beside it, imports a module of the 
     "packages/core/src/format/ids.test.ts",
   ]
   expect(touchingRuntimes(some)).toEqual(some.slice(0, 2))
+})
+
+test("a file that registers the suite of the contract is known", () => {
+  const some = ["packages/fs/test/damaged-parts.test.ts", "packages/sqlite/test/better-sqlite3.test.ts"]
+  expect(withoutSuite(some)).toEqual(some.slice(0, 1))
 })
 
 test("a file has laws if it, or one beside it, makes random cases", () => {

@@ -2,7 +2,15 @@ import { existsSync, readFileSync, rmSync } from "node:fs"
 import { join, relative } from "node:path"
 import { newestNode } from "../lib/runtimes.mjs"
 import { run } from "../lib/run.mjs"
-import { isDeep, isTooSlow, startingPrograms, testFiles, touchingRuntimes, withLaws } from "../lib/test-files.mjs"
+import {
+  isDeep,
+  isTooSlow,
+  startingPrograms,
+  testFiles,
+  touchingRuntimes,
+  withLaws,
+  withoutSuite,
+} from "../lib/test-files.mjs"
 import { root } from "../lib/workspace.mjs"
 import { vitestFailures } from "./failures.mjs"
 import { outcomeOf } from "./report.mjs"
@@ -86,21 +94,16 @@ async function withoutSlowTests(outcome) {
 }
 
 /**
- * The files that `npm test` runs on Bun or Deno. Of the command those that start it, on Bun: the others call it within a test, and on Deno they are
- * left to the deep run.
+ * The files that `npm test` runs on Bun or Deno: not the suites of the contract, which the runtime's own test runner runs on the built packages. Of the
+ * command those that start it, on Bun: the others call it within a test, and on Deno they are left to the deep run.
  */
 function filesFor(runtime) {
-  const files = testFiles().filter((file) => !isDeep(file) && !hasEntry(file, runtime))
+  const files = withoutSuite(testFiles().filter((file) => !isDeep(file)))
   const isOfCommand = (file) => file.startsWith("packages/cli/")
   return [
     ...touchingRuntimes(files.filter((file) => !isOfCommand(file))),
     ...(runtime === "bun" ? startingPrograms(files.filter((file) => isOfCommand(file))) : []),
   ]
-}
-
-/** Whether a suite of the contract is run by the runtime's own test runner too, on the built package. */
-function hasEntry(file, runtime) {
-  return file.endsWith("/conformance.test.ts") && existsSync(join(root, file.replace(".test.ts", `.${runtime}.ts`)))
 }
 
 /** The counts, the failures and the tests of the JSON report of a run; undefined if there is none. */
