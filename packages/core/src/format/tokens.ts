@@ -88,18 +88,19 @@ function tokensOfData(mimeType: string, base64Units: number): number {
 }
 
 /**
- * The parts of each kind of ASCII character behind each kind: a word has four letters a token, and another kind of letter, a digit or a sign
- * often begins a token.
+ * The parts of each kind of byte behind each kind: a word has four letters a token, and another kind of letter, a digit or a sign often begins a
+ * token. In UTF-8 a character beyond ASCII counts by its first byte: alphabets take about two characters a token; from U+2000 on are punctuation,
+ * symbols and the scripts of East Asia, with one; what is beyond U+FFFF takes two tokens.
  */
 const COSTS = [
-  // lower, upper, digit, sign, space, line end
-  [4, 18, 15, 8, 4, 5], // behind a lower-case letter
-  [8, 7, 15, 8, 4, 5], // behind an upper-case letter
-  [14, 14, 6, 14, 4, 5], // behind a digit
-  [4, 4, 15, 4, 4, 5], // behind a sign
-  [4, 4, 15, 4, 1, 5], // behind a space
-  [4, 4, 15, 8, 6, 2], // behind a line end
-  [4, 4, 15, 8, 4, 5], // behind any other character
+  // lower, upper, digit, sign, space, line end, within a character, alphabets, from U+2000 on, beyond U+FFFF
+  [4, 18, 15, 8, 4, 5, 0, 8, 16, 32], // behind a lower-case letter
+  [8, 7, 15, 8, 4, 5, 0, 8, 16, 32], // behind an upper-case letter
+  [14, 14, 6, 14, 4, 5, 0, 8, 16, 32], // behind a digit
+  [4, 4, 15, 4, 4, 5, 0, 8, 16, 32], // behind a sign
+  [4, 4, 15, 4, 1, 5, 0, 8, 16, 32], // behind a space
+  [4, 4, 15, 8, 6, 2, 0, 8, 16, 32], // behind a line end
+  [4, 4, 15, 8, 4, 5, 0, 8, 16, 32], // behind a character beyond ASCII
 ]
 
 const LOWER = 0
@@ -108,15 +109,16 @@ const DIGIT = 2
 const SIGN = 3
 const SPACE = 4
 const LINE_END = 5
-const OTHER = 6
-
-const BYTES = 256
+const WITHIN = 6
+const ALPHABET = 7
+const SYMBOL = 8
+const BEYOND = 9
 
 /** What the loop over the bytes of a text needs, made for the first text. */
 interface Tables {
-  /** The kind of each byte, times `BYTES`: where the costs behind it begin. */
-  readonly rows: Uint16Array
-  /** {@link COSTS} in one array, by the row of the byte before and the byte. */
+  /** The kind of each byte. */
+  readonly kinds: Uint8Array
+  /** {@link COSTS} in rows of 16. */
   readonly costs: Uint8Array
   readonly encoder: TextEncoder
   /** The bytes of a piece of a text. */
@@ -126,47 +128,34 @@ interface Tables {
 let tables: Tables | undefined
 
 function makeTables(): Tables {
-  const rows = new Uint16Array(BYTES)
-  const costs = new Uint8Array(COSTS.length * BYTES)
-  for (let byte = 0; byte < BYTES; byte++) {
-    const kind = kindOf(byte)
-    rows[byte] = kind * BYTES
-    for (let before = 0; before < COSTS.length; before++)
-      costs[before * BYTES + byte] = kind < OTHER ? (COSTS[before]?.[kind] as number) : partsOfOther(byte)
-  }
-  return { rows, costs, encoder: new TextEncoder(), bytes: new Uint8Array(16_384) }
+  const kinds = new Uint8Array(256)
+  for (let byte = 0; byte < 256; byte++) kinds[byte] = kindOf(byte)
+  const costs = new Uint8Array(256)
+  for (let before = LOWER; before <= BEYOND; before++)
+    costs.set(COSTS[Math.min(before, WITHIN)] as number[], before << 4)
+  return { kinds, costs, encoder: new TextEncoder(), bytes: new Uint8Array(16_384) }
 }
 
 function kindOf(byte: number): number {
+  if (byte >= 128) return byte < 0xc0 ? WITHIN : byte < 0xe2 ? ALPHABET : byte < 0xf0 ? SYMBOL : BEYOND
   if (byte >= 97 && byte <= 122) return LOWER
   if (byte >= 65 && byte <= 90) return UPPER
   if (byte >= 48 && byte <= 57) return DIGIT
   if (byte === 32 || byte === 9) return SPACE
-  if (byte >= 128) return OTHER
   return byte >= 10 && byte <= 13 ? LINE_END : SIGN
-}
-
-/**
- * The parts of a character, by its first byte in UTF-8: alphabets take about two characters a token; from U+2000 on are punctuation, symbols and
- * the scripts of East Asia, with one; what is beyond U+FFFF takes two tokens.
- */
-function partsOfOther(byte: number): number {
-  if (byte < 0xc0) return 0
-  if (byte < 0xe2) return PARTS / 2
-  return byte < 0xf0 ? PARTS : 2 * PARTS
 }
 
 /** By bytes: a context is estimated each time it is made, and `charCodeAt` takes three times as long. */
 function partsOfText(text: string): number {
-  const { rows, costs, encoder, bytes } = (tables ??= makeTables())
+  const { kinds, costs, encoder, bytes } = (tables ??= makeTables())
   let parts = 0
-  let row = SPACE * BYTES
+  let before = SPACE
   for (let rest = text; rest !== ""; ) {
     const { read, written } = encoder.encodeInto(rest, bytes)
     for (let at = 0; at < written; at++) {
-      const byte = bytes[at] as number
-      parts += costs[row + byte] as number
-      row = rows[byte] as number
+      const kind = kinds[bytes[at] as number] as number
+      parts += costs[(before << 4) | kind] as number
+      before = kind
     }
     rest = rest.slice(read)
   }
