@@ -1,10 +1,16 @@
 /** What requests leave in the memory of a server: about the bytes of what they sent while they are there, and next to nothing afterwards. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
+import { createSessions } from "@sessions/core"
+import { createFileStorage } from "@sessions/fs"
+import type { SessionEvent } from "@sessions/http/client"
 import { createMemoryStorage } from "@sessions/memory"
 import { describe, expect, test } from "vitest"
 import { createStorageHandler, type Handler } from "../src/server.ts"
-import { serve } from "./sessions/server.ts"
+import { endOf, eventually, newId, say, serve } from "./sessions/server.ts"
 
 const MB = 1_000_000
 const isNode = !("Bun" in globalThis) && !("Deno" in globalThis)
@@ -122,3 +128,51 @@ test("the id of a write has 256 characters at most", async () => {
   expect(await statusOf("a".repeat(256))).toBe(200)
   expect(await statusOf("a".repeat(257))).toBe(400)
 })
+
+describe.runIf(isNode)(
+  "a client that takes its events at once costs at most 32 MB, however long the session becomes",
+  () => {
+    const SIZE = 200_000
+    const COUNT = 180
+
+    test.each(["another server", "this server"])("by entries of %s", async (writer) => {
+      const root = mkdtempSync(join(tmpdir(), "sessions-follower-"))
+      const { client, handler, sessions } = serve({
+        storage: createFileStorage({ root }),
+        run: async ({ session }) => {
+          for (let n = 0; n < COUNT; n++) await say(session, "x".repeat(SIZE))
+        },
+      })
+      try {
+        const { id } = await client.create()
+        const events = client.events(id)[Symbol.asyncIterator]()
+        await events.next()
+        // An open session keeps what it has appended, so each round has its own.
+        const write = async (): Promise<void> => {
+          const other = await createSessions({ storage: createFileStorage({ root }) }).open(id)
+          const entry = { type: "custom", customType: "t:n", data: "x".repeat(SIZE) } as const
+          for (let n = 0; n < COUNT; n++) await other.append(entry)
+          await other.append({ type: "title_change", title: "end", source: "user" })
+          await other.close()
+        }
+        const wasUsed = used()
+        for (let round = 0; round < 4; round++) {
+          const turn = newId()
+          if (writer === "this server") await client.prompt(id, { id: turn, text: "go" })
+          else await write()
+          const isLast = (event: SessionEvent): boolean =>
+            writer === "this server"
+              ? endOf(turn)(event)
+              : event.event === "appended" && event.data.entries.some(({ type }) => type === "title_change")
+          for (let event = await events.next(); !isLast(event.value as SessionEvent); event = await events.next());
+        }
+        await eventually(() => expect(used() - wasUsed).toBeLessThan(32 * MB))
+        await events.return?.()
+      } finally {
+        await handler.close()
+        await sessions.close()
+        rmSync(root, { recursive: true, force: true })
+      }
+    })
+  },
+)

@@ -17,6 +17,9 @@ const KEPT_UNITS = 8_388_608
 const PAGE_ENTRIES = 100
 const PAGE_UNITS = 262_144
 
+/** UTF-16 units of new entries after which the session is opened again: an open one keeps what it has read. */
+const REOPEN_UNITS = 8_388_608
+
 /** While another server runs a turn, between two looks at the queue. */
 const LOOK_MS = 2_000
 
@@ -56,6 +59,10 @@ export class SessionFeed {
   #opening: Promise<Session> | undefined
   /** The end of the log as the events have told it. */
   #head: Head | undefined
+  /** UTF-16 units of the entries told since the session was opened. */
+  #grown = 0
+  /** Connections that read the log with it now. */
+  #replays = 0
   /** The queue as it was last read or written. */
   #queue: QueueSnapshot | undefined
   /** The queue as the events have told it. */
@@ -82,11 +89,12 @@ export class SessionFeed {
 
   /** The state now, and the number of the first event after it. */
   async attach(): Promise<Attached> {
-    const session = await (this.#opening ??= this.#open())
+    await (this.#opening ??= this.#open())
     // The queue first, so that the head is behind the entries of the turns that have ended.
     this.observe(await this.#o.queue.read(), false)
-    await session.refresh()
     return this.#inOrder(async () => {
+      const session = this.#session as Session
+      await session.refresh()
       await this.#advance(session)
       const { queue, version } = this.#told as QueueSnapshot
       const { log, next } = this.#head as Head
@@ -125,7 +133,13 @@ export class SessionFeed {
 
   /** Pages of the log as events, from a seq up to the end that the feed has told. */
   async *replay(from: Seq, { log, next }: Head): AsyncGenerator<FeedEvent, void, undefined> {
-    if (this.#session !== undefined) yield* pages(this.#session, from, { log, next })
+    if (this.#session === undefined) return
+    this.#replays++
+    try {
+      yield* pages(this.#session, from, { log, next })
+    } finally {
+      this.#replays--
+    }
   }
 
   /** The queue was read or written here. `own`: by this process; else the log may have grown with it. */
@@ -133,16 +147,17 @@ export class SessionFeed {
     const before = this.#queue
     this.#queue = snapshot
     this.#lookLater(snapshot.queue)
-    const session = this.#session
-    if (before === undefined || session === undefined) this.#told = snapshot
-    if (before === undefined || session === undefined || before.version === snapshot.version) return
+    if (before === undefined || this.#session === undefined) this.#told = snapshot
+    if (before === undefined || this.#session === undefined || before.version === snapshot.version) return
     const changes = difference(before.queue, snapshot.queue)
     this.#inOrder(async () => {
+      const session = this.#session as Session
       // The end of a turn comes after the last entry of the turn.
       if (!own && changes.length > 0) await session.refresh()
       if (changes.length > 0) await this.#advance(session)
       this.#told = snapshot
       for (const change of changes) this.#push(change)
+      if (changes.some(({ turn }) => turn !== undefined)) await this.#reopen(session)
     }).catch((error: unknown) => this.#fail(error))
   }
 
@@ -160,19 +175,19 @@ export class SessionFeed {
     this.#stop.abort()
     clearTimeout(this.#timer)
     this.#wake()
-    const session = await this.#opening?.catch(() => undefined)
+    await this.#opening?.catch(() => undefined)
     await this.#tail.catch(() => undefined)
-    await session?.close().catch(() => undefined)
+    await this.#session?.close().catch(() => undefined)
   }
 
   async #open(): Promise<Session> {
     const session = await this.#sessions.open(this.#id)
     this.#session = session
-    this.#head = session.head
-    const wake = (): void => this.#startAdvance(session)
-    session.on("appended", wake)
+    this.#head ??= session.head
+    this.#grown = 0
+    session.on("appended", () => this.#startAdvance())
     session.on("foreign", () => {
-      wake()
+      this.#startAdvance(true)
       // Another server has written: it may have taken or ended a prompt.
       if (!this.#o.runsHere()) void this.#look()
     })
@@ -190,14 +205,27 @@ export class SessionFeed {
     void this.#inOrder(async () => this.#push({ event, data: JSON.stringify(data) }))
   }
 
-  #startAdvance(session: Session): void {
+  #startAdvance(foreign = false): void {
     // One that waits for its turn will see this change too.
     if (this.#isAdvancing) return
     this.#isAdvancing = true
     this.#inOrder(async () => {
       this.#isAdvancing = false
+      const session = this.#session as Session
       await this.#advance(session)
+      if (foreign) await this.#reopen(session)
     }).catch((error: unknown) => this.#fail(error))
+  }
+
+  /**
+   * Frees what an open session has read of a log that has grown, unless a connection or a turn of this process uses it, which would keep it in memory
+   * anyway.
+   */
+  async #reopen(session: Session): Promise<void> {
+    if (this.#grown < REOPEN_UNITS || this.#replays > 0 || this.#o.runsHere() || this.ended) return
+    await session.close()
+    await (this.#opening = this.#open())
+    await this.#advance(this.#session as Session)
   }
 
   /** Tells of the lines up to the acknowledged end of the log. */
@@ -208,7 +236,10 @@ export class SessionFeed {
       this.#head = head
       this.#push({ event: "reset", data: JSON.stringify({ head }) })
     } else if (head.next > told.next) {
-      for await (const page of pages(session, told.next, head)) this.#push(page)
+      for await (const page of pages(session, told.next, head)) {
+        this.#push(page)
+        this.#grown += page.data.length
+      }
       this.#head = head
     }
   }
