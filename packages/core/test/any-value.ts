@@ -10,7 +10,7 @@ type Path = readonly (string | number)[]
 const DEPTH = 12_000
 
 /** Logs with damage to one place of each record, and in another log only of the header. Together they have each place damaged once. */
-export function damaged(version: 1 | 3 | 4, toLine: (record: unknown, path: Path) => string | undefined): string[][] {
+function damaged(version: 1 | 3 | 4, toLine: (record: unknown, path: Path) => string | undefined): string[][] {
   const records = oneOfEach(version)
   const places = records.map((record) => pathsOf(record))
   const [headers = []] = places
@@ -27,7 +27,7 @@ export function damaged(version: 1 | 3 | 4, toLine: (record: unknown, path: Path
   return [...headers.map((_, at) => damageOne(at)), ...Array.from({ length: rounds }, (_, at) => damageAll(at))]
 }
 
-export async function defectsOf(lines: readonly string[]): Promise<readonly string[]> {
+async function defectsOf(lines: readonly string[]): Promise<readonly string[]> {
   const storage = createMemoryStorage()
   await storage.append("s", lines, { expect: 0 })
   const sessions = createSessions({ storage })
@@ -42,11 +42,36 @@ function pathsOf(value: unknown, path: Path = []): readonly Path[] {
   return [...(path.length === 0 ? [] : [path]), ...below.flatMap(([name, one]) => pathsOf(one, [...path, key(name)]))]
 }
 
-export function withValue(value: unknown, [key, ...rest]: Path, to: unknown): unknown {
+function withValue(value: unknown, [key, ...rest]: Path, to: unknown): unknown {
   if (key === undefined) return to
   if (Array.isArray(value)) return value.map((one, at) => (at === key ? withValue(one, rest, to) : one))
   const fields = value as Readonly<Record<string, unknown>>
   return { ...fields, [key]: withValue(fields[key], rest, to) }
+}
+
+/** The values that a place gets. */
+const VALUES: Readonly<Record<string, unknown>> = {
+  nothing: undefined,
+  null: null,
+  "a negative number": -1,
+  "a fraction": 1e300,
+  "an empty string": "",
+  "a string": "\u001b]52;\ud800",
+  "a list": [null, 5, {}],
+  "an object that has no text": { toString: 1, valueOf: 1, toJSON: 1, length: -1 },
+}
+
+/** Only every `every`th log of a value; others for the next value, so that together they have each place damaged. */
+export function anyValueTests(every: number): void {
+  for (const version of [4, 3, 1] as const) {
+    for (const [shift, [name, value]] of Object.entries(VALUES).entries()) {
+      test(`version ${version}: ${name} in any place of a log makes no call fail without a code`, async () => {
+        const logs = damaged(version, (record, path) => JSON.stringify(withValue(record, path, value)))
+        for (const lines of logs.filter((_, at) => at % every === shift % every))
+          expect(await defectsOf(lines), lines.join("\n")).toEqual([])
+      })
+    }
+  }
 }
 
 /** Each such log takes long: only every `every`th. Older logs are migrated first: the same calls, but many times as long. */
@@ -56,7 +81,7 @@ export function deepValueTest(every: number): void {
     const toLine = (record: unknown, path: Path): string =>
       JSON.stringify(withValue(record, path, "DEEP")).replace('"DEEP"', deep)
     for (const [at, lines] of damaged(4, toLine).entries()) {
-      if (at % every !== 0) continue
+      if ((at + 1) % every !== 0) continue
       expect(await defectsOf(lines), lines.join("\n").replaceAll(deep, "DEEP")).toEqual([])
     }
   })

@@ -5,7 +5,7 @@ import { cpuTime } from "./cpu-time.ts"
 export const MOST_GROWTH = 8
 /** Milliseconds: what takes less is as good as nothing. */
 const LEAST_MS = 5
-/** The least of some counts: collections of garbage are in the others. */
+/** The least of some counts: collections of garbage are in the others. Of the large ones the first that is small enough will do. */
 const TRIES = 3
 /** On a busy machine one growth may be wrong; the square is there each time. */
 const ATTEMPTS = 3
@@ -16,20 +16,18 @@ export async function growthOf<T>(
   make: (count: number) => T,
   run: (made: T) => unknown,
 ): Promise<number> {
-  const least = async (n: number): Promise<number> => {
-    const tries: number[] = []
-    for (let i = 0; i < TRIES; i++) {
-      const made = make(n)
-      const began = cpuTime()
-      await run(made)
-      tries.push(cpuTime() - began)
-    }
-    return Math.min(...tries)
+  const cost = async (n: number): Promise<number> => {
+    const made = make(n)
+    const began = cpuTime()
+    await run(made)
+    return cpuTime() - began
   }
   let growth = Number.POSITIVE_INFINITY
   for (let i = 0; i < ATTEMPTS && growth >= MOST_GROWTH; i++) {
-    const few = await least(count)
-    growth = Math.min(growth, (await least(4 * count)) / Math.max(few, LEAST_MS))
+    let few = Number.POSITIVE_INFINITY
+    for (let j = 0; j < TRIES; j++) few = Math.min(few, await cost(count))
+    for (let j = 0; j < TRIES && growth >= MOST_GROWTH; j++)
+      growth = Math.min(growth, (await cost(4 * count)) / Math.max(few, LEAST_MS))
   }
   return growth
 }

@@ -20,11 +20,17 @@ export interface Price {
 export function priceOf(log: Messages, view: (messages: Messages) => Messages): Price {
   let [price, read, requests, breaks] = [0, 0, 0, 0]
   let last: Messages = []
+  const sizes = new Map<ModelMessage, number>()
+  const sizeOf = ({ message }: Messages[number]): number => {
+    const size = sizes.get(message) ?? estimateMessage(message)
+    sizes.set(message, size)
+    return size
+  }
   for (const [index, { message }] of log.entries()) {
     if (message.role !== "assistant") continue
     const now = view(log.slice(0, index))
     const same = commonPrefix(last, now)
-    const tokens = now.map((item) => estimateMessage(item.message))
+    const tokens = now.map(sizeOf)
     const ofCache = 0.1 * sum(tokens.slice(0, same))
     read += ofCache
     price += ofCache + 1.25 * sum(tokens.slice(same))

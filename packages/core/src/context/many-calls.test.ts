@@ -24,9 +24,9 @@ const beside = (n: number): Fields => (n === 0 ? { parentId: "e1" } : {})
 
 /** The entries behind the first question, and how many make the square visible. */
 const LOGS: Readonly<Record<string, readonly [count: number, make: (n: number) => readonly Fields[]]>> = {
-  "calls without results": [3_000, (n) => [asked(times(n, (i) => `c${i}`))]],
-  "calls of one id without results": [3_000, (n) => [asked(times(n, () => "c"))]],
-  "calls with results": [1_500, (n) => [asked(times(n, (i) => `c${i}`)), ...times(n, (i) => result(`c${i}`))]],
+  "calls without results": [1_500, (n) => [asked(times(n, (i) => `c${i}`))]],
+  "calls of one id without results": [1_500, (n) => [asked(times(n, () => "c"))]],
+  "calls with results": [1_000, (n) => [asked(times(n, (i) => `c${i}`)), ...times(n, (i) => result(`c${i}`))]],
   "calls of one id whose results are on another branch": [
     80,
     (n) => [asked(times(n, () => "c")), ...times(n, (i) => result("c", beside(i))), user("back", { parentId: "e2" })],
@@ -40,11 +40,11 @@ const LOGS: Readonly<Record<string, readonly [count: number, make: (n: number) =
     ],
   ],
   "a long branch beside the calls": [
-    1_500,
+    1_000,
     (n) => [asked(["c", "d"]), ...times(n, (i) => user(`${i}`, beside(i))), result("c", { parentId: "e2" })],
   ],
   "calls that an edit has turned round": [
-    1_500,
+    800,
     (n) => [
       asked(times(n, (i) => `c${i}`)),
       { type: "context_edit", targetId: "e2", replacement: { content: times(n, (i) => call(`c${n - 1 - i}`)) } },

@@ -34,7 +34,7 @@ test("the fast path gives exactly what rendering, converting and repairing give"
       plainly++
       expect(plain).toEqual(fully(selection.entries, repair, style))
     }),
-    500,
+    200,
   )
   expect(plainly).toBeGreaterThan(10)
 })

@@ -56,7 +56,7 @@ describe("the context of every leaf", () => {
           expect(essence(selectContext(log, leaf, header))).toEqual(expected(slots, leaf, header))
         }
       }),
-      400,
+      150,
     )
   })
 
@@ -78,7 +78,7 @@ describe("the context of every leaf", () => {
           )
         }
       }),
-      400,
+      150,
     )
   })
 
@@ -95,7 +95,7 @@ describe("the context of every leaf", () => {
         const part = selectContext(EntryLog.of(slots.slice(from), from), leaf)
         short += "older" in part ? 0 : 1
       }),
-      400,
+      150,
     )
     expect(short).toBeGreaterThan(20)
   })

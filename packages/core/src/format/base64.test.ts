@@ -16,8 +16,8 @@ test("base64 equals Node's, with the runtime's codec and in chunks", () => {
 })
 
 test("megabytes are decoded unchanged, at every length around a chunk's end", () => {
-  const bytes = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 2_654_435_761) >>> 24)
-  for (const length of [24_572, 24_573, 24_574, 2_999_998, 2_999_999, 3_000_000]) {
+  const bytes = new Uint8Array(3_000_000).map((_, i) => (i * 2_654_435_761) >>> 24)
+  for (const length of [24_572, 24_573, 24_574, 99_998, 99_999, 3_000_000]) {
     const some = bytes.subarray(0, length)
     const text = toBase64InChunks(some)
     expect(text === toBase64(some)).toBe(true)

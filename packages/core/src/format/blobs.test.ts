@@ -34,7 +34,7 @@ test("restored entries are equal to the originals: keys, their order, and every 
       expect(missing).toEqual([])
       expect(JSON.stringify(restored)).toBe(JSON.stringify(entry))
     }),
-    300,
+    120,
   )
 })
 
@@ -161,7 +161,7 @@ test("mayHoldBlobs never misses an entry with something to move", () => {
       const moves = planBlobs(entry, limits).length > 0
       expect(mayHoldBlobs(toEncodedEntry(entry as never), limits) || !moves).toBe(true)
     }),
-    300,
+    120,
   )
   expect(mayHoldBlobs(toEncodedEntry(user({ type: "text", text: "x".repeat(2_000) }) as never))).toBe(false)
   expect(mayHoldBlobs(toEncodedEntry(user({ type: "text", text: "x".repeat(500_001) }) as never))).toBe(true)

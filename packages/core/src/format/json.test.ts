@@ -20,6 +20,7 @@ test("values are the same if and only if their JSON is, with sorted keys", () =>
       expect(isSameJson(one, other)).toBe(sorted(one) === sorted(other))
       expect(isSameJson(one, JSON.parse(sorted(one)))).toBe(true)
     }),
+    40,
   )
 })
 

@@ -174,10 +174,10 @@ test("the problem does not quote the line", () => {
 })
 
 test("deep nesting is a record or a problem, never a crash", () => {
-  const deep = `{"type":"x","v":${"[".repeat(1_000_000)}${"]".repeat(1_000_000)}}`
+  const deep = `{"type":"x","v":${"[".repeat(200_000)}${"]".repeat(200_000)}}`
   const parsed = parseLine(deep)
   expect(parsed.record?.type ?? parsed.problem).toBeTypeOf("string")
-  expect(parseLine("[".repeat(1_000_000)).problem).toBeTypeOf("string")
+  expect(parseLine("[".repeat(200_000)).problem).toBeTypeOf("string")
 })
 
 test("a session of another agent keeps all but the fields of a stream in progress", () => {

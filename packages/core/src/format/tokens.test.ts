@@ -149,6 +149,7 @@ describe("laws", () => {
         expect(each.every((tokens) => Number.isSafeInteger(tokens) && tokens >= 0)).toBe(true)
         expect(estimateMessages(messages)).toBe(each.reduce((sum, tokens) => sum + tokens, 0))
       }),
+      40,
     )
   })
 })

@@ -71,7 +71,7 @@ test("the same titles, labels and metadata show the same in whatever order their
     fc.property(twoOrders, ([one, other]) => {
       expect(shown(other)).toEqual(shown(one))
     }),
-    1_000,
+    400,
   )
 })
 
@@ -119,7 +119,7 @@ test("a title, a metadata value and a label show at once where they were set, wh
         expect((await open().info("s")).title).toBe(title)
       }
     }),
-    40,
+    16,
   )
 })
 
@@ -142,6 +142,6 @@ test("a migrated log shows the last title of its source, whatever the clocks of 
       const last = (source: string) => since.findLast((one) => one.source === source)?.title ?? undefined
       expect(info.title).toBe(last("user") ?? last("auto"))
     }),
-    500,
+    200,
   )
 })

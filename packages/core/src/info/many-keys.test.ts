@@ -22,7 +22,7 @@ const keys = (count: number) => Array.from({ length: count }, (_, n) => ({ type:
 const metadata = (count: number) => Object.fromEntries(keys(count).map(({ key, value }) => [key, value]))
 
 describe("a log with more metadata keys than a session takes", () => {
-  const COUNT = 8_000
+  const COUNT = 2_000
   const CALLS = {
     list: async (sessions) => sessions.list(),
     "first append": async (sessions) => (await sessions.open(STORED_ID)).title("t"),

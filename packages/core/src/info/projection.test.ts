@@ -34,7 +34,7 @@ test("the projection of a whole log agrees with its entries", () => {
       expect(projection.stale).toBeUndefined()
       expect(shown(projection)).toEqual(expectInfo(slots, headerOf(lines), NOW))
     }),
-    400,
+    150,
   )
 })
 
@@ -48,7 +48,7 @@ test("a stored projection that is continued equals the projection of the whole l
       const expected = expectInfo(slots, headerOf(lines), NOW)
       expect(certain(projection, shown(projection))).toEqual(certain(projection, expected))
     }),
-    400,
+    150,
   )
 })
 
@@ -64,7 +64,7 @@ test("a stored projection that is continued by many lines at once is right, or i
       const expected = expectInfo(slots, header, NOW)
       expect(certain(projection, shown(projection))).toEqual(certain(projection, expected))
     }),
-    400,
+    150,
   )
 })
 
@@ -82,7 +82,7 @@ test("a projection that is continued in place equals one that is copied for each
         expect(inPlace).toEqual(copied)
       }
     }),
-    200,
+    80,
   )
 })
 
@@ -101,7 +101,7 @@ test("the tips of a stored projection that is continued are those of the whole l
       if (projection.tips === undefined) return
       expect(openTips(projection.tips)).toEqual(openTips(tipsOfLog(EntryLog.of(slots), settledLines(header))))
     }),
-    400,
+    150,
   )
   expect(known.yes).toBeGreaterThan(known.no)
 })

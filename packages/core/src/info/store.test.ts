@@ -31,7 +31,7 @@ test("information describes the whole log, whatever part of it was stored before
       expect(told(await sessions.info(STORED_ID))).toEqual(expected)
       expect(told((await sessions.list()).sessions[0])).toEqual(expected)
     }),
-    200,
+    80,
   )
 })
 
@@ -62,7 +62,7 @@ test("information that a session maintained while it wrote is the projection of 
       expect(told(await session.info())).toEqual(expected)
       expect(told(await createSessions({ storage: memory(storage) }).info(STORED_ID))).toEqual(expected)
     }),
-    100,
+    40,
   )
 })
 

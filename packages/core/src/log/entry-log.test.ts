@@ -79,7 +79,8 @@ describe("in linear time", () => {
       for (let end = slots.length, step = 64; end > 0; end -= step, step *= 2) {
         log.prepend(slots.slice(Math.max(0, end - step), end))
       }
-      for (let seq = 1; seq <= MANY; seq++) expect(log.find("x", seq) ?? 0).toBe(seq - 1)
+      const found = Array.from({ length: MANY }, (_, index) => log.find("x", index + 1) ?? 0)
+      expect(found.every((seq, index) => seq === index)).toBe(true)
       expect(log.first("x")).toBe(1)
     })
   })
@@ -89,7 +90,7 @@ describe("in linear time", () => {
     const deleting = said.map((_, index) => tombstone(`e${index + 1}`))
     timed(() => {
       const log = EntryLog.of(chain(...said, ...deleting))
-      for (let times = 0; times < 1_000; times++) expect(log.deleted.size).toBe(MANY)
+      expect(new Set(Array.from({ length: 1_000 }, () => log.deleted.size))).toEqual(new Set([MANY]))
     })
   })
 })

@@ -69,7 +69,7 @@ test("an id means the nearest entry before, and each duplicate is reported, in a
         }
       }
     }),
-    500,
+    200,
   )
 })
 

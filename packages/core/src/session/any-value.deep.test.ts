@@ -1,3 +1,4 @@
-import { deepValueTest } from "../../test/any-value.ts"
+import { anyValueTests, deepValueTest } from "../../test/any-value.ts"
 
+anyValueTests(1)
 deepValueTest(6)

@@ -75,11 +75,11 @@ describe("damage hides nothing but itself", () => {
   })
 
   test("a cycle of parents ends the walk and drops no history", async () => {
-    const circle = Array.from({ length: 30_000 }, (_, n) => user(`${n}`, { parentId: n === 0 ? "e30000" : `e${n}` }))
+    const circle = Array.from({ length: 15_000 }, (_, n) => user(`${n}`, { parentId: n === 0 ? "e15000" : `e${n}` }))
     const session = await createSessions({ storage: await storeLines(linesOf(chain(...circle), HEADER)) }).open(
       STORED_ID,
     )
-    expect((await session.context()).messages).toHaveLength(30_000)
+    expect((await session.context()).messages).toHaveLength(15_000)
   })
 
   test("U+2028, U+2029 and U+0085 in a text do not separate lines", async () => {
@@ -121,14 +121,14 @@ describe("after a resume", () => {
   })
 
   test("the message count covers all messages", async () => {
-    const talk = chain(...Array.from({ length: 20_000 }, (_, n) => user(`${n}`)))
+    const talk = chain(...Array.from({ length: 8_000 }, (_, n) => user(`${n}`)))
     const storage = await storeLines(linesOf(talk, HEADER))
     const sessions = createSessions({ storage })
-    expect((await sessions.info(STORED_ID)).messageCount).toBe(20_000)
-    expect((await sessions.list()).sessions[0]?.messageCount).toBe(20_000)
+    expect((await sessions.info(STORED_ID)).messageCount).toBe(8_000)
+    expect((await sessions.list()).sessions[0]?.messageCount).toBe(8_000)
     const session = await sessions.open(STORED_ID)
     await session.append({ type: "message", message: { role: "user", content: "more" } })
-    expect((await sessions.info(STORED_ID)).messageCount).toBe(20_001)
+    expect((await sessions.info(STORED_ID)).messageCount).toBe(8_001)
   })
 
   test("a turn that was cut off between its calls is sendable after every later open", async () => {
@@ -167,6 +167,6 @@ test("an id that would escape its folder is rejected before any storage call", a
 })
 
 describe("through a session, in linear time", () => {
-  longPathTest(20_000)
-  tombstonesTest(5_000)
+  longPathTest(12_000)
+  tombstonesTest(4_000)
 })

@@ -3,6 +3,7 @@ import { createMemoryLocation } from "@sessions/memory"
 import type { Fault } from "@sessions/conformance/faults"
 import * as fc from "fast-check"
 import { expect, test, vi } from "vitest"
+import { holdsAsync } from "../../test/property.ts"
 import { createWriter, note, storedIds, user } from "../../test/writers.ts"
 import type * as Clock from "../storage/clock.ts"
 
@@ -28,7 +29,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 })
 
 test("a draft on a failing storage is one session with all that was acknowledged, in order, or none", async () => {
-  await fc.assert(
+  await holdsAsync(
     fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
       const location = createMemoryLocation()
       let weather: Pick<Step, "fault" | "isSilent"> = { fault: undefined, isSilent: false }
@@ -67,5 +68,6 @@ test("a draft on a failing storage is one session with all that was acknowledged
       expect(stored.filter((id) => refused.includes(id))).toEqual([])
       expect(new Set(stored).size).toBe(stored.length)
     }),
+    40,
   )
 })

@@ -20,7 +20,7 @@ vi.mock("./turn-lease.ts", async (original) => {
 })
 
 /** More of them: `FC_RUNS=2500`. */
-const RUNS = Number(process.env["FC_RUNS"] ?? 15)
+const RUNS = Number(process.env["FC_RUNS"] ?? 8)
 
 test(`turns with leases are one after the other, and each has read those before it, in ${RUNS} histories`, async () => {
   console.info(`SEED=${seed}`)

@@ -39,7 +39,7 @@ test("sessions are sorted by their newest message, newest first, then by id, wha
       expect(pages.flat()).toEqual(sorted)
       for (const page of pages.slice(0, -1)) expect(page).toHaveLength(limit)
     }),
-    60,
+    25,
   )
 })
 
@@ -182,7 +182,7 @@ test("every page but the last is full, whatever the filter leaves out, and a cur
         expect(rest.sessions).toEqual(matching.filter((one) => !first.sessions.some(({ id }) => id === one.id)))
       }
     }),
-    40,
+    16,
   )
 })
 

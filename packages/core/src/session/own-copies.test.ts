@@ -103,7 +103,7 @@ test("a caller who changes anything that he was given changes no later answer", 
       for (const name of chosen) spoil(await READS[name]?.(session))
       expect(await answersOf(session)).toBe(before)
     }),
-    60,
+    15,
   )
 })
 

@@ -132,4 +132,4 @@ test("a step of pruning is named by the message with which it was taken", async 
   expect((await reused(session, o)).brokenBy).toBeUndefined()
 })
 
-reusedLaw(60)
+reusedLaw(25)

@@ -47,7 +47,7 @@ test("after any calls of one writer", async () => {
         expect((await readingLines(location)).leafId).toBe(session.leafId)
       }
     }),
-    100,
+    40,
   )
 })
 

@@ -13,7 +13,7 @@ import type { Sessions } from "./repository-types.ts"
 import type { ContentBlock } from "../format/message.ts"
 
 const WINDOW = 30_000
-const TURNS = 60
+const TURNS = 30
 
 /** The attempts of a loop, each made if the one before was not enough; it compacts between the second and the third. */
 const VIEWS: readonly ContextOptions[] = [
@@ -23,7 +23,7 @@ const VIEWS: readonly ContextOptions[] = [
   { shorten: shorten({ softTrimShare: 0, hardClearShare: false, keepAssistantMessages: 0, exemptTools: [] }) },
 ]
 
-test("for 60 turns every context fits and is sendable, and each message is either summarized once or shown", async () => {
+test("for 30 turns every context fits and is sendable, and each message is either summarized once or shown", async () => {
   console.info(`SEED=${seed}`)
   const random = dice(seed)
   const summaries = new Map<string, number>()
@@ -89,7 +89,7 @@ test("for 60 turns every context fits and is sendable, and each message is eithe
       await fitting(turn)
       await turn.append(say("assistant", "Done."))
     })
-    if (n % 20 === 19) {
+    if (n % 10 === 9) {
       await sessions.close()
       sessions = start()
       session = watch(await sessions.open("s"))

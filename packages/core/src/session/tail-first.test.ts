@@ -64,7 +64,7 @@ describe("tail-first opening", () => {
         await other.resetLeaf()
         expect(essence(await other.context({ repair }))).toEqual(replay(slots, null, header, repair))
       }),
-      100,
+      40,
     )
   })
 
@@ -83,7 +83,7 @@ describe("tail-first opening", () => {
         expect(found).toEqual(slots.filter((slot) => slot !== undefined))
         expect((await sessionTree(session)).leafId).toBe(session.leafId)
       }),
-      100,
+      40,
     )
   })
 
@@ -106,7 +106,7 @@ describe("tail-first opening", () => {
         }
         expect(seqs).toEqual(expectMessages(slots, leafOf(slots)))
       }),
-      100,
+      40,
     )
   })
   test("gives pages that together are the path's entries of the wanted types, whatever the page size", async () => {
@@ -134,7 +134,7 @@ describe("tail-first opening", () => {
           expect(found).toEqual(path.filter(({ type }) => types === null || types.includes(type)))
         },
       ),
-      300,
+      100,
     )
   })
 })

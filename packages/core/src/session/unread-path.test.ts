@@ -12,7 +12,7 @@ import type { Session } from "./types.ts"
 /** The ids of these tests are not looked for in the log, which would read it. */
 const END = { repeats: "end" } as const
 
-const LINES = 3_000
+const LINES = 1_500
 const LAST = `e${LINES + 1}`
 const MODEL = { default: { provider: "p", model: "first" } }
 

@@ -146,6 +146,6 @@ test("if every writer rebases, the log has one path, with every acknowledged mes
       expect(entries.map(({ id }) => id)).toEqual(expect.arrayContaining(acknowledged))
       expect((await (await reopened(location)).info()).openTips).toEqual({ tips: [] })
     }),
-    60,
+    25,
   )
 })

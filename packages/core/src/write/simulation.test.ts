@@ -10,7 +10,7 @@ vi.mock("../storage/clock.ts", async (original) => ({
 }))
 
 /** More of them: `FC_RUNS=20000`. */
-const RUNS = Number(process.env["FC_RUNS"] ?? 60)
+const RUNS = Number(process.env["FC_RUNS"] ?? 15)
 const STEPS = 300
 
 test(`writers on a failing storage keep every rule, in ${RUNS} runs`, async () => {

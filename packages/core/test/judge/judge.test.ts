@@ -17,7 +17,7 @@ test("the refusals of all simulated providers are known, and a busy provider ref
 test("a seed repeats its history, with new ids", async () => {
   const outcomes = await Promise.all(
     [1, 2].map(async () => {
-      const { world, ops } = drawCase(12)
+      const { world, ops } = drawCase(14)
       const { broken, ...outcome } = await judge(world, ops)
       return { ...outcome, broken: Array.from(broken, ([law, what]) => [law, what.replaceAll(/\b01\w{24}\b/g, "id")]) }
     }),
@@ -32,6 +32,6 @@ test("the rules, with a ruler that knows only reports and refusals, keep the law
       const [outcome] = await judgeModels(world, ops, [{}])
       expect(outcome?.broken).toEqual(new Map())
     }),
-    { numRuns: runs(60) },
+    { numRuns: runs(25) },
   )
 })

@@ -18,7 +18,7 @@ test("a session that is opened from its end names the same outdated summaries as
       const session = await sessionsReading(await storeLines(lines), bytes).open(STORED_ID)
       expect(summarized((await session.context()).diagnostics)).toEqual(whole)
     }),
-    60,
+    25,
   )
 })
 
@@ -38,6 +38,6 @@ test("after its summaries were made anew a context has none that is outdated and
           .map(({ entryId }) => entryId)
       expect(kept(after)).toEqual(kept(before))
     }),
-    60,
+    25,
   )
 })

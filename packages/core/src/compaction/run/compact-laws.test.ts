@@ -59,7 +59,7 @@ test("laws 1, 5, 6: each visible message is either summarized or kept, the conte
         ])
       }
     }),
-    120,
+    50,
   )
 })
 
@@ -90,7 +90,7 @@ test("law 8: the context fits, or the result names the rule; what the model has 
       if (done.fits) expect(done.tooLarge).toBeUndefined()
       else expect(done.tooLarge).toContain(`${names[rule.kind]} (${rule.count}) keeps`)
     }),
-    200,
+    80,
   )
 })
 
@@ -134,7 +134,7 @@ test("for a log in any state, the kept part is the end of the visible messages, 
       expect(done !== undefined || summarized.length === 0).toBe(true)
       for (const { text } of summarized.slice(countReset(long))) expect(asked.join()).toContain(escapeTags(text))
     }),
-    150,
+    60,
   )
 })
 

@@ -115,7 +115,7 @@ test("only a step that leaves messages out takes any from a context, and never t
           if (message.role === "toolResult") expect(out.has(entryId)).toBe(false)
       }
     }),
-    runs(40),
+    runs(12),
   )
 })
 
@@ -142,7 +142,7 @@ test("a step changes only the messages that it names, and no message becomes lon
         }
       }
     }),
-    runs(40),
+    runs(12),
   )
 })
 
@@ -159,6 +159,6 @@ test("another process has the same context, and in a larger window each message 
       for (const { entryId, kind, message } of larger.messages)
         if (kind === "message") expect(message).toEqual(all.get(entryId))
     }),
-    runs(40),
+    runs(12),
   )
 })

@@ -179,6 +179,6 @@ test("each system message that is not deleted is in the context once, in their o
           live.map(({ text }) => text),
         )
     }),
-    200,
+    80,
   )
 })

@@ -31,7 +31,7 @@ function law(check: (given: Case) => void): void {
       const { messages: after, pruned } = pruneMessages(before, o, { window })
       check({ before, after, pruned, window, o, settings: pruneSettings(o) })
     }),
-    300,
+    120,
   )
 }
 

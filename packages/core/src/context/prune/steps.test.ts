@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import { called, conversation, items, options, result, said } from "../../../test/pruning.ts"
 import { priceOf } from "../../../test/prices.ts"
 import { holds } from "../../../test/property.ts"
+import { isSameJson } from "../../format/json.ts"
 import { estimateMessages } from "../../format/tokens.ts"
 import type { ModelMessage } from "../../format/message.ts"
 import type { ContextMessage } from "../types.ts"
@@ -32,18 +33,26 @@ function contexts(
   return log.map((_, index) => pruneMessages(log.slice(0, index + 1), o, { window }))
 }
 
+/** The first of them that has a step, the one before, and its place. */
+function firstStep(log: readonly Item[], window: number) {
+  let before: readonly Item[] = []
+  for (const index of log.keys()) {
+    const { pruned, messages } = pruneMessages(log.slice(0, index + 1), {}, { window })
+    if (pruned.length > 0) return { index, before, pruned, messages }
+    before = messages
+  }
+  throw new Error("No step was taken.")
+}
+
 function tokensOf(messages: readonly Item[]): number {
   return estimateMessages(messages.map(({ message }) => message))
 }
 
 test("a step begins at 0.3 of the window and trims, oldest first, until the context is below half of that", () => {
   const log = turns(40, 10_000)
-  const all = contexts(log, {}, 200_000)
-  const first = all.findIndex(({ pruned }) => pruned.length > 0)
-  const before = tokensOf(all[first - 1]?.messages ?? [])
-  expect(before + tokensOf(log.slice(first, first + 1))).toBeGreaterThanOrEqual(0.3 * 200_000)
-  expect(before).toBeLessThan(0.3 * 200_000)
-  const { pruned, messages } = all[first] as (typeof all)[number]
+  const { index: first, before, pruned, messages } = firstStep(log, 200_000)
+  expect(tokensOf(before) + tokensOf(log.slice(first, first + 1))).toBeGreaterThanOrEqual(0.3 * 200_000)
+  expect(tokensOf(before)).toBeLessThan(0.3 * 200_000)
   expect(tokensOf(messages)).toBeLessThan(0.15 * 200_000)
   // One trimmed result less, and it would not be below.
   expect(tokensOf(messages) + 2_500 - 760).toBeGreaterThan(0.15 * 200_000)
@@ -52,10 +61,8 @@ test("a step begins at 0.3 of the window and trims, oldest first, until the cont
 })
 
 test("a step begins at 0.5 of the window and clears, oldest first, until the context is below half of that", () => {
-  const all = contexts(turns(80, 3_900), {}, 100_000)
-  const first = all.findIndex(({ pruned }) => pruned.length > 0)
-  expect(tokensOf(all[first - 1]?.messages ?? [])).toBeGreaterThan(0.5 * 100_000 - 1_000)
-  const { pruned, messages } = all[first] as (typeof all)[number]
+  const { before, pruned, messages } = firstStep(turns(80, 3_900), 100_000)
+  expect(tokensOf(before)).toBeGreaterThan(0.5 * 100_000 - 1_000)
   expect(tokensOf(messages)).toBeLessThan(0.25 * 100_000)
   expect(tokensOf(messages)).toBeGreaterThan(0.25 * 100_000 - 1_000)
   expect(pruned.map(({ entryId }) => entryId)).toEqual(pruned.map((_, index) => `e${4 * index + 2}`))
@@ -85,15 +92,17 @@ describe("for any conversation that grows, window and options", () => {
   test("a context begins with the one before it, unless `since` of a result names a message behind that", () => {
     holds(
       fc.property(conversation, options, windows, (log, o, window) => {
-        for (const [index, { messages, pruned }] of contexts(log, o, window).entries()) {
-          const before = pruneMessages(log.slice(0, index), o, { window })
+        let before = pruneMessages<ModelMessage>([], o, { window })
+        for (const [index, now] of contexts(log, o, window).entries()) {
+          const { messages, pruned } = now
           const steps = new Set(
             pruned.filter(({ since }) => since === log[index]?.entryId).map(({ entryId }) => entryId),
           )
-          const changed = before.messages.filter((item, at) => JSON.stringify(item) !== JSON.stringify(messages[at]))
+          const changed = before.messages.filter((item, at) => !isSameJson(item, messages[at]))
           expect(changed.map(({ entryId }) => entryId).filter((id) => !steps.has(id))).toEqual([])
           const then = before.pruned.filter(({ entryId }) => !steps.has(entryId))
           expect(pruned.filter(({ entryId }) => !steps.has(entryId))).toEqual(then)
+          before = now
         }
       }),
       30,

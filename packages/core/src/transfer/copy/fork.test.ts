@@ -45,7 +45,7 @@ test("the context of a fork at its leaf is the source's context at the entry, wh
       const here = buildSessionContext(forkSlots, undefined, { header: headerOf(forkLines) as never })
       expect(said(here)).toEqual(said(there))
     }),
-    300,
+    120,
   )
 })
 
@@ -73,6 +73,7 @@ test("a fork has the source's history: across compactions, without deleted messa
       const [from, to] = [await sessions.info(STORED_ID), await sessions.info("fork")]
       expect([to.title, to.titleSource, to.metadata]).toEqual([from.title, from.titleSource, from.metadata])
     }),
+    40,
   )
 })
 
@@ -96,6 +97,7 @@ test("a fork of a sound log is a sound log with correct hints; unchanged entries
       })
       expect(wrong).toEqual([])
     }),
+    40,
   )
 })
 

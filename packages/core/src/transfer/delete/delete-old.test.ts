@@ -228,6 +228,6 @@ test("whatever other writers and faults do, no session with a newer message goes
         if (newest.get(id) !== 0) expect(left.has(id)).toBe(false)
       }
     }),
-    200,
+    80,
   )
 })

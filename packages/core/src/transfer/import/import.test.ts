@@ -45,6 +45,7 @@ test("export, import and export give the same log, byte for byte except for the 
       })
       expect(await exported(sessions, "new")).toBe(text.replace("01ARZ3NDEKTSV4RRFFQ69G5FAV", "new"))
     }),
+    40,
   )
 })
 

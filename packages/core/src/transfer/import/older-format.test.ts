@@ -165,7 +165,7 @@ test("every line of a damaged file is kept, or the file is rejected with a code"
       await session.context()
       expect((await verifySession(sessions, "new")).lines).toBe(stored.length)
     }),
-    200,
+    80,
   )
 })
 

@@ -353,7 +353,7 @@ test("a reference to another session's blob does not come in through an importer
 })
 
 test("records may come several at a time, and give the log that they give one at a time, also in several batches", async () => {
-  const text = `#chat 2 c1\n${`> ${"hello ".repeat(100)}\n! a.png\n< hi\n`.repeat(120)}`
+  const text = `#chat 2 c1\n${`> ${"hello ".repeat(100)}\n! a.png\n< hi\n`.repeat(40)}`
   const files = new Map([["a.png", new Uint8Array(2000)]])
   const inGroups = (size: number): Importer => ({
     ...CHAT,
@@ -374,9 +374,9 @@ test("records may come several at a time, and give the log that they give one at
     await importSession(sessions, text, { id: "s", from, beside: besideOf(files) })
     return storedLines(storage, "s")
   }
-  for (const limits of [{}, { maxBatchBytes: 30_000, maxLineBytes: 29_999 }]) {
+  for (const limits of [{}, { maxBatchBytes: 10_000, maxLineBytes: 9_999 }]) {
     const alone = await logOf(CHAT, limits)
-    expect(alone).toHaveLength(361)
+    expect(alone).toHaveLength(121)
     for (const size of [2, 50, 1000]) expect(await logOf(inGroups(size), limits)).toEqual(alone)
   }
 })

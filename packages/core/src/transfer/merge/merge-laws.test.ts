@@ -19,7 +19,7 @@ test("merges converge with real sessions: annotations, branches, compactions, fo
     fc.asyncProperty(realHistory, async (h) => {
       expect(await broken(h)).toEqual([])
     }),
-    60,
+    25,
   )
 })
 

@@ -30,7 +30,7 @@ test("storages merged in a ring or a star get the same entries and the same leaf
     fc.property(history, (h) => {
       expect(brokenLaws(h, merging)).toEqual([])
     }),
-    2_000,
+    1_000,
   )
 })
 

@@ -64,7 +64,7 @@ test("the backup of any older log is its bytes, and its content stays the same",
       expect(await textOf(exportSession(sessionsIn(storage), "o", { backup: true }))).toBe(`${old.join("\n")}\n`)
       expect(await migrateStored(storage, "o")).toMatchObject({ migrated: false })
     }),
-    60,
+    25,
   )
 })
 

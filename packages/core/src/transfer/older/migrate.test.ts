@@ -116,7 +116,7 @@ test("migrating is idempotent: a migrated log, stored and read again, is the sam
       expect(again.records).toEqual(migrated.records)
       expect(stored(again)).toEqual(stored(migrated))
     }),
-    300,
+    120,
   )
 })
 
@@ -142,7 +142,7 @@ test("unknown fields survive at any position, in damaged logs too", () => {
         expect(marks(stored(migrateLines(log)))).toEqual(marks(log))
       },
     ),
-    500,
+    200,
   )
 })
 
@@ -165,7 +165,7 @@ test("damage never stops a migration: every line has its record, in log order, a
       expect(added).toBeGreaterThanOrEqual(-1)
       expect(added).toBeLessThanOrEqual(inForce)
     }),
-    500,
+    200,
   )
 })
 

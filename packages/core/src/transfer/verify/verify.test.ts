@@ -207,6 +207,7 @@ test("every damaged line of any log is named", async () => {
         expect(missed).toEqual([])
       },
     ),
+    40,
   )
 })
 
