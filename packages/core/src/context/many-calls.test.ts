@@ -40,7 +40,7 @@ const LOGS: Readonly<Record<string, readonly [count: number, make: (n: number) =
     ],
   ],
   "a long branch beside the calls": [
-    1_000,
+    2_500,
     (n) => [asked(["c", "d"]), ...times(n, (i) => user(`${i}`, beside(i))), result("c", { parentId: "e2" })],
   ],
   "calls that an edit has turned round": [

@@ -133,7 +133,7 @@ describe("for any conversation that grows, window and options", () => {
 test("a long session of tool calls costs less than without pruning", () => {
   for (const [log, window] of [
     [turns(80, 9_300), 200_000],
-    [turns(120, 5_000), 100_000],
+    [turns(60, 5_000), 50_000],
     [turns(60, 8_000), 32_000],
   ] as const) {
     const pruned = priceOf(log, (messages) => pruneMessages(messages, {}, { window }).messages)
