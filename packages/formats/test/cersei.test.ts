@@ -119,7 +119,7 @@ test("any lines, however they are split into parts, are one undamaged log that h
         expect(split.entries).toEqual(whole.entries)
       },
     ),
-    { numRuns: runs(200) },
+    { numRuns: runs(80) },
   )
 })
 

@@ -195,7 +195,7 @@ function testRandomFiles(format: Format, goldens: readonly Golden[], restore: Re
 const UNREADABLE_CODES: ReadonlySet<string> = new Set(["unparsable_line", "torn_tail"])
 
 /** `FC_RUNS=…` overrides it. */
-export const RUNS: number = Number(process.env["FC_RUNS"] ?? 100)
+export const RUNS: number = Number(process.env["FC_RUNS"] ?? 40)
 
 /** Of the laws of writers, whose sessions have the most forms: 5,000 runs each in the step `laws`, which gives 2,000 to others. */
 export const WRITTEN_RUNS: number = process.env["FC_RUNS"] === undefined ? RUNS : Math.ceil(RUNS * 2.5)

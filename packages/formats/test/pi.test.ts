@@ -63,7 +63,7 @@ test("a written log that core imports has the same context, on the path alone an
       // A result without its call is not in the log.
       expect(await contextOf(again, {})).toEqual(await contextOf(session, {}))
     }),
-    { numRuns: runs(150) },
+    { numRuns: runs(60) },
   )
 })
 
