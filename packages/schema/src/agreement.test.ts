@@ -62,6 +62,22 @@ interface Case {
   readonly isJson: boolean
 }
 
+interface JudgedCase extends Case {
+  /** Whether zod accepts the record. */
+  readonly zod: boolean
+}
+
+const judged = new Map<Kind, readonly JudgedCase[]>()
+
+/** Judged once: several tests need the verdicts of zod, which take most of the time. */
+function judgedCasesOf(kind: Kind): readonly JudgedCase[] {
+  const known = judged.get(kind)
+  if (known !== undefined) return known
+  const cases = Array.from(casesOf(kind), (one) => ({ ...one, zod: kind.schema.safeParse(one.record).success }))
+  judged.set(kind, cases)
+  return cases
+}
+
 /** Every record with one field changed, removed or added. */
 function* casesOf({ name, schema, check }: Kind): Generator<Case> {
   const done = new Set<string>()
@@ -106,11 +122,11 @@ function nameOf(kind: string, sample: unknown): string {
 
 // Slow: entries have many fields, and the checks of each are written by hand.
 test.each(KINDS)("checks, zod and JSON Schema agree on every value in every field: $name", (kind) => {
-  const { name, schema, check } = kind
+  const { name, check } = kind
   const found: unknown[] = []
-  for (const { field, path, record, isJson } of casesOf(kind)) {
+  for (const { field, path, record, isJson, zod } of judgedCasesOf(kind)) {
     const verdicts = {
-      zod: schema.safeParse(record).success,
+      zod,
       ...(check !== undefined && { check: check(record) === undefined }),
       ...(isJson && `${name}.json` in jsonFiles && { jsonSchema: ajv.validate(`${name}.json`, record) }),
     }
@@ -147,9 +163,7 @@ const OPEN: readonly string[] = [
 test("only open fields take any value", () => {
   const refuses = new Map<string, boolean>()
   for (const kind of KINDS) {
-    for (const { field, record } of casesOf(kind)) {
-      refuses.set(field, refuses.get(field) === true || !kind.schema.safeParse(record).success)
-    }
+    for (const { field, zod } of judgedCasesOf(kind)) refuses.set(field, refuses.get(field) === true || !zod)
   }
   const open = [...refuses].filter(([, isChecked]) => !isChecked).map(([field]) => field)
   expect(open).toEqual([...OPEN, "session-info.metadata.a b", "session-info.metadata.__proto__"])
@@ -191,9 +205,9 @@ function withoutProto(record: unknown): unknown {
 
 test("payloadProblem checks every field of an entry but the common ones", () => {
   const found: unknown[] = []
-  for (const { path, record } of casesOf(ENTRY)) {
+  for (const { path, record, zod } of judgedCasesOf(ENTRY)) {
     if (path.length === 0) continue
-    const expected = COMMON.has(path[0] as string) || entry.safeParse(record).success
+    const expected = COMMON.has(path[0] as string) || zod
     if ((payloadProblem(record) === undefined) !== expected) found.push({ record, expected })
   }
   expect(found).toEqual([])
@@ -204,7 +218,7 @@ const COMMON: ReadonlySet<string> = new Set(["id", "parentId", "seq", "timestamp
 
 test("isEntry, the only check when a log is read, checks type, id and parentId alone", () => {
   const found: unknown[] = []
-  for (const { path, record } of casesOf(ENTRY)) {
+  for (const { path, record } of judgedCasesOf(ENTRY)) {
     if (path.length === 0) continue
     const { type, id, parentId } = record as Record<string, unknown>
     const isName = typeof type === "string" && type !== "session"

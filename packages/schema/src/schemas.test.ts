@@ -18,7 +18,7 @@ import {
   sessionInfoSchema,
 } from "./index.ts"
 
-const RUNS = 2_000
+const RUNS = 800
 const ajv = new Ajv2020({ strict: false, schemas: Object.values(jsonSchemas()) })
 
 type Kind = readonly [
