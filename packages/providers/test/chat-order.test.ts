@@ -106,7 +106,7 @@ test.each(dialects)("%s: each history is a request with roles, ids and names tha
       if (strict.includes(dialect)) expect(first?.["role"]).toBe("user")
       if (userLast.includes(dialect)) expect(["user", "tool", "system"]).toContain(messages.at(-1)?.["role"])
     }),
-    { numRuns: runs(30) },
+    { numRuns: runs(15) },
   ),
 )
 
@@ -124,7 +124,7 @@ test.each(dialects)("%s: no text of a history is lost, and its images are sent o
       const unsent = diagnostics.filter(({ code }) => code === "images").reduce((sum, { count }) => sum + count, 0)
       expect(all.split("data:image/png").length - 1 + unsent).toBe(images.length)
     }),
-    { numRuns: runs(20) },
+    { numRuns: runs(12) },
   ),
 )
 
@@ -143,7 +143,7 @@ test.each(dialects)("%s: a request that was answered is the beginning of the nex
         before = request
       }
     }),
-    { numRuns: runs(15) },
+    { numRuns: runs(10) },
   ),
 )
 

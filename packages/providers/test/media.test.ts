@@ -203,17 +203,19 @@ test("data that is no base64 is named", async () => {
 
 test("the oldest images of a request that is too large are left out, in steps: after one the next requests begin as the one before", async () => {
   const data = "A".repeat(3_000_000)
+  const { context: whole } = await contextOf(
+    ...Array.from({ length: 12 }, (_, i) => image("image/png", String.fromCharCode(65 + i).repeat(4) + data)),
+  )
   const sent: number[][] = []
   for (const count of [1, 9, 10, 12]) {
-    const { context } = await contextOf(
-      ...Array.from({ length: count }, (_, i) => image("image/png", String.fromCharCode(65 + i).repeat(4) + data)),
-    )
-    const { request, diagnostics } = toAnthropic(context)
+    // With the question and the calls before the results.
+    const { request, diagnostics } = toAnthropic({ ...whole, messages: whole.messages.slice(0, 2 + count) })
     const letters = [...JSON.stringify(request).matchAll(/"data":"(.)/g)].map(
       ([, letter]) => (letter ?? "").charCodeAt(0) - 65,
     )
     sent.push(letters)
-    expect(letters.length + (diagnostics[0]?.count ?? 0)).toBe(count)
+    const left = diagnostics.find(({ code }) => code === "images")
+    expect(letters.length + (left?.count ?? 0)).toBe(count)
     expect(letters.length * (data.length + 4)).toBeLessThanOrEqual(28_000_000)
   }
   expect(sent.map(([first]) => first)).toEqual([0, 0, 6, 6])

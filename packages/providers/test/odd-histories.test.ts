@@ -176,7 +176,7 @@ const HISTORIES: Readonly<Record<string, readonly NewEntry[]>> = {
 
 test.each(Object.entries(HISTORIES))("every receiver takes %s", async (_, entries) => {
   const session = await newSession()
-  for (const one of entries) await session.append(one)
+  await session.append(entries)
   for (const repair of ["none", "synthesize"] as const) {
     const context = await session.context({ repair })
     expect(refusals(context)).toEqual([])

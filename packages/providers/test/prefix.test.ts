@@ -98,6 +98,6 @@ test.each([...CACHED, ...AI_SDK])("$name: a request begins with the one before i
         expect(readOf(request).slice(0, before.length)).toBe(before)
       }
     }),
-    { numRuns: runs(30) },
+    { numRuns: runs(12) },
   ),
 )

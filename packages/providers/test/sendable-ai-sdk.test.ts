@@ -17,7 +17,7 @@ test.each(AI_SDK)("$provider takes the context after any history", (receiver) =>
       const session = await sessionAfter(list)
       expect(await refusedOf(await contextOf(session, way), receiver)).toEqual([])
     }),
-    { numRuns: runs(20) },
+    { numRuns: runs(10) },
   ),
 )
 

@@ -21,7 +21,7 @@ test.each(RECEIVERS)("$name takes the context after any history", (receiver) =>
       const session = await sessionAfter(list)
       expect(refusals(await contextOf(session, way), [receiver])).toEqual([])
     }),
-    { numRuns: runs(40) },
+    { numRuns: runs(20) },
   ),
 )
 
