@@ -5,7 +5,7 @@ import { expect, test } from "vitest"
 import { boundedThreadTest, failingTrimTest, openTrimming } from "./trim.ts"
 import { type Config, listed, META, put, startOf, valuesOf } from "./threads.ts"
 
-boundedThreadTest(90)
+boundedThreadTest(75)
 
 test("each namespace keeps its newest, and writes whose checkpoint is not put yet stay", async () => {
   const saver = openTrimming(3)
@@ -77,4 +77,4 @@ test("`keep` must be a whole number from 1, and needs a storage that can replace
   expect(() => openTrimming(1, storage)).toThrow(expect.objectContaining({ code: "invalid" }))
 })
 
-failingTrimTest(9)
+failingTrimTest(13)

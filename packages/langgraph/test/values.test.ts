@@ -42,7 +42,7 @@ test("a value comes back as MemorySaver gives it, and is refused where that lose
         )
       } else expect(await given).toStrictEqual(expected)
     }),
-    { numRuns: runs(250) },
+    { numRuns: runs(100) },
   )
 })
 
