@@ -130,7 +130,7 @@ test("keys that are none are refused, and calls after close", async () => {
 })
 
 const SEED = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 31))
-const RUNS = Number(process.env["FC_RUNS"] ?? 20)
+const RUNS = Number(process.env["FC_RUNS"] ?? 10)
 
 test(`two processes over a storage that fails at random lose and double nothing (SEED=${SEED})`, async () => {
   for (let run = 0; run < RUNS; run++) {

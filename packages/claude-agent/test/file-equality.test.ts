@@ -112,7 +112,7 @@ test("the SDK reads from the store what it reads from its file, in whatever call
       }
       expect(await read(sessionId, open(location))).toEqual(await read(sessionId))
     }),
-    { numRuns: runs(40) },
+    { numRuns: runs(20) },
   )
 })
 

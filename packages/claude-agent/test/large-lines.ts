@@ -1,6 +1,6 @@
-/** Lines and batches that are larger than the storage takes. */
+/** Lines and batches that are larger than the storage takes, and lists that are longer than a page. */
 import { describe, expect, test } from "vitest"
-import { message, tag } from "./lines.ts"
+import { message, tag, uuid } from "./lines.ts"
 import { processesOn } from "./processes.ts"
 import type { Storages } from "./storages.ts"
 
@@ -37,6 +37,15 @@ export function largeLinesTests(storages: Storages): void {
       for (const line of lines) await store.append(main, [line])
       await store.append(main, lines)
       expect(same(await open().load(main), lines)).toBe(true)
+    })
+
+    test("a list has more sessions than a page", async () => {
+      const { main, projectKey } = keys()
+      const store = open()
+      const ids = Array.from({ length: 205 }, (_, n) => uuid(n))
+      for (const sessionId of ids) await store.append({ ...main, sessionId }, [tag("a")])
+      const listed = await store.listSessions(projectKey)
+      expect(listed.map(({ sessionId }) => sessionId).sort()).toEqual(ids)
     })
   })
 }

@@ -14,9 +14,9 @@ import { AGENT, MAIN, message, PROJECT, tag } from "./lines.ts"
 /** A session takes this and the million bytes that core keeps free for annotations. */
 const maxSessionBytes = 4_000
 const LIMIT = maxSessionBytes + 1_000_000
-const LINES = 120
+const LINES = 80
 
-/** Of 20 to 60 KB, so that 120 of them take five sessions. */
+/** Of 20 to 60 KB, so that 80 of them take four sessions. */
 const long = Array.from({ length: LINES }, (_, n) => message(n + 1, "x".repeat(20_000 + ((n * 7_919) % 40_000))))
 
 function open(storage: SessionStorage): ClaudeStore & { ids(): Promise<string[]>; bytes(): Promise<number> } {
@@ -264,7 +264,7 @@ test.each(["lost before", "lost after"])("any failing write leaves no hole: %s",
           : Reflect.get(target, name),
     })
     const store = open(failing)
-    const lines: SessionStoreEntry[] = long.slice(0, 80)
+    const lines: SessionStoreEntry[] = long
     for (let from = 0; from < lines.length; from += 10) {
       const part = lines.slice(from, from + 10)
       // As the SDK repeats it, and as a new process does.
