@@ -171,6 +171,6 @@ describe.each(Object.entries(TARGETS))("%s", (name, target) => {
         before = after
       }
     })
-    await fc.assert(property, { numRuns: runs(25) })
+    await fc.assert(property, { numRuns: runs(60) })
   })
 })
