@@ -54,7 +54,7 @@ test.each(files)(
   async (name, format, golden) => {
     const whole = await importText(format, golden)
     const { messages } = await whole.session.context()
-    const cuts = fc.sample(fc.array(fc.nat(golden.text.length), { minLength: 1, maxLength: 3 }), { numRuns: 6, seed })
+    const cuts = fc.sample(fc.array(fc.nat(golden.text.length), { minLength: 1, maxLength: 3 }), { numRuns: 4, seed })
     for (const cut of [...cuts, ...(FOUND[name] ?? [])]) {
       const ends = cut.toSorted((a, b) => a - b)
       const { session, sessions, diagnostics } = await grown(format, golden, ends)
