@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 const seed = Number(process.env["SEED"] ?? Date.now() % 2 ** 31)
 
 describe("a correct storage keeps both properties", () => {
-  for (const subject of soundSubjects) registerProperties(test, subject, { seed, runs: 60 })
+  for (const subject of soundSubjects) registerProperties(test, subject, { seed, runs: 40 })
 })
 
 /** A fixed seed, because only then is it certain that random input finds the defect. */

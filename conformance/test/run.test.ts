@@ -35,7 +35,10 @@ describe("a report", () => {
   test("has every case by default, and refuses an unknown name", async () => {
     await expect(run(memory, { only: ["CREATE-99"] })).rejects.toThrow("create-99")
     const seen: string[] = []
-    await run(memory, { sizes: { sessions: 20, limitBytes: 1 }, onResult: ({ id }) => seen.push(id) })
+    await run(memory, {
+      sizes: { sessions: 20, lines: 100, logBytes: 100_000, limitBytes: 1 },
+      onResult: ({ id }) => seen.push(id),
+    })
     expect(seen).toEqual(cases.map(({ id }) => id))
   })
 })
