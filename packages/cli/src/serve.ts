@@ -1,5 +1,5 @@
 /** Serves a function of Fetch's Request and Response on loopback, by node:http, which Node, Bun and Deno have. */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
 import { CommandError } from "./errors.ts"
 
@@ -10,6 +10,8 @@ export interface Served {
 
 /** Port 0: any free one. */
 export async function serveOnLoopback(handle: (request: Request) => Promise<Response>, port: number): Promise<Served> {
+  // Other commands do without it, and start sooner.
+  const { createServer } = await import("node:http")
   const server = createServer((incoming, outgoing) => {
     // A connection that ends early is no failure of the server.
     answer(handle, incoming, outgoing).catch(() => outgoing.destroy())
