@@ -213,8 +213,8 @@ test.each([
   ["tree", "keep"],
   ["context", "keep", "--json"],
 ])("%s into a pipe that is closed after one line is not an error", async (...argv) => {
-  const lines = Array.from({ length: 1_500 }, (_, i) =>
-    message(`m${i}`, i === 0 ? null : `m${i - 1}`, i + 1, "x".repeat(300)),
+  const lines = Array.from({ length: 400 }, (_, i) =>
+    message(`m${i}`, i === 0 ? null : `m${i - 1}`, i + 1, "x".repeat(1_000)),
   )
   const workspace = await withSession(jsonl(header("keep"), ...lines))
   expect(await runProcess({ cwd: workspace.cwd, stopReading: true }, ...argv)).toMatchObject({ exit: 0, stderr: "" })

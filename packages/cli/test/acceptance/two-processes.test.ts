@@ -108,7 +108,7 @@ test("concurrent appends of four processes are stored once each, in the order of
 
 test("concurrent commands on one session all succeed and are stored", async () => {
   const workspace = await shared()
-  const titles = ["one", "two", "three"]
+  const titles = ["one", "two"]
   const results = await Promise.all([
     ...titles.map((title) => runProcess({ cwd: workspace.cwd }, "rename", "shared", title)),
     runProcess({ cwd: workspace.cwd }, "label", "shared", "m1", "start"),
@@ -116,7 +116,7 @@ test("concurrent commands on one session all succeed and are stored", async () =
   ])
   for (const result of results) expect(result).toMatchObject({ exit: 0, stderr: "" })
   const changes = records(workspace).filter(({ type }) => type === "title_change")
-  expect(changes.length).toBe(3)
+  expect(changes.length).toBe(2)
   expect(await contextOf(workspace)).toEqual(["text 1", "text 2", "text 3"])
   expect((await workspace.cli("verify", "--all")).stdout).toContain("2 sessions, 0 damaged")
 })

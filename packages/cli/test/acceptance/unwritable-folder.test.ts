@@ -1,8 +1,12 @@
+import { execFile } from "node:child_process"
 import { chmodSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { expect, onTestFinished, test } from "vitest"
 import type { Result } from "../harness.ts"
 import { runProcess } from "../cli-process.ts"
+import { FLAGS } from "../../../../.config/program.ts"
 import { log } from "./logs.ts"
 import { contentsOf, createWorkspace, refusal, type Workspace } from "./workspace.ts"
 
@@ -15,8 +19,6 @@ async function skipReason(): Promise<string> {
   const { exit } = await runProcess({ cwd: "/", user }, "--version").catch(() => ({ exit: -1 }))
   return exit === 0 ? "" : " (skipped: another user than root cannot run the command from this folder)"
 }
-
-// Slow: another user has to be a process of its own, for each command.
 
 /** A store with one session whose folders and files have these permissions. */
 async function storeWith(folders: number, files: number): Promise<Workspace> {
@@ -38,25 +40,37 @@ function changeModes(path: string, folders: number, files: number): void {
   chmodSync(path, isFolder ? folders : files)
 }
 
-const cli = (workspace: Workspace, ...argv: string[]): Promise<Result> =>
-  runProcess({ cwd: workspace.cwd, user }, ...argv)
+const COMMANDS = fileURLToPath(new URL("commands-process.ts", import.meta.url))
+
+/** The results of the commands with their arguments. Another user has to be a process of its own. */
+async function resultsOf({ cwd }: Workspace, ...calls: readonly string[][]): Promise<(readonly [string, Result])[]> {
+  const { NODE_OPTIONS: _, ...env } = process.env
+  const as = user === undefined ? {} : { uid: user, gid: user }
+  const args = [...FLAGS, COMMANDS, JSON.stringify(calls)]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd, env, ...as })
+  const results = JSON.parse(stdout) as Result[]
+  expect(results.length).toBe(calls.length)
+  return results.map((result, n) => [calls[n]?.join(" ") ?? "", result])
+}
 
 test.skipIf(absent !== "")(
   `a read-only store can be read, and writing fails with one line and changes nothing${absent}`,
   async () => {
     const workspace = await storeWith(0o555, 0o444)
     const before = contentsOf(workspace.store)
-    for (const argv of [["list"], ["show", "keep"], ["context", "keep"], ["verify", "--all"], ["export", "keep"]])
-      expect(await cli(workspace, ...argv)).toMatchObject({ exit: 0, stderr: "" })
-    for (const argv of [
+    const reading = [["list"], ["show", "keep"], ["context", "keep"], ["verify", "--all"], ["export", "keep"]]
+    const writing = [
       ["import", "in.jsonl"],
       ["rename", "keep", "t"],
       ["rm", "keep", "--yes"],
       ["fork", "keep"],
       ["resume", "--create"],
-    ]) {
-      const result = await cli(workspace, ...argv)
-      expect(refusal(1)(result), argv.join(" ")).toBeUndefined()
+    ]
+    const results = await resultsOf(workspace, ...reading, ...writing)
+    for (const [command, result] of results.slice(0, reading.length))
+      expect(result, command).toMatchObject({ exit: 0, stderr: "" })
+    for (const [command, result] of results.slice(reading.length)) {
+      expect(refusal(1)(result), command).toBeUndefined()
       expect(result.stderr).toContain("EACCES")
     }
     expect(contentsOf(workspace.store)).toEqual(before)
@@ -68,9 +82,9 @@ test.skipIf(absent !== "" || user === undefined)(
   async () => {
     const workspace = await storeWith(0o700, 0o600)
     const before = contentsOf(workspace.store)
-    for (const argv of [["list"], ["show", "keep"], ["verify", "--all"], ["import", "in.jsonl"]]) {
-      const result = await cli(workspace, ...argv)
-      expect(refusal(1)(result), argv.join(" ")).toBeUndefined()
+    const calls = [["list"], ["show", "keep"], ["verify", "--all"], ["import", "in.jsonl"]]
+    for (const [command, result] of await resultsOf(workspace, ...calls)) {
+      expect(refusal(1)(result), command).toBeUndefined()
       expect(result.stderr).toContain("EACCES")
     }
     expect(contentsOf(workspace.store)).toEqual(before)
