@@ -7,7 +7,7 @@ import { onNetwork } from "./network.ts"
 import { URL_OF_STORAGE, wire } from "./wire.ts"
 
 register(test, onNetwork, { only: ["network"] })
-registerSchedules(test, onNetwork, { runs: 30 })
+registerSchedules(test, onNetwork, { runs: 12 })
 
 test("connecting finds the capabilities of the handler, or ends with `unavailable` or `quota`", async () => {
   const { handler, storage } = await wire()
