@@ -2,7 +2,8 @@ import { register } from "@sessions/conformance"
 import { test } from "vitest"
 import { fileSystem, inParts, onDisk } from "./subject.ts"
 
-register(test, fileSystem)
+// It reads a whole folder, however many sessions there are.
+register(test, fileSystem, { sizes: { sessions: 100 } })
 // Each of its creations waits for the disk several times.
 register(test, onDisk, { sizes: { sessions: 50, race: 8 } })
-register(test, inParts)
+register(test, inParts, { sizes: { sessions: 50 } })

@@ -7,7 +7,7 @@ import { exportSession, verifySession } from "@sessions/core/transfer"
 import { describe, expect, test } from "vitest"
 import { fill, lineAt, linesOf, linesTo, makeRoot, openAt } from "./helpers.ts"
 
-const LINES = 60
+const LINES = 48
 const LF = 10
 /** Of a line: its `{`, its last byte, and its line break, which `at` is. */
 const CHANGES: Readonly<Record<string, (bytes: Buffer, at: number) => Buffer>> = {

@@ -1,6 +1,6 @@
 /** A writer that stops in the middle of an append: `frozen-process.ts ROOT before|after`. Says when it is about to, and what became of it. */
 import type { Head } from "@sessions/core/storage"
-import { createFileStorage, type Files, nodeFiles } from "../src/index.ts"
+import { createFileStorage, type Files, nodeFiles } from "@sessions/fs"
 
 const [root = "", when = ""] = process.argv.slice(2)
 let armed = false

@@ -83,7 +83,7 @@ test("a storage that stays open answers as one that was just made, whatever is w
     }
     await Promise.all([reader, ...writers].map((storage) => storage[Symbol.asyncDispose]()))
   })
-  await fc.assert(property, { numRuns: runs(15) })
+  await fc.assert(property, { numRuns: runs(10) })
 })
 
 /** Everything that a reader can ask, where a listing says what `head` says; `info` aside, which follows the log, and may come between two readers. */

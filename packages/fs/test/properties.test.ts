@@ -4,5 +4,5 @@ import { fileSystem, inParts } from "./subject.ts"
 
 const seed = Number(process.env["SEED"] ?? Date.now() % 2 ** 31)
 
-registerProperties(test, fileSystem, { seed, runs: 40 })
-registerProperties(test, inParts, { seed, runs: 20 })
+registerProperties(test, fileSystem, { seed, runs: 16 })
+registerProperties(test, inParts, { seed, runs: 10 })

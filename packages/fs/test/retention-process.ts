@@ -1,8 +1,7 @@
 /** `retention-process.ts ROOT STEP`: prunes and collects, and kills itself with SIGKILL right before or after its file operation STEP. */
 import { createSessions } from "@sessions/core"
 import { collect, deleteOldSessions } from "@sessions/core/transfer"
-import { nodeFiles } from "../src/disk/files.ts"
-import { createFileStorage } from "../src/index.ts"
+import { createFileStorage, nodeFiles } from "@sessions/fs"
 
 const [root = "", step = "0"] = process.argv.slice(2)
 const DAY = 24 * 60 * 60 * 1000

@@ -15,8 +15,8 @@ import {
 } from "./faulty-files.ts"
 
 export const fileSystem: Subject<Place> = createSubject("fs", {})
-/** Every acknowledgement after a sync. */
-export const onDisk: Subject<Place> = createSubject("fs on disk", { durability: "disk" })
+/** Every acknowledgement after a sync. Its limits are those of its parts, and small, so that the cases that exceed them are fast. */
+export const onDisk: Subject<Place> = createSubject("fs on disk", { durability: "disk", maxPartBytes: 4_000_000 })
 /** Parts that are just large enough for the suite's largest batch. */
 export const inParts: Subject<Place> = createSubject("fs in parts", { maxPartBytes: 2_000_000 })
 

@@ -3,7 +3,7 @@
  * about to append the answer. Says what it does.
  */
 import { createSessions, hasCode } from "@sessions/core"
-import { createFileStorage } from "../src/index.ts"
+import { createFileStorage } from "@sessions/fs"
 
 const [root = "", what = "", text = ""] = process.argv.slice(2)
 let armed = false

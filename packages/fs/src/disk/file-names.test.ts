@@ -43,7 +43,7 @@ test("every id comes back from its folder name", () => {
     fc.property(ids, (id) => {
       expect(toSessionId(toFileName(id))).toBe(id)
     }),
-    { numRuns: runs(300) },
+    { numRuns: runs(100) },
   )
 })
 
@@ -53,7 +53,7 @@ test("two ids have names that differ also where case does not count", () => {
       fc.pre(a !== b)
       expect(toFileName(a).toLowerCase()).not.toBe(toFileName(b).toLowerCase())
     }),
-    { numRuns: runs(300) },
+    { numRuns: runs(100) },
   )
 })
 
@@ -62,7 +62,7 @@ test("no name has what divides the names of locks and of the trash", () => {
     fc.property(ids, (id) => {
       expect(toFileName(id)).not.toMatch(/[~:]|.@docs$/)
     }),
-    { numRuns: runs(300) },
+    { numRuns: runs(100) },
   )
 })
 
@@ -76,7 +76,7 @@ test("two spellings of one word never share a folder", () => {
       fc.pre(other !== id)
       expect(toFileName(other).toLowerCase()).not.toBe(toFileName(id).toLowerCase())
     }),
-    { numRuns: runs(300) },
+    { numRuns: runs(100) },
   )
 })
 
