@@ -11,4 +11,5 @@ register(
     { tailBytes: 3_000, segmentBytes: 2_000, mergedBytes: 8_000, prefix: "a/b", shard: 2, readAheadBytes: 100_000 },
     { etags: "bare" },
   ),
+  { sizes: { sessions: 50 } },
 )

@@ -14,9 +14,7 @@ const LIMITS = { requestTimeout: 1_000, patience: 300, ...SMALL_SIZES }
 export const FEW: readonly string[] = [
   "200 with a page, done",
   "404 with a page, instead",
-  "503 with a page, done",
   "a connection that breaks, done",
-  "no answer, instead",
   "cut off",
   "twice",
   "with another ETag",

@@ -1,4 +1,4 @@
-import { createSessions } from "@sessions/core"
+import { createSessions, type Session } from "@sessions/core"
 import { compact } from "@sessions/core/compaction"
 import { expect, onTestFinished, test, vi } from "vitest"
 import { FakeBucket } from "./fake-bucket.ts"
@@ -7,6 +7,11 @@ import { takeCounts } from "./open-storage.ts"
 import { appendsTest, largeSessionTest, openStill } from "./requests.ts"
 
 const message = (content: string) => ({ type: "message", message: { role: "user", content } }) as const
+
+/** Messages of 1.8 KB, ten at a time. */
+async function appendMany(session: Session, count: number): Promise<void> {
+  for (let n = 0; n < count; n += 10) await session.append(Array.from({ length: 10 }, () => message("x".repeat(1_800))))
+}
 
 appendsTest(600)
 
@@ -22,9 +27,9 @@ test("a resume with a context of 100 KB is one GET, the first append after it on
   const bucket = new FakeBucket()
   const sessions = createSessions({ storage: openStill(bucket).storage })
   const session = await sessions.create()
-  for (let n = 0; n < 500; n++) await session.append(message("x".repeat(1_800)))
+  await appendMany(session, 150)
   await compact(session, { summarize: async () => "a summary", keepRecentTokens: 0 })
-  for (let n = 0; n < 50; n++) await session.append(message("x".repeat(1_800)))
+  await appendMany(session, 50)
   await sessions.close()
 
   const { storage, store } = openStill(bucket)
@@ -44,7 +49,7 @@ test("opening a compacted session reports a turn that another writer hid long ag
   const session = await sessions.create()
   await session.append(message("start"))
   const { ids } = await (await other.open(session.id)).append(message("hidden"))
-  for (let n = 0; n < 300; n++) await session.append(message("x".repeat(1_800)))
+  await appendMany(session, 300)
   await compact(session, { summarize: async () => "a summary", keepRecentTokens: 0 })
   await Promise.all([sessions.close(), other.close()])
 
@@ -104,9 +109,9 @@ test("a resume with a context of 900 KB is at most 5 GETs", async () => {
   const bucket = new FakeBucket()
   const sessions = createSessions({ storage: openStill(bucket).storage })
   const session = await sessions.create()
-  for (let n = 0; n < 800; n++) await session.append(message("x".repeat(1_800)))
+  await appendMany(session, 800)
   await compact(session, { summarize: async () => "a summary", keepRecentTokens: 0 })
-  for (let n = 0; n < 450; n++) await session.append(message("x".repeat(1_800)))
+  await appendMany(session, 450)
   await sessions.close()
 
   const { storage, store } = openStill(bucket)
