@@ -9,7 +9,9 @@ import { createSubject } from "./subject.ts"
 
 const open = (path: string) => new Database(path)
 
-register(test, createSubject("better-sqlite3", { durability: "os", open }), { sizes: { sessions: 50, race: 8 } })
+register(test, createSubject("better-sqlite3", { durability: "os", open, maxBatchBytes: 4_000_000 }), {
+  sizes: { sessions: 50, race: 8 },
+})
 
 test("better-sqlite3: a folder that does not exist is `misconfigured`", async () => {
   const storage = openAt(join(dirname(newPath()), "missing", "sessions.db"), { open })
