@@ -45,7 +45,7 @@ test("however requests interleave, every question and every whole answer is load
         expect(diagnostics.filter(({ code }) => code !== "diverged")).toEqual([])
       },
     ),
-    { numRuns: Number(process.env["FC_RUNS"] ?? 50) },
+    { numRuns: Number(process.env["FC_RUNS"] ?? 20) },
   )
 })
 

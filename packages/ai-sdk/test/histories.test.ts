@@ -109,7 +109,7 @@ test("after any sequence of saves the last one is loaded and valid, and the log 
       const { diagnostics } = await verifySession(sessions, "c")
       expect(diagnostics).toEqual([])
     }),
-    { numRuns: Number(process.env["FC_RUNS"] ?? 50) },
+    { numRuns: Number(process.env["FC_RUNS"] ?? 20) },
   )
 })
 
@@ -145,7 +145,7 @@ test("messages that the log has on a branch are not written again, whichever pro
         expect((await verifySession(processes[0], "c")).diagnostics).toEqual([])
       },
     ),
-    { numRuns: Number(process.env["FC_RUNS"] ?? 50) },
+    { numRuns: Number(process.env["FC_RUNS"] ?? 20) },
   )
 })
 

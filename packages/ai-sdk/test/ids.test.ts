@@ -72,7 +72,7 @@ test("whatever ids the messages have, and whatever an application writes beside 
       ])
       expect((await verifySession(sessions, "c")).diagnostics).toEqual([])
     }),
-    { numRuns: runs(40) },
+    { numRuns: runs(16) },
   )
 })
 

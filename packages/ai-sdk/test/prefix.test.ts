@@ -130,7 +130,7 @@ test.each(FITS)(
         }
         expect(brokenPrefix(world.prompts)).toBeUndefined()
       }),
-      { numRuns: runs(20), examples: [[decided(true)], [decided(false)]] },
+      { numRuns: runs(12), examples: [[decided(true)], [decided(false)]] },
     )
   },
 )

@@ -56,7 +56,7 @@ test("a page that connects after any chunk, in any process, gets the answer from
         expect((await createChatStore(there).readChat("c")).activeStreamId).toBeNull()
       },
     ),
-    { numRuns: Number(process.env["FC_RUNS"] ?? 25) },
+    { numRuns: Number(process.env["FC_RUNS"] ?? 12) },
   )
 })
 
