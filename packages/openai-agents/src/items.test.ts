@@ -93,6 +93,6 @@ test("items of any shape come back deep-equal, in their order, also in another p
       await session.close()
       expect(await createAgentSession({ sessions, sessionId }).getItems()).toEqual(given)
     }),
-    { numRuns: Number(process.env["FC_RUNS"] ?? 150) },
+    { numRuns: Number(process.env["FC_RUNS"] ?? 60) },
   )
 })

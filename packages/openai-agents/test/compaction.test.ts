@@ -87,7 +87,7 @@ test("what others add while a session is compacted stays behind the compaction, 
         known = [...output]
       }
     }),
-    { numRuns: runs(30) },
+    { numRuns: runs(15) },
   )
 })
 

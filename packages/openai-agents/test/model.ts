@@ -6,7 +6,7 @@ import { afterEach, expect, test } from "vitest"
 import { type Location, openLocation, type StorageName } from "./open-storages.ts"
 import { ReferenceSession } from "./reference.ts"
 
-const RUNS = { memory: 60, files: 20, sqlite: 15, postgres: 2, s3: 20 } as const
+const RUNS = { memory: 24, files: 10, sqlite: 10, postgres: 2, s3: 10 } as const
 const factor = Number(process.env["FC_RUNS"] ?? 0)
 
 const item = fc.oneof(

@@ -53,6 +53,6 @@ test("a model gets each call that has its result, and no other one with the reas
         )
       }
     }),
-    { numRuns: runs(25) },
+    { numRuns: runs(12) },
   )
 })

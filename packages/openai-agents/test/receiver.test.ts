@@ -234,7 +234,7 @@ test("OpenAI takes what is sent of any history", () =>
         expect((await session.getItems()).slice(0, stored.length)).toEqual(stored)
       },
     ),
-    { numRuns: runs(40) },
+    { numRuns: runs(24) },
   ))
 
 test("Chat Completions takes what is sent of any history, and the SDK throws at nothing of it", () =>
@@ -253,7 +253,7 @@ test("Chat Completions takes what is sent of any history, and the SDK throws at 
         expect({ refused: refused.map(({ message }) => message), body }).toEqual({ refused: [], body })
       },
     ),
-    { numRuns: runs(25) },
+    { numRuns: runs(12) },
   ))
 
 test("reasoning that is not encrypted is sent for 30 days if it is stored, and what followed it without its id later", async () => {
