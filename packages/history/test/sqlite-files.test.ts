@@ -106,7 +106,11 @@ test("a history.db that has each prompt once keeps them so, in the order in whic
   expect(await prompts(history.recent({ before: second?.id as number }))).toEqual(["two a", "four a"])
   for (const prompt of ["one a", "four a", "two a"]) history.add(prompt)
   expect(await prompts(history.recent())).toEqual(["two a", "four a", "one a", "three a"])
-  for (let n = 0; n < 2_100; n++) history.add(`later ${n}`)
+  // So that the index is asked.
+  other.exec(`
+    WITH RECURSIVE later (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM later WHERE n < 2099)
+    INSERT INTO history (prompt, created_at) SELECT 'later ' || n, unixepoch() + 1 FROM later
+  `)
   expect(await prompts(history.search("a"))).toEqual(["two a", "four a", "one a", "three a"])
   expect(other.query("PRAGMA user_version").get()).toEqual({ user_version: 1 })
   other.exec(

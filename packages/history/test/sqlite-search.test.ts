@@ -164,7 +164,7 @@ test("old prompts are found exactly as a history in memory finds them", async ()
         await sqlite.close()
       },
     ),
-    { numRuns: Number(process.env["FC_RUNS"] ?? 5), ...(process.env["SEED"] && { seed: Number(process.env["SEED"]) }) },
+    { numRuns: Number(process.env["FC_RUNS"] ?? 3), ...(process.env["SEED"] && { seed: Number(process.env["SEED"]) }) },
   )
 })
 
