@@ -63,7 +63,7 @@ test("after a rewind every tracked file has exactly the bytes it had when the me
     fc.integer({ min: 2, max: 5 }),
     run,
   )
-  await fc.assert(histories, { numRuns: Number(process.env["FC_RUNS"] ?? 40) })
+  await fc.assert(histories, { numRuns: Number(process.env["FC_RUNS"] ?? 16) })
 })
 
 async function run(steps: readonly Step[], maxSnapshots: number): Promise<void> {
