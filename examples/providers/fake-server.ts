@@ -65,7 +65,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   response.end(url.includes("chat") ? "data: [DONE]\n\n" : "")
 }
 
-const MAX_TOKENS = 25_000
+const MAX_TOKENS = 5_000
 
 function tooLong(url: string, tokens: number): object {
   const type = "invalid_request_error"

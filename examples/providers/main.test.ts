@@ -18,7 +18,7 @@ async function longSessions(cwd: string): Promise<void> {
   for (const name of NAMES) {
     const session = await sessions.create({ id: `with-${name}` })
     for (const role of ["user", "assistant", "user", "assistant"] as const)
-      await session.append({ type: "message", message: { role, content: `${role} `.repeat(6_000) } })
+      await session.append({ type: "message", message: { role, content: `${role} `.repeat(1_200) } })
   }
   await sessions.close()
 }
