@@ -7,7 +7,7 @@ import { mutations } from "./mutate.ts"
 import { hasOrder } from "./search.ts"
 import { simulate } from "./simulate.ts"
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 300)
+const RUNS = Number(process.env["FC_RUNS"] ?? 100)
 const SIZES = { clients: 4, operations: 60, mostLines: 3 }
 
 describe("histories of a correct storage", () => {
