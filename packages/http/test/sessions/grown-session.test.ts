@@ -12,7 +12,7 @@ const COUNT = 50
 /** The repository, and how often a session was opened and its handle closed. `meanwhile` is done before each opening ends. */
 function counted(meanwhile?: () => Promise<unknown>): {
   readonly handles: { opened: number; closed: number }
-  wrap(sessions: Sessions): Sessions
+  readonly wrap: (sessions: Sessions) => Sessions
 } {
   const handles = { opened: 0, closed: 0 }
   const wrap = (sessions: Sessions): Sessions =>
