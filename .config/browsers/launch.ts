@@ -33,6 +33,8 @@ export const firefoxOptions: LaunchOptions = {
   env: { ...definedOf(process.env), MOZ_REMOTE_SETTINGS_DEVTOOLS: "1" },
   firefoxUserPrefs: {
     "network.dns.native-is-localhost": true,
+    // A process for the next page, of which most tests have none.
+    "dom.ipc.processPrelaunch.enabled": false,
     "services.settings.server": "data:,#remote-settings-dummy/v1",
     "network.proxy.type": 1,
     "network.proxy.http": "127.0.0.1",

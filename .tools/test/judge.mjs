@@ -8,7 +8,7 @@ const PROGRAM = "packages/core/test/judge/main.ts"
 export const judge = search({
   name: "judge",
   absent: absent.node,
-  amount: { test: 100, deep: 10_000 },
+  amount: { test: 60, deep: 10_000 },
   minutes: 25,
   whole: /^histories [1-9]\d*, broken laws 0$/m,
   command: (histories, seed) => fromSources(PROGRAM, "--histories", histories, "--seed", seed),
