@@ -40,10 +40,13 @@ class EndOfLog implements Head {
   }
 
   static isSame(one: Head, other: Head): boolean {
-    if (#line in one && #line in other && one.#line === other.#line) return true
+    // Not `#line in`: with it the comparison took a tenth of an append in memory.
+    const line = one instanceof EndOfLog ? one.#line : undefined
+    const otherLine = other instanceof EndOfLog ? other.#line : undefined
+    if (line !== undefined && line === otherLine) return true
     // A mark is not computed to be compared with none.
-    if (!(#line in one) && one.mark === undefined) return true
-    if (!(#line in other) && other.mark === undefined) return true
+    if (line === undefined && one.mark === undefined) return true
+    if (otherLine === undefined && other.mark === undefined) return true
     return one.mark === other.mark
   }
 }
