@@ -226,6 +226,8 @@ export class SessionFeed {
     await session.close()
     await (this.#opening = this.#open())
     await this.#advance(this.#session as Session)
+    // What another server has written meanwhile was no event.
+    void this.#look()
   }
 
   /** Tells of the lines up to the acknowledged end of the log. */

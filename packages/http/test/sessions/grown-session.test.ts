@@ -3,7 +3,7 @@ import { createSessions, type Sessions } from "@sessions/core"
 import type { SessionEvent } from "@sessions/http/client"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
-import { endOf, eventually, newId, say, serve } from "./server.ts"
+import { ask, endOf, eventually, newId, say, serve } from "./server.ts"
 
 const SIZE = 400_000
 /** 8.4 million characters are 21 of these. */
@@ -90,6 +90,29 @@ test("what is appended while the session is opened again is told once, too", asy
   await tell(1)
   expect(seqs).toEqual(range(seqs[0] ?? 0, seqs.at(-1) ?? 0))
   await events.return?.()
+})
+
+test("the end of another server's turn that falls into the opening is told", async () => {
+  const location = createMemoryLocation()
+  const other = serve({ storage: createMemoryStorage({ location }) })
+  const { id } = await other.client.create()
+  const writer = await other.sessions.open(id)
+  let isFollowed = false
+  const { wrap } = counted(async () => {
+    if (!isFollowed) return
+    isFollowed = false
+    await ask(other.client, id, "go")
+  })
+  const { client } = serve({ storage: createMemoryStorage({ location }), wrap })
+  const events = client.events(id)[Symbol.asyncIterator]()
+  await events.next()
+  isFollowed = true
+  for (let size = 0; size < 8_388_608; size += SIZE)
+    await writer.append({ type: "custom", customType: "t:n", data: "x".repeat(SIZE) })
+  for (let { value } = await events.next(); value.event !== "turn_end"; { value } = await events.next());
+  expect(isFollowed).toBe(false)
+  await events.return?.()
+  await writer.close()
 })
 
 test("after a turn of this process the session is opened again, and each entry is told once", async () => {
