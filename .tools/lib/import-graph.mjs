@@ -5,11 +5,11 @@ import ts from "typescript"
 
 /**
  * The imports between the files below `folder`, `[{ from, to, kind }]`, with paths relative to it. Type imports, re-exports,
- * `import()` and import types all count.
+ * `import()` and import types all count. `isWanted`: of which files, by their paths; parsing them takes most of the time.
  */
-export function importsBelow(folder) {
+export function importsBelow(folder, isWanted = () => true) {
   return readdirSync(folder, { recursive: true })
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => name.endsWith(".ts") && isWanted(name))
     .flatMap((name) =>
       relativeImports(readFileSync(join(folder, name), "utf8")).map(({ specifier, kind }) => ({
         from: posix(name),

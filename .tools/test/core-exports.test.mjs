@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs"
-import { join, posix } from "node:path"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { expect, test } from "vitest"
-import { relativeImports } from "../lib/import-graph.mjs"
+import { importsBelow } from "../lib/import-graph.mjs"
 import { root } from "../lib/workspace.mjs"
 
 /** The names that the main entry may have at most. Each more has to replace one. */
@@ -40,7 +40,7 @@ test("no name is in two entries of core", () => {
 })
 
 test("only session/features/load.ts has an import(), and the main entry loads no code of /compaction, /transfer and /migrations", () => {
-  const imports = importsOfCode(join(folder, "src"))
+  const imports = importsBelow(join(folder, "src"), (file) => !file.endsWith(".test.ts"))
   const loading = imports.filter(({ kind }) => kind === "dynamic").map(({ from, to }) => [from, to])
   expect(loading).toEqual(
     ["context", "seldom"].map((feature) => ["session/features/load.ts", `session/features/${feature}.ts`]),
@@ -51,20 +51,6 @@ test("only session/features/load.ts has an import(), and the main entry loads no
   expect(loaded.size).toBeGreaterThan(50)
   expect([...loaded].filter((file) => /^(compaction\/|transfer|context\/prune\/prune)/.test(file))).toEqual([])
 })
-
-/** The relative imports between the files below `src`, without tests: parsing those would take most of the time. */
-function importsOfCode(src) {
-  const names = readdirSync(src, { recursive: true }).map((name) => name.replaceAll("\\", "/"))
-  return names
-    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
-    .flatMap((from) =>
-      relativeImports(readFileSync(join(src, from), "utf8")).map(({ specifier, kind }) => ({
-        from,
-        to: posix.join(posix.dirname(from), specifier),
-        kind,
-      })),
-    )
-}
 
 /** The names that a file re-exports. Any other statement, such as an `export *`, is an error. */
 function namesOf(file) {

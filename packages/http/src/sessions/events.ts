@@ -61,8 +61,6 @@ export class SessionFeed {
   #head: Head | undefined
   /** UTF-16 units of the entries told since the session was opened. */
   #grown = 0
-  /** Connections that read the log with it now. */
-  #replays = 0
   /** The queue as it was last read or written. */
   #queue: QueueSnapshot | undefined
   /** The queue as the events have told it. */
@@ -133,12 +131,17 @@ export class SessionFeed {
 
   /** Pages of the log as events, from a seq up to the end that the feed has told. */
   async *replay(from: Seq, { log, next }: Head): AsyncGenerator<FeedEvent, void, undefined> {
-    if (this.#session === undefined) return
-    this.#replays++
-    try {
-      yield* pages(this.#session, from, { log, next })
-    } finally {
-      this.#replays--
+    for (let at = from; at < next; ) {
+      const session = (await this.#opening) as Session
+      try {
+        for await (const page of pages(session, at, { log, next })) {
+          yield page
+          at = page.next ?? at
+        }
+      } catch (error) {
+        // It was opened again while the client took its time.
+        if (!hasCode(error, "closed") || this.ended) throw error
+      }
     }
   }
 
@@ -218,14 +221,12 @@ export class SessionFeed {
   }
 
   /**
-   * Frees what an open session has read of a log that has grown, unless a connection or a turn of this process uses it, which would keep it in memory
-   * anyway.
+   * Frees what an open session has read of a log that has grown, unless a turn of this process keeps it in memory anyway.
    */
   async #reopen(session: Session): Promise<void> {
-    if (this.#grown < REOPEN_UNITS || this.#replays > 0 || this.#o.runsHere() || this.ended) return
-    await session.close()
-    await (this.#opening = this.#open())
-    await this.#advance(this.#session as Session)
+    if (this.#grown < REOPEN_UNITS || this.#o.runsHere() || this.ended) return
+    this.#opening = session.close().then(() => this.#open())
+    await this.#advance(await this.#opening)
     // What another server has written meanwhile was no event.
     void this.#look()
   }

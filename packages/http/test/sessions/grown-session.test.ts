@@ -3,6 +3,7 @@ import { createSessions, type Sessions } from "@sessions/core"
 import type { SessionEvent } from "@sessions/http/client"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
+import { readEvents } from "../../src/read-events.ts"
 import { ask, endOf, eventually, newId, say, serve } from "./server.ts"
 
 const SIZE = 400_000
@@ -90,6 +91,38 @@ test("what is appended while the session is opened again is told once, too", asy
   await tell(1)
   expect(seqs).toEqual(range(seqs[0] ?? 0, seqs.at(-1) ?? 0))
   await events.return?.()
+})
+
+test("a client that does not read keeps no session open, and is told the log once when it goes on", async () => {
+  const location = createMemoryLocation()
+  const { handles, wrap } = counted()
+  const { client, handler } = serve({ storage: createMemoryStorage({ location }), wrap })
+  const { id } = await client.create()
+  const { cursor } = await client.load(id)
+  const other = await createSessions({ storage: createMemoryStorage({ location }) }).open(id)
+  const write = async (): Promise<unknown> =>
+    other.append({ type: "custom", customType: "t:n", data: "x".repeat(SIZE) })
+  for (let n = 0; n < 5; n++) await write()
+  const slow = (await handler(new Request(`http://host/sessions/${id}/events?after=${cursor}`))).body
+  const received = readEvents(slow as ReadableStream<Uint8Array>)[Symbol.asyncIterator]()
+  await received.next()
+  const seqs: number[] = []
+  const take = async (): Promise<void> => {
+    const { event, data } = (await received.next()).value as { event: string; data: string }
+    seqs.push(...seqsOf([{ event, data: JSON.parse(data) } as SessionEvent]))
+  }
+  await take()
+  const events = client.events(id)[Symbol.asyncIterator]()
+  await events.next()
+  const before = handles.opened
+  for (let size = 0; size < 8_388_608; size += SIZE) {
+    await write()
+    await events.next()
+  }
+  await eventually(() => expect(handles.opened - before).toBe(1))
+  while (seqs.length < 5) await take()
+  expect(seqs).toEqual(range(1, 5))
+  await Promise.all([received.return?.(), events.return?.()])
 })
 
 test("the end of another server's turn that falls into the opening is told", async () => {
