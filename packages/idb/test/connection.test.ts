@@ -1,6 +1,6 @@
 /** On an IndexedDB in memory, also in Node. */
 import { deleteDB, openDB } from "idb"
-import { expect, onTestFinished, test } from "vitest"
+import { expect, onTestFinished, test, vi } from "vitest"
 import { createConnection } from "../src/database/connection.ts"
 import { databaseOf, UPGRADES } from "../src/schema.ts"
 import { useIndexedDbInMemory } from "./in-memory.ts"
@@ -30,6 +30,24 @@ test("another program's database of the same name is `corrupt`, not a newer vers
   await expect(connection.get()).rejects.toMatchObject({ code: "corrupt", storage: "indexeddb:of-others" })
   // It is not kept open.
   await deleteDB("of-others")
+})
+
+test("a database that the browser has deleted as damaged is `corrupt` once, not empty without a word", async () => {
+  const open = indexedDB.open.bind(indexedDB)
+  const spy = vi.spyOn(indexedDB, "open").mockImplementationOnce((...of) => {
+    const request = open(...of)
+    const loss = { dataLoss: "total", dataLossMessage: "IndexedDB (database was corrupt): checksum mismatch" }
+    request.addEventListener("upgradeneeded", (event) => Object.assign(event, loss))
+    return request
+  })
+  onTestFinished(() => spy.mockRestore())
+  const connection = createConnection(databaseOf("damaged"))
+  onTestFinished(() => connection.close())
+  await expect(connection.get()).rejects.toMatchObject({
+    code: "corrupt",
+    message: expect.stringMatching(/checksum mismatch.*has deleted it.*from a copy/),
+  })
+  expect((await connection.get()).objectStoreNames).toContain("heads")
 })
 
 test("an opening behind a deletion that waits for another tab is `unavailable` in time, and goes on", async () => {

@@ -98,15 +98,22 @@ async function open<S extends DBSchema>(options: DatabaseOptions<S>, lost: () =>
   }
 }
 
+/** Chromium says so, once, that it found all data of this site damaged and has deleted it. Other engines say nothing. */
+interface UpgradeEvent extends IDBVersionChangeEvent {
+  readonly dataLoss?: "none" | "total"
+  readonly dataLossMessage?: string
+}
+
 /** Opens the database with this version; without one, as it is. */
 function request<S extends DBSchema>({ name, upgrades }: DatabaseOptions<S>, version?: number): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const opened = indexedDB.open(name, version)
-    opened.onupgradeneeded = ({ oldVersion }) => {
+    opened.onupgradeneeded = ({ oldVersion, dataLoss, dataLossMessage }: UpgradeEvent) => {
       const db = wrap(opened.result) as unknown as IDBPDatabase<S>
       const tx = wrap(opened.transaction as IDBTransaction)
       tx.done.catch(() => undefined)
       const upgrade = async (): Promise<void> => {
+        if (dataLoss === "total") throw new DOMException(dataLossMessage, "DataLossError")
         for (const step of upgrades.slice(oldVersion)) await step(db, tx as never)
       }
       upgrade().catch((error: unknown) => {

@@ -26,6 +26,13 @@ export const FAILURES: readonly Failure[] = [
     act: "this site's share is used up; delete sessions or free space, then repeat the call",
   },
   {
+    // Chromium, at the first opening after it: the sessions would else be reported as missing.
+    when: /^DataLossError/,
+    opening: true,
+    code: "corrupt",
+    act: "the browser found its data of this site damaged and has deleted it; the next call begins with an empty database, so bring the sessions back from a copy",
+  },
+  {
     // Chromium: a file of a large value is missing or cannot be decoded.
     when: /^(NotReadable|Data)Error/,
     code: "corrupt",

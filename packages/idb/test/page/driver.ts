@@ -1,7 +1,14 @@
 /** Bundles and serves a test page, and opens it in a browser. */
 import { fileURLToPath } from "node:url"
 import { bundle } from "../../../../.config/browsers/bundle.ts"
-import { type BrowserOptions, type Engine, openBrowser, type Page, serve } from "../../../../.config/browsers/page.ts"
+import {
+  type BrowserOptions,
+  type Engine,
+  openBrowser,
+  type Page,
+  type Server,
+  serve,
+} from "../../../../.config/browsers/page.ts"
 
 export interface Driven extends Page {
   /** Calls a function of a global object of the page. */
@@ -9,13 +16,28 @@ export interface Driven extends Page {
 }
 
 export async function drive(engine: Engine, script: string, options: BrowserOptions = {}): Promise<Driven> {
+  const server = await serveScript(script)
+  const page = await driveOn(server, engine, options)
+  return {
+    ...page,
+    async close() {
+      await page.close()
+      await server.close()
+    },
+  }
+}
+
+/** A server of the page with this script, for several browsers on one origin. */
+export async function serveScript(script: string): Promise<Server> {
   const bundled = (name: string): Promise<string> => bundle(fileURLToPath(new URL(name, import.meta.url)))
-  const files = {
+  return serve({
     "/": '<!doctype html><meta charset="utf-8"><title>test</title><script src="page.js"></script>',
     "/page.js": await bundled(script),
     "/worker.js": await bundled("worker.ts"),
-  }
-  const server = await serve(files)
+  })
+}
+
+export async function driveOn(server: Server, engine: Engine, options: BrowserOptions = {}): Promise<Driven> {
   const page = await openBrowser(engine, options)
   try {
     await page.open(server.url)
@@ -27,9 +49,5 @@ export async function drive(engine: Engine, script: string, options: BrowserOpti
     ...page,
     call: (object, name, ...args) =>
       page.evaluate(`return ${object}.${name}(...${JSON.stringify(args)})`) as Promise<never>,
-    async close() {
-      await page.close()
-      await server.close()
-    },
   }
 }

@@ -1,8 +1,11 @@
 /** Tests in pages without a test runner, in the engine ENGINE: the suite through `run()`, workers, concurrent appends, a full disk. */
 import assert from "node:assert/strict"
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { after, test } from "node:test"
 import type { Engine } from "../../../../.config/browsers/page.ts"
-import { type Driven, drive } from "./driver.ts"
+import { type Driven, drive, driveOn, serveScript } from "./driver.ts"
 import { mountSmallDisk } from "./small-disk.ts"
 import type { Filled, Race, WorkerKind } from "./page.ts"
 import type { Summary } from "./summary.ts"
@@ -94,3 +97,28 @@ void test(`${engine}: on a full disk an append is "quota", nothing acknowledged 
     disk.close()
   }
 })
+
+if (process.env["DEEP"] !== undefined && engine === "chromium")
+  void test(`${engine}: a database that the browser deletes as damaged is told once as "corrupt", not as empty`, async () => {
+    const profile = mkdtempSync(join(tmpdir(), "sessions-profile-"))
+    const server = await serveScript("page.ts")
+    try {
+      const before = await driveOn(server, engine, { profile })
+      await before.call("tests", "begin")
+      await before.close()
+      for (const log of globSync(join(profile, "**", "*.indexeddb.leveldb", "*.log"))) {
+        const bytes = readFileSync(log)
+        writeFileSync(log, bytes.fill(7, 2_000, 3_000))
+      }
+      const after = await driveOn(server, engine, { profile })
+      try {
+        await assert.rejects(after.call("tests", "begin"), /found its data of this site damaged and has deleted it/)
+        await after.call("tests", "begin")
+      } finally {
+        await after.close()
+      }
+    } finally {
+      await server.close()
+      rmSync(profile, { recursive: true, force: true })
+    }
+  })
