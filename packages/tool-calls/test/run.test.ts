@@ -1,4 +1,5 @@
 /** `run`: what starts, what does not, and what the log has of it. */
+import { verifySession } from "@sessions/core/transfer"
 import { createMemoryLocation } from "@sessions/memory"
 import { createToolCalls } from "@sessions/tool-calls"
 import { expect, test } from "vitest"
@@ -204,6 +205,48 @@ test("a result does not take the leaf from a newer turn", async () => {
   const { messages } = await next.session.context()
   expect(messages.map(({ message }) => message.role)).toEqual(["user", "assistant", "toolResult", "user"])
   expect(await statesOf(next.session)).toEqual(["a done"])
+})
+
+test("a late result is that of its call, also behind a later message with a call of the same id", async () => {
+  const { calls, location } = await inTurn([call("call_0", "charge", { card: 1 })])
+  const other = await startProcess(location)
+  await calls.run(call("call_0"), async () => {
+    await other.session.append([question("And the other card?"), other.calls.record])
+    await other.session.append({ ...answer(call("call_0", "charge", { card: 2 })), id: "next" })
+    return "charged card 1"
+  })
+  const { session, sessions, calls: last } = await startProcess(location)
+  expect(await callsOf(session)).toMatchObject([{ state: "waiting", arguments: { card: 2 } }])
+  const told = async (): Promise<readonly unknown[]> =>
+    (await session.context()).messages.flatMap(({ entryId, message }) =>
+      message.role === "user" ? [] : [[entryId, message.role === "toolResult" && message.content[0]]],
+    )
+  expect(await told()).toMatchObject([
+    ["answer", false],
+    ["answer.0.result", { text: "charged card 1" }],
+    ["next", false],
+    ["next", { text: expect.stringContaining("did not start") }],
+  ])
+  await session.branch("next")
+  expect(await statesOf(session)).toEqual(["call_0 waiting"])
+  await last.run(call("call_0"), () => "charged card 2")
+  expect((await told()).at(-1)).toMatchObject(["next.0.result", { text: "charged card 2" }])
+  expect((await verifySession(sessions, "s")).diagnostics.filter(({ code }) => code === "foreign_result")).toEqual([])
+})
+
+test("a late result of a call that a compaction has left out is not that of a later call with its id", async () => {
+  const { calls, session, location } = await inTurn([call("call_0", "charge", { card: 1 })])
+  await calls.run(call("call_0"), async () => {
+    const [kept = ""] = (await session.append([question("And the other card?"), calls.record])).ids
+    await session.append({ type: "compaction", summary: "A card.", firstKeptEntryId: kept, tokensBefore: 1, readFiles: [], modifiedFiles: [] })
+    await session.append(calls.record)
+    await session.append({ ...answer(call("call_0", "charge", { card: 2 })), id: "next" })
+    return "charged card 1"
+  })
+  const next = await startProcess(location)
+  expect(await toldOf(next.session)).toEqual({ call_0: "This tool call did not start. It may be called again." })
+  await next.calls.resume({ charge: () => "charged card 2" })
+  expect(await toldOf(next.session)).toEqual({ call_0: "charged card 2" })
 })
 
 test("the kind of a tool is never or safe", async () => {

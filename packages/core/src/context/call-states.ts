@@ -12,6 +12,7 @@ import { EntryLog, type EntrySlot } from "../log/entry-log.ts"
 import { defaultLeaf, isOlder, type NeedsOlder, OLDER, parentOf } from "../log/path.ts"
 import type { Seq } from "../storage/contract.ts"
 import { blocksOf, replacementOf } from "./content.ts"
+import { isOfOtherMessage, namedCall, namedTarget } from "./named-call.ts"
 
 /**
  * `"done"`: it has a result. `"waiting"`: its tool must not be repeated, and it did not start. `"repeatable"`: its tool may be repeated; whether
@@ -171,12 +172,15 @@ export class CallRecords {
     return { state: policy !== undefined && names(policy["safe"], name) ? "repeatable" : "unrecorded", result }
   }
 
-  /** It belongs to the nearest message before it that has a call with its id. Each path is walked once. */
+  /** It belongs to the message that it names, else to the nearest one before it that has a call with its id. Each path is walked once. */
   #resultOf(target: Seq, id: string): Entry | undefined {
     const ran = this.#results.get(id)
     if (ran && ran.target !== target) {
       ran.target = target
+      const entryId = (this.#log.at(target) as Entry).id
       ran.found = ran.results.find((one) => {
+        if (isOfOtherMessage(one.entry, entryId)) return false
+        if (namedTarget(one.entry.id) === entryId) return true
         while (one.at > target && !storedCalls(this.#log.at(one.at) as Entry).some((call) => call.id === id))
           one.at = this.#answers.get(one.at) as Seq
         return one.at === target
@@ -346,7 +350,7 @@ function resultsOf(
   const places = new Map(calls.map(({ call }, place) => [call, place]))
   for (const seq of behind) {
     const entry = log.at(seq) as Entry
-    const id = log.deleted.has(seq) ? undefined : resultId(entry)
+    const id = log.deleted.has(seq) || isOfOtherMessage(entry, target) ? undefined : resultId(entry)
     const others = id === undefined ? undefined : free.get(id)
     const named = places.get(namedCall(entry.id, target))
     let place = named !== undefined && calls[named]?.block.id === id ? named : others?.pop()
@@ -354,12 +358,6 @@ function resultsOf(
     if (place !== undefined) results[place] = entry.id
   }
   return results
-}
-
-/** The place of the call in its message that the id of its result names: `<message>.<call>.result`. NaN: it names none. */
-export function namedCall(result: string, target: string): number {
-  const isNamed = result.startsWith(`${target}.`) && result.endsWith(".result")
-  return isNamed ? Number(result.slice(target.length + 1, -7)) : Number.NaN
 }
 
 /**

@@ -1,13 +1,16 @@
 /** The messages of a context that a model does not accept as they are stored: rendered, converted to its roles, and repaired. Pure. */
 import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
+import type { Entry } from "../format/entry.ts"
 import type { ModelMessage } from "../format/message.ts"
 import type { Extensions } from "../format/names.ts"
+import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { isOlder, type NeedsOlder } from "../log/path.ts"
 import type { Seq } from "../storage/contract.ts"
 import { CallRecords, placesOf, shownCalls } from "./call-states.ts"
 import { toModelMessages } from "./model-messages.ts"
+import { isOfOtherMessage, namedTarget } from "./named-call.ts"
 import { renderMessages } from "./render.ts"
 import { type MissingResult, missingResultText, repairMessages } from "./repair.ts"
 import { estimatesOf } from "./ruler.ts"
@@ -36,7 +39,7 @@ export function convertedMessages(
   entries: readonly SelectedEntry[],
   { repair, summaryAs, extensions, end }: ConvertOptions,
 ): Converted | NeedsOlder {
-  const rendered = renderMessages(entries)
+  const rendered = renderMessages(repair === "none" ? entries : withoutStrays(entries))
   const model = toModelMessages(rendered.messages, summaryAs)
   const missing = missingResults(log, entries, end)
   const { messages, diagnostics } = repairMessages(model.messages, repair, missing.textOf)
@@ -52,6 +55,19 @@ export function convertedMessages(
       ...diagnostics,
     ],
   }
+}
+
+/** Without late results of calls that a compaction has left out: they must not be taken for those of later calls with the same ids. */
+function withoutStrays(entries: readonly SelectedEntry[]): readonly SelectedEntry[] {
+  const ids = new Set(entries.map(({ entry }) => entry.id))
+  return entries.filter(({ entry }) => {
+    const target = isResult(entry) ? namedTarget(entry.id) : undefined
+    return target === undefined || ids.has(target) || !isOfOtherMessage(entry, undefined)
+  })
+}
+
+function isResult({ message }: Entry): boolean {
+  return isObject(message) && message["role"] === "toolResult"
 }
 
 function missingResults(

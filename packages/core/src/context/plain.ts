@@ -12,6 +12,7 @@ import { isObject } from "../format/shape.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import type { Seq } from "../storage/contract.ts"
 import { MODEL_ROLES } from "./content.ts"
+import { isOfOtherMessage } from "./named-call.ts"
 import { compactionMessages } from "./summary-messages.ts"
 import type { KnownUnits } from "./ruler.ts"
 import { Sendable } from "./sendable.ts"
@@ -31,6 +32,7 @@ export function plainMessages(
 ): readonly ContextMessage<ModelMessage>[] | undefined {
   const messages: ContextMessage<ModelMessage>[] = []
   const sendable = repair === "none" ? undefined : new Sendable()
+  let answer: string | undefined
   for (const { entry, edit } of selected) {
     if (edit !== undefined || mustBeConverted(entry.type)) return undefined
     if (entry.type === "compaction") {
@@ -58,7 +60,8 @@ export function plainMessages(
     }
     if (mayRefer && blobRefs(entry, FOREIGN).length > 0) return undefined
     const message = stored as unknown as ModelMessage
-    if (sendable?.takes(message) === false) return undefined
+    if (message.role === "assistant") answer = entry.id
+    if (sendable !== undefined && (!sendable.takes(message) || isOfOtherMessage(entry, answer))) return undefined
     messages.push({ entryId: entry.id, kind: "message", message: cloneJson(message) })
   }
   return sendable?.isWhole === false ? undefined : messages

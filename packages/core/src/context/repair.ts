@@ -11,8 +11,8 @@ import type {
   ToolCallBlock,
   ToolResultMessage,
 } from "../format/message.ts"
-import { namedCall } from "./call-states.ts"
 import { callsOf } from "./content.ts"
+import { namedCall, namedTarget } from "./named-call.ts"
 import { isSendable } from "./sendable.ts"
 import { validMessage } from "./valid-blocks.ts"
 import type { ContextMessage, RepairMode } from "./types.ts"
@@ -103,9 +103,9 @@ interface CallsOfId {
 }
 
 /**
- * For each message with calls: the index of each call's result. A result belongs to the nearest assistant message before it with its
- * id, since local models reuse ids; of several calls with it, to the one that it names, else to the first without a result. If all have
- * one, or there is no call, the result is left out.
+ * For each message with calls: the index of each call's result. A result belongs to the assistant message that it names, else to the nearest one
+ * before it with its id, since local models reuse ids; of several calls with it, to the one that it names, else to the first without a result. If all
+ * have one, or there is no call, the result is left out.
  */
 function matchResults(
   messages: readonly Item[],
@@ -114,23 +114,23 @@ function matchResults(
 ): Map<number, (number | undefined)[]> {
   const results = new Map<number, (number | undefined)[]>()
   const nearest = new Map<string, CallsOfId>()
+  const byMessage = new Map<string, ReadonlyMap<string, CallsOfId>>()
   for (const [owner, item] of messages.entries()) {
     const calls = callsOf(item.message)
-    if (calls.length > 0) results.set(owner, new Array(calls.length).fill(undefined))
-    for (const [at, call] of calls.entries()) {
-      for (const id of new Set([call.id, renamed.get(call) ?? call.id])) {
-        const known = nearest.get(id)
-        if (known?.owner === owner) known.calls.push(at)
-        else nearest.set(id, { owner, blocks: calls, calls: [at], next: 0 })
-      }
+    if (calls.length > 0) {
+      const own = callsById(owner, calls, renamed)
+      results.set(owner, new Array(calls.length).fill(undefined))
+      byMessage.set(item.entryId, own)
+      for (const [id, found] of own) nearest.set(id, found)
     }
     if (item.message.role !== "toolResult") continue
-    const found = nearest.get(item.message.toolCallId)
+    const { toolCallId } = item.message
+    const found = byMessage.get(namedTarget(item.entryId) ?? "")?.get(toolCallId) ?? nearest.get(toolCallId)
     const slots = found === undefined ? [] : (results.get(found.owner) as (number | undefined)[])
     while (found !== undefined && slots[found.calls[found.next] ?? -1] !== undefined) found.next++
     const named = found && namedCall(item.entryId, (messages[found.owner] as Item).entryId)
     const block = named === undefined ? undefined : found?.blocks[named]
-    const isIts = block !== undefined && (renamed.get(block) ?? block.id) === item.message.toolCallId
+    const isIts = block !== undefined && (renamed.get(block) ?? block.id) === toolCallId
     const free = isIts && slots[named as number] === undefined ? named : found?.calls[found.next]
     if (free !== undefined) slots[free] = owner
     else
@@ -140,6 +140,22 @@ function matchResults(
       )
   }
   return results
+}
+
+function callsById(
+  owner: number,
+  blocks: readonly ToolCallBlock[],
+  renamed: ReadonlyMap<ContentBlock, string>,
+): ReadonlyMap<string, CallsOfId> {
+  const own = new Map<string, CallsOfId>()
+  for (const [at, call] of blocks.entries()) {
+    for (const id of new Set([call.id, renamed.get(call) ?? call.id])) {
+      const known = own.get(id)
+      if (known === undefined) own.set(id, { owner, blocks, calls: [at], next: 0 })
+      else known.calls.push(at)
+    }
+  }
+  return own
 }
 
 /** The result of a call that was renamed has the new id. */

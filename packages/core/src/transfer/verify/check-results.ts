@@ -3,6 +3,7 @@
  * run is valid, and a person may want to know of it: somebody else has found the outcome out, or the call may have run twice. Pure.
  */
 import { storedCalls } from "../../context/call-states.ts"
+import { namedTarget } from "../../context/named-call.ts"
 import type { Diagnostic, Report } from "../../format/diagnostics.ts"
 import type { Entry } from "../../format/entry.ts"
 import { type Fields, isObject } from "../../format/shape.ts"
@@ -55,7 +56,8 @@ export function addCalls({ messages, starts, startedIds, results }: SeenCalls, e
 export function checkResults(log: EntryLog, seen: SeenCalls, report: Report): void {
   for (const result of seen.results) {
     if (!seen.startedIds.has(result.callId)) continue
-    const target = messageOf(log, seen, result)
+    // It may be late, and behind another message with a call of this id.
+    const target = (typeof result.run === "string" ? namedTarget(result.id) : undefined) ?? messageOf(log, seen, result)
     const places = target === undefined ? undefined : seen.starts.get(keyOf(target, result.callId))
     const problem = places === undefined ? undefined : problemOf(result, [...places.values()])
     if (problem !== undefined) report(problem)
