@@ -143,6 +143,31 @@ test("a run that was killed in its tool goes on in another process, where the ou
   ])
 })
 
+test("a call that was started and then rejected has no result of the rejection: it may have run", async () => {
+  const location = createMemoryLocation()
+  const bank: string[] = []
+  const killed = await startProcess(location, [charge], {
+    execute: (key) => {
+      bank.push(key)
+      return new Promise(() => undefined)
+    },
+  })
+  const { state, interruptions } = await runner.run(killed.agent, "Charge 5.", { session: killed.session })
+  const saved = state.toString()
+  for (const interruption of interruptions) state.approve(interruption)
+  void runner.run(killed.agent, state, { session: killed.session })
+  await expect.poll(() => bank.length).toBe(1)
+
+  const next = await startProcess(location, [[assistantMessage("I did not charge it.")]])
+  const resumed = await RunState.fromString(next.agent, saved)
+  for (const interruption of resumed.getInterruptions()) resumed.reject(interruption)
+  await runner.run(next.agent, resumed as RunState<undefined, Agent>, { session: next.session })
+  const [told] = (await next.log.context()).messages.flatMap(({ message }) =>
+    message.role === "toolResult" ? [message.content[0]] : [],
+  )
+  expect(told).toMatchObject({ text: expect.stringContaining("its outcome is unknown") })
+})
+
 test("a tool without approval, and one of several calls of an answer, are not run", async () => {
   let ran = 0
   const execute = () => ran++
