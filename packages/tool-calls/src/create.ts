@@ -1,9 +1,9 @@
 /** `createToolCalls`: runs the calls of a session, and settles those that an earlier process has left. */
 import { hasCode, type Session } from "@sessions/core"
 import type { CallState } from "@sessions/core/context"
-import { checkOptions, type OptionNames } from "@sessions/core/storage"
-import { invalidToolsError, noSuchCallError, NOT_RUN } from "./errors.ts"
-import { appendResult, entryMaker, resultOf } from "./results.ts"
+import { checkOptions, onAbort, type OptionNames } from "@sessions/core/storage"
+import { invalidAnswerError, invalidToolsError, noSuchCallError, NOT_RUN, notStoredError, STOPPED } from "./errors.ts"
+import { appendResult, entryMaker, type MakeEntry, resultOf } from "./results.ts"
 import { type Grant, newRun, NotRun, Starts, type Wanted } from "./starts.ts"
 import type {
   CallResult,
@@ -64,7 +64,8 @@ class SessionCalls implements ToolCalls {
     const resumed: ResumedCall[] = []
     for (const call of states?.calls ?? []) {
       const outcome = await this.#settle(states?.entryId as string, call, executors, o).catch((error: unknown) => {
-        if (hasCode(error, "conflict")) return "held" as const
+        // One that has run, and whose result was refused, is not held by anybody.
+        if (hasCode(error, "conflict") && !Object.hasOwn(error, "outcome")) return "held" as const
         throw error
       })
       resumed.push({ call, outcome })
@@ -91,13 +92,15 @@ class SessionCalls implements ToolCalls {
       const { outcome } = await this.#run(wanted, execute)
       return outcome === undefined ? "done" : "ran"
     }
-    const answer = await this.#callbacks.onUnknown(call, signal === undefined ? {} : { signal })
+    const asked = Promise.resolve(this.#callbacks.onUnknown(call, signal === undefined ? {} : { signal }))
+    const answer: unknown = await untilAborted(asked, signal)
     if (answer === undefined) return "left"
     if (answer === "not done") {
       if (execute === undefined || start === undefined) return "left"
       const { outcome } = await this.#run({ ...wanted, after: start }, execute)
       return outcome === undefined ? "done" : "ran"
     }
+    if (!isOutput(answer)) throw invalidAnswerError(answer)
     const place = { target, call: call.call }
     const make = await entryMaker(this.#session, place, call, this.#callbacks.toResult)
     const newest = async (): Promise<CallState | undefined> => {
@@ -114,15 +117,14 @@ class SessionCalls implements ToolCalls {
   }
 
   async #run(wanted: Wanted, execute: Execute): Promise<CallResult> {
-    const grant = await this.#granted(wanted)
+    const { signal } = wanted
+    const { grant, make } = await untilAborted(this.#begin(wanted), signal)
     const { place, state, key, attempt, run } = grant
     if (grant.isDone) {
       const done = await resultOf(this.#session, place)
       if (done === undefined) throw noSuchCallError(this.#session.id, state.callId)
       return done
     }
-    const { signal } = wanted
-    const make = await entryMaker(this.#session, place, state, this.#callbacks.toResult)
     let outcome: NonNullable<CallResult["outcome"]>
     try {
       outcome = { output: await execute({ key, attempt, arguments: state.arguments, signal }) }
@@ -133,23 +135,55 @@ class SessionCalls implements ToolCalls {
     }
     const isError = "error" in outcome
     const output = "error" in outcome ? errorOf(outcome.error) : outcome.output
-    return { ...(await appendResult(this.#session, place, make, { output, isError, run })), outcome }
+    try {
+      return { ...(await appendResult(this.#session, place, make, { output, isError, run })), outcome }
+    } catch (error) {
+      throw notStoredError(this.#session.id, state.callId, error, outcome)
+    }
   }
 
-  async #granted(wanted: Wanted): Promise<Grant> {
+  /** The call may run when this resolves. Goes on when its signal has fired: a start that is in the log then gets a result that says that nothing ran. */
+  async #begin(wanted: Wanted): Promise<{ readonly grant: Grant; readonly make: MakeEntry }> {
+    const { signal } = wanted
+    const makerOf = async ({ place, state }: Grant): Promise<MakeEntry> =>
+      entryMaker(this.#session, place, state, this.#callbacks.toResult)
     try {
-      return await this.#starts.grant(wanted)
+      const grant = await this.#starts.grant(wanted)
+      const make = await makerOf(grant)
+      if (signal?.aborted !== true) return { grant, make }
+      const { place, state, run } = grant
+      if (state.run === run) await appendResult(this.#session, place, make, { output: STOPPED, isError: true, run })
+      throw signal.reason
     } catch (error) {
       if (!(error instanceof NotRun)) throw error
-      const { place, state, run } = error.grant
-      const make = await entryMaker(this.#session, place, state, this.#callbacks.toResult)
+      const { place, run } = error.grant
+      const make = await makerOf(error.grant)
       await appendResult(this.#session, place, make, { output: NOT_RUN, isError: true, run })
       throw error.error
     }
   }
 }
 
+/** Rejects with the reason of the signal once it fires; the work goes on. */
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work
+  return new Promise((resolve, reject) => {
+    const off = onAbort(signal, () => reject(signal.reason as Error))
+    work.finally(off).then(resolve, reject)
+    if (signal.aborted) reject(signal.reason as Error)
+  })
+}
+
+function isOutput(answer: unknown): answer is { readonly output: unknown; readonly isError?: boolean } {
+  if (typeof answer !== "object" || answer === null || !("output" in answer)) return false
+  return !("isError" in answer) || answer.isError === undefined || typeof answer.isError === "boolean"
+}
+
 /** A function may have thrown any value. */
 function errorOf(error: unknown): unknown {
-  return error instanceof Error || typeof error === "string" ? error : new Error(String(error))
+  try {
+    return error instanceof Error || typeof error === "string" ? error : new Error(String(error))
+  } catch {
+    return new Error("The tool has thrown a value that cannot be shown.")
+  }
 }

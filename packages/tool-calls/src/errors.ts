@@ -1,5 +1,6 @@
-/** The refusals of a run. In each case nothing was executed. */
+/** The errors of a run. But for {@link notStoredError}, nothing was executed. */
 import { SessionError } from "@sessions/core"
+import type { CallResult } from "./types.ts"
 
 export function noSuchCallError(session: string, id: string): SessionError {
   const message = `The last assistant message of session ${session} has no call ${JSON.stringify(id)}. Append the answer of the model before its calls run.`
@@ -18,9 +19,13 @@ export function goneOnError(session: string, id: string, by: string): SessionErr
 }
 
 export function keepsChangingError(session: string): SessionError {
-  return new SessionError("conflict", `Other writers kept appending to session ${session}; no call was run.`, {
-    session,
-  })
+  return new SessionError(
+    "conflict",
+    `Other writers kept appending to session ${session}; no call was run. Run them again.`,
+    {
+      session,
+    },
+  )
 }
 
 export function invalidToolsError(name: string, kind: unknown): SessionError {
@@ -40,5 +45,23 @@ export function notWrappedError(): SessionError {
   return new SessionError("invalid", message)
 }
 
-/** In the result of a call that was started and then not run. */
+export function invalidAnswerError(answer: unknown): SessionError {
+  const what = typeof answer === "string" ? JSON.stringify(answer) : `another ${typeof answer}`
+  const message = `onUnknown must return { output, isError? }, "not done" or undefined, not ${what}. The call stays unknown.`
+  return new SessionError("invalid", message)
+}
+
+/**
+ * The error with which a storage has refused the result of a call that has run, with its code and what the call has returned: one with `conflict` would
+ * say that nothing ran.
+ */
+export function notStoredError(session: string, id: string, cause: unknown, outcome: CallResult["outcome"]): unknown {
+  if (!(cause instanceof Error)) return cause
+  const message = `The call ${JSON.stringify(id)} of session ${session} has run, and its result may not be in the log: ${cause.message} Without it the call is unknown, and resume() settles it.`
+  const { name, code } = cause as { readonly name: string; readonly code?: unknown }
+  return Object.assign(new Error(message, { cause }), { name, code, session, outcome })
+}
+
+/** In the results of calls that were started and then not run. */
 export const NOT_RUN = "This tool call was not run: the conversation had gone on."
+export const STOPPED = "This tool call was not run: it was stopped before it began."

@@ -40,7 +40,7 @@ interface Request extends Wanted {
 
 /** How often other writers may be faster. */
 const TRIES = 100
-/** How often a batch whose outcome is unknown is sent. */
+/** How often a batch is sent whose outcome is unknown, or whose ids are taken. */
 const SENDS = 5
 
 /** Unique for each execution that was asked for. */
@@ -86,7 +86,7 @@ export class Starts {
 
   /**
    * Settles requests, and takes them out of `open`; leaves those for which the log has changed meanwhile. Returns the error of an append whose
-   * outcome is unknown.
+   * outcome is unknown, or that another entry with such an id has refused: if that is no start, it stays so.
    */
   async #try(open: Set<Request>): Promise<unknown> {
     const session = this.#session
@@ -125,9 +125,10 @@ export class Starts {
     } catch (error) {
       // The same entries are looked for, and sent again.
       if (hasCode(error, "indeterminate")) return error
-      if (!hasCode(error, "conflict") && !hasCode(error, "exists")) throw error
+      const isTaken = hasCode(error, "exists")
+      if (!hasCode(error, "conflict") && !isTaken) throw error
       await session.refresh()
-      return undefined
+      return isTaken ? error : undefined
     }
     const after = await session.callStates()
     for (const { request, grant } of batch) {

@@ -126,6 +126,27 @@ test("an answer that is on its way when another process starts the call again do
   expect((await toldOf(reader.session))["b"]).toBe("charged")
 })
 
+test("an answer that is none, as by a slip, settles nothing", async () => {
+  const location = await crashed([call("b")])
+  for (const wrong of ["notDone", null, {}, { result: "charged" }, { output: "charged", isError: "no" }]) {
+    const next = await startProcess(location, { onUnknown: () => wrong as never })
+    expect(await codeOf(next.calls.resume({ charge: () => expect.unreachable() }))).toBe("invalid")
+    expect(await statesOf(next.session)).toEqual(["b unknown"])
+  }
+})
+
+test("the signal ends the wait for an `onUnknown` that does not look at it", async () => {
+  const stop = new AbortController()
+  const next = await startProcess(await crashed([call("b")]), {
+    onUnknown: () => {
+      stop.abort(new Error("stop"))
+      return new Promise(() => undefined)
+    },
+  })
+  await expect(next.calls.resume({}, { signal: stop.signal })).rejects.toThrow("stop")
+  expect(await statesOf(next.session)).toEqual(["b unknown"])
+})
+
 test("nothing starts behind a conversation that has gone on; what is found out is added to it", async () => {
   const location = await crashed()
   const next = await startProcess(location, { onUnknown: () => ({ output: "charged" }) })

@@ -138,6 +138,75 @@ test("an error of a tool is an error result", async () => {
   expect(await toldOf(session)).toMatchObject({ a: "The card was refused.", b: expect.stringContaining("JSON") })
 })
 
+test("whatever a tool throws is an error result: it has run", async () => {
+  const revoked = Proxy.revocable({}, {})
+  revoked.revoke()
+  for (const thrown of [
+    undefined,
+    Symbol("s"),
+    Object.create(null),
+    { toString: () => 1n },
+    revoked.proxy,
+  ] as unknown[]) {
+    const { session, calls } = await inTurn([call("a")])
+    const { message, outcome } = await calls.run(call("a"), () => {
+      throw thrown
+    })
+    expect(message).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/./) }] })
+    expect(outcome).toHaveProperty("error")
+    expect(await statesOf(session)).toEqual(["a done"])
+  }
+})
+
+test("a call whose signal fires while its start is on the way does not run, and `run` does not wait for the storage", async () => {
+  const { session, calls, storage } = await inTurn([call("a"), call("b")])
+  const before = storage.calls.filter(({ operation }) => operation === "append").length
+  const release = storage.hold("append")
+  const [stop, go] = [new AbortController(), new AbortController()]
+  const ran: string[] = []
+  const stopped = calls.run(call("a"), () => void ran.push("a"), { signal: stop.signal })
+  const other = calls.run(call("b"), () => void ran.push("b"), { signal: go.signal })
+  await expect.poll(() => storage.calls.filter(({ operation }) => operation === "append").length).toBe(before + 1)
+  stop.abort(new Error("stop"))
+  await expect(stopped).rejects.toThrow("stop")
+  release()
+  await other
+  expect(ran).toEqual(["b"])
+  await expect.poll(() => statesOf(session)).toEqual(["a done", "b done"])
+  expect((await toldOf(session))["a"]).toBe("This tool call was not run: it was stopped before it began.")
+})
+
+test("an id of a start that another entry has is named, and nothing runs", async () => {
+  const { session, calls } = await startProcess()
+  await session.append([{ ...question(), id: "answer.0.1" }, calls.record])
+  await session.append(answer(call("a")))
+  let ran = 0
+  await expect(calls.run(call("a"), () => ran++)).rejects.toMatchObject({
+    code: "exists",
+    message: expect.stringContaining("answer.0.1"),
+  })
+  expect(ran).toBe(0)
+})
+
+test("a call that has run and whose result is refused rejects with its outcome, and is not told as one that did not run", async () => {
+  for (const code of ["conflict", "quota", "closed"] as const) {
+    const { session, calls, storage } = await inTurn([call("a")])
+    const error: unknown = await calls
+      .run(call("a"), () => {
+        for (let n = 0; n < 100; n++) storage.fail("append", code)
+        return "charged"
+      })
+      .catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({
+      code,
+      message: expect.stringMatching(/^The call "a" of session s has run/),
+      outcome: { output: "charged" },
+      cause: { code },
+    })
+    expect(await statesOf(session)).toEqual(["a unknown"])
+  }
+})
+
 test("two calls of a message with one id are two calls", async () => {
   const { session, calls } = await inTurn([call("a"), call("a")])
   const keys: string[] = []
@@ -238,7 +307,14 @@ test("a late result of a call that a compaction has left out is not that of a la
   const { calls, session, location } = await inTurn([call("call_0", "charge", { card: 1 })])
   await calls.run(call("call_0"), async () => {
     const [kept = ""] = (await session.append([question("And the other card?"), calls.record])).ids
-    await session.append({ type: "compaction", summary: "A card.", firstKeptEntryId: kept, tokensBefore: 1, readFiles: [], modifiedFiles: [] })
+    await session.append({
+      type: "compaction",
+      summary: "A card.",
+      firstKeptEntryId: kept,
+      tokensBefore: 1,
+      readFiles: [],
+      modifiedFiles: [],
+    })
     await session.append(calls.record)
     await session.append({ ...answer(call("call_0", "charge", { card: 2 })), id: "next" })
     return "charged card 1"
