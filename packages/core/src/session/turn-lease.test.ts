@@ -248,6 +248,26 @@ test("a turn whose renewals are not answered for a whole lease has lost it", asy
   expect(seen).toEqual([true, "conflict"])
 })
 
+test("a turn whose renewal stays open for ever has lost the lease, and its end waits for no answer", async () => {
+  const { one, two, storageOne } = await processes()
+  const seen: unknown[] = []
+  const turn = one.turn(
+    async (inner, { signal }) => {
+      await inner.append(user("a"))
+      docsOf(storageOne).stop()
+      await pause(2 * LEASE)
+      seen.push(signal?.aborted, await codeOf(inner.append(assistant("to a"))))
+    },
+    { lease: LEASE },
+  )
+  expect(await passing(codeOf(turn))).toBe("conflict")
+  expect(seen).toEqual([true, "conflict"])
+  // The same of the write that gives the lease back.
+  docsOf(storageOne).go()
+  await passing(one.turn(() => docsOf(storageOne).stop(), { lease: LEASE }))
+  await passing(two.turn((inner) => inner.append(user("b")), { lease: LEASE }))
+})
+
 test("renewals whose answers are lost are found in the document", async () => {
   const { location, one, storageOne } = await processes()
   const docs = docsOf(storageOne)

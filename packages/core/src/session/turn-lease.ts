@@ -140,41 +140,45 @@ class Lease {
   readonly #ended = new AbortController()
   #document: HeldTurn
   #version: string
+  /** When the lease ends unless it is renewed, by the clock of leases. */
+  #until: number
   readonly #keeping: Promise<void>
 
   constructor(live: LeasableSession, { turn, version, since }: Taken) {
     this.#live = live
     this.#document = turn
     this.#version = version
+    this.#until = since + turn.held.lease
     this.turn = new FencedTurn(live.id, turn.fence)
-    this.#keeping = this.#keep(since)
+    this.#keeping = this.#keep()
   }
 
-  /** Lets the next turn run. Never rejects: if that cannot be written, it waits for one lease. */
+  /** Lets the next turn run. Never rejects, and waits no longer than the lease: if that cannot be written, the next turn waits for one lease. */
   async end(): Promise<void> {
     const { store } = this.#live
     this.#ended.abort()
     if (!this.turn.isLost) await this.#keeping
     if (this.turn.isLost) return
     // A session that is not there has no document.
-    await this.#write(({ fence }) => (store.outdated ? undefined : { fence })).catch(() => undefined)
+    const released = this.#write(({ fence }) => (store.outdated ? undefined : { fence }))
+    await answeredBy(this.#until, released).catch(() => undefined)
   }
 
-  async #keep(since: number): Promise<void> {
+  async #keep(): Promise<void> {
     const { lease } = this.#document.held
-    let until = since + lease
     let pause = lease / RENEWALS
     for (;;) {
       await sleep(pause, this.#ended.signal)
       if (this.#ended.signal.aborted) return
       const sent = now()
       try {
-        if (!(await this.#write(renewed))) return this.turn.lose()
-        until = sent + lease
+        // A request may stay open for ever, such as on a network that has gone.
+        if ((await answeredBy(this.#until, this.#write(renewed))) !== true) return this.turn.lose()
+        this.#until = sent + lease
         pause = lease / RENEWALS
       } catch {
         // A storage that does not answer is asked again, until another process may have the lease.
-        const left = until - now()
+        const left = this.#until - now()
         if (left <= 0) return this.turn.lose()
         pause = Math.min(lease / RENEWALS / RENEWALS, left)
       }
@@ -206,6 +210,13 @@ class Lease {
       if (doc.text === text) return true
     }
   }
+}
+
+/** Undefined if the work has not ended by a time of the clock of leases; it goes on. */
+async function answeredBy<T>(time: number, work: Promise<T>): Promise<T | undefined> {
+  const ended = new AbortController()
+  const late = sleep(Math.max(0, time - now()), ended.signal).then(() => undefined)
+  return Promise.race([work, late]).finally(() => ended.abort())
 }
 
 function isHeld(turn: TurnDocument | undefined): turn is HeldTurn {
