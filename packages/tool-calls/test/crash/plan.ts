@@ -10,9 +10,9 @@ export type Place =
 export const KINDS = ["files", "sqlite", "s3", "http", "postgres"] as const
 /**
  * `calls`: `run` and `resume` without a lease, several processes at once. `lease`: the same in turns with a lease. The others: the wrappers of the SDKs, those of
- * the AI SDK in turns with a lease.
+ * the AI SDK in turns with a lease, `chats` with approval.
  */
-export const WAYS = ["calls", "lease", "streamText", "generateText", "agents"] as const
+export const WAYS = ["calls", "lease", "streamText", "generateText", "chats", "agents"] as const
 export type Way = (typeof WAYS)[number]
 
 export interface Plan {

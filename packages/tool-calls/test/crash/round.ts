@@ -10,11 +10,25 @@ import { openSessions } from "./stores.ts"
 import { beginning } from "./ways.ts"
 
 /** About as many as a process of each way has; in some rounds it ends by itself. */
-const STEPS: Readonly<Record<Way, number>> = { calls: 16, lease: 34, streamText: 34, generateText: 34, agents: 12 }
+const STEPS: Readonly<Record<Way, number>> = {
+  calls: 16,
+  lease: 34,
+  streamText: 34,
+  generateText: 34,
+  chats: 30,
+  agents: 12,
+}
 /** As many as the first process of each way has at least. That of the first round dies within them, so that no run is without a crash. */
 const SURE_STEPS = 6
 /** How many charges a turn has. */
-const CHARGES: Readonly<Record<Way, number>> = { calls: 2, lease: 3, streamText: 3, generateText: 3, agents: 1 }
+const CHARGES: Readonly<Record<Way, number>> = {
+  calls: 2,
+  lease: 3,
+  streamText: 3,
+  generateText: 3,
+  chats: 1,
+  agents: 1,
+}
 /** Ends a hang; a machine with much to do needs many times what an idle one does. */
 const HANG_MS = 120_000
 
@@ -100,7 +114,8 @@ class Round {
 
   async #begin(): Promise<void> {
     const { place, way } = this.#o
-    if (way === "agents") return
+    // These make their logs themselves.
+    if (way === "agents" || way === "chats") return
     const sessions = await openSessions(place)
     const session = await sessions.create({ id: SESSION })
     if (way === "calls") await session.append(beginning(createToolCalls(session, { tools: TOOLS })))

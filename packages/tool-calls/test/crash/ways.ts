@@ -24,6 +24,7 @@ export const RUN: Readonly<Record<Way, (work: Work) => Promise<void>>> = {
   },
   streamText: async (work) => (await import("./ai-sdk.ts")).runAiSdk(work, "streamText"),
   generateText: async (work) => (await import("./ai-sdk.ts")).runAiSdk(work, "generateText"),
+  chats: async (work) => (await import("./chats.ts")).runChats(work),
   agents: async (work) => (await import("./agents.ts")).runAgents(work),
 }
 
