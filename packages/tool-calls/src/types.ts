@@ -52,7 +52,7 @@ export interface Execution {
 export type Execute = (execution: Execution) => unknown
 
 export interface RunOptions {
-  /** Passed on. If it fires before the call starts, `run` rejects; a call that it ends has no result. */
+  /** Passed on. If it fires before the call begins, `run` rejects at once, and nothing runs; a call that it ends with an error has no result. */
   readonly signal?: AbortSignal
 }
 
@@ -79,7 +79,8 @@ export interface ToolCalls {
   /**
    * Runs a call of the session's last assistant message, and appends its result. A call of a `"never"` tool is started in the log first. A call
    * that has a result already is not run. Rejects with `conflict`, and runs nothing, if the call was started by another run, or the
-   * conversation has gone on behind the message; with `invalid` if the message has no such call; else with the errors of the storage.
+   * conversation has gone on behind the message; with `invalid` if the message has no such call; else with the errors of the storage. If the storage
+   * refuses the result of a call that has run, the error has its `outcome`.
    */
   run(call: Pick<ToolCallBlock, "id"> | CallState, execute: Execute, o?: RunOptions): Promise<CallResult>
   /**
