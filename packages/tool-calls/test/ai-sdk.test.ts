@@ -69,6 +69,28 @@ async function rolesOf(session: Session): Promise<readonly string[]> {
   return (await session.messages()).messages.map(({ message }) => message.role)
 }
 
+test("a turn whose stream is aborted lasts as long as the tool that it runs", async () => {
+  const stop = new AbortController()
+  let end = (): void => undefined
+  const { run, session, charged } = await runTurn("streamText", {
+    steps: [{ calls: [pay("a")] }],
+    abortSignal: stop.signal,
+    during: () => {
+      stop.abort(new Error("stop"))
+      return new Promise<void>((resolve) => (end = resolve))
+    },
+  })
+  let isOver = false
+  const over = run.then(() => (isOver = true))
+  await expect.poll(() => stop.signal.aborted).toBe(true)
+  for (let n = 0; n < 50; n++) await new Promise((resolve) => void setTimeout(resolve, 0))
+  expect(isOver).toBe(false)
+  end()
+  await over
+  expect(charged).toHaveLength(1)
+  expect(await statesOf(session)).toEqual(["a done"])
+})
+
 describe.each(["streamText", "generateText"] as const)("with %s", (way) => {
   test("the answer and the start are in the log before a tool runs, and nothing is stored twice", async () => {
     const seen: unknown[] = []

@@ -30,7 +30,7 @@ export interface AiSdkRecorder<Tools extends ToolSet> {
   readonly onStepEnd: (step: AiSdkStepEnd) => Promise<void>
   /**
    * Appends what is not in the log yet: of `appendAiSdkStream(recorder, stream)`, or all of `fromAiSdk(await generateText(…))`. Rejects with the error
-   * with which a call was refused or a step was not appended; nothing is executed and appended from then on.
+   * with which a call was refused or a step was not appended; nothing is executed and appended from then on. Waits for the tools that run.
    */
   readonly append: (entries: NewEntry | readonly NewEntry[]) => Promise<void>
 }
@@ -52,13 +52,19 @@ export function recordAiSdk<Tools extends ToolSet>({
   tools,
 }: RecordOptions<Tools>): AiSdkRecorder<Tools> {
   const recorder = new Recorder(session)
-  const wrapped = withRun(tools, async (callId, execute, o) => {
+  const run: Parameters<typeof withRun>[1] = async (callId, execute, o) => {
     await recorder.begin(callId)
     return calls.run({ id: callId }, execute, o).catch((error: unknown) => {
       // A run that was stopped is no failure of this loop.
       if (o?.signal?.aborted !== true) recorder.fail(error)
       throw error
     })
+  }
+  const running = new Set<Promise<unknown>>()
+  const wrapped = withRun(tools, (...args) => {
+    const call = run(...args).finally(() => running.delete(call))
+    running.add(call)
+    return call
   })
   let [ended, appended] = [0, 0]
   return {
@@ -70,8 +76,13 @@ export function recordAiSdk<Tools extends ToolSet>({
         .step(ended++, fromAiSdk({ responseMessages: step.response.messages, steps: [step] }))
         .catch(() => undefined),
     async append(entries) {
-      for (const step of stepsOf([entries].flat() as readonly AiSdkEntry[]))
-        await (step[0]?.message.role === "assistant" ? recorder.step(appended++, step) : recorder.results(step))
+      try {
+        for (const step of stepsOf([entries].flat() as readonly AiSdkEntry[]))
+          await (step[0]?.message.role === "assistant" ? recorder.step(appended++, step) : recorder.results(step))
+      } finally {
+        // A stream that was aborted ends before its tools. As long as one runs, its turn must have the lease.
+        await Promise.allSettled(running)
+      }
     },
   }
 }
