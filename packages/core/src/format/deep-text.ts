@@ -44,6 +44,9 @@ export function flatten(text: string, most: number = MAX_DEPTH): string {
 
 /** Whether a JSON text has more levels of objects and lists. */
 export function isTooDeep(text: string, most: number = MAX_DEPTH): boolean {
+  // Most texts have too few brackets, even with those in strings, and an engine finds a character faster than a loop does.
+  const braces = countUpTo(text, "{", most + 1)
+  if (braces + countUpTo(text, "[", most + 1 - braces) <= most) return false
   for (let at = 0, open = 0; at < text.length; at++) {
     // A square bracket and its curly one differ in this bit, which a quote has.
     const mark = text.charCodeAt(at) | 0x20
@@ -52,6 +55,12 @@ export function isTooDeep(text: string, most: number = MAX_DEPTH): boolean {
     else if (mark === CLOSING) open--
   }
   return false
+}
+
+function countUpTo(text: string, mark: string, most: number): number {
+  let count = 0
+  for (let at = text.indexOf(mark); at >= 0 && count < most; at = text.indexOf(mark, at + 1)) count++
+  return count
 }
 
 /** The offset after the string that begins at `from`. */

@@ -38,7 +38,7 @@ export function withinLimits(storage: SessionStorage, log: ImportedLog, limits: 
       const metadata = noMetadata()
       for await (const some of log.lines(report)) {
         const lines = asLines(some)
-        if (lines.some(({ line }) => isTooDeep(line) || line.includes(METADATA)))
+        if (lines.some((line) => maySetMetadata(line) || isTooDeep(line.line)))
           for (const [index, line] of lines.entries())
             yield withFewMetadata(metadata, await shallow(line, seq + index, report), seq + index, report)
         else yield some
@@ -48,8 +48,9 @@ export function withinLimits(storage: SessionStorage, log: ImportedLog, limits: 
   }
 }
 
-/** A line without it sets none. */
-const METADATA = '"metadata"'
+function maySetMetadata({ line, entry }: LineToWrite): boolean {
+  return entry === undefined ? line.includes('"metadata"') : entry.type === "metadata"
+}
 
 function withFewMetadata(
   metadata: MetadataSize,
@@ -57,7 +58,7 @@ function withFewMetadata(
   seq: Seq,
   report: Report | undefined,
 ): LineToWrite {
-  const entry = given.line.includes(METADATA) ? (given.entry ?? parseEntry(given.line, seq)) : undefined
+  const entry = maySetMetadata(given) ? (given.entry ?? parseEntry(given.line, seq)) : undefined
   const refused = entry && refuseMetadata(metadata, entry)
   if (refused === undefined) return given
   report?.(refused)
