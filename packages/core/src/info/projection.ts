@@ -17,7 +17,7 @@ import { settledLines } from "../log/tips.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
 import { isDeep } from "../storage/depth.ts"
 import { firstPromptOf, promptAfter, type PromptProjection } from "./first-prompt.ts"
-import { toTime } from "../storage/clock.ts"
+import { isBefore, toTime } from "../storage/clock.ts"
 import { addMetrics, addUsage, NO_METRICS, type SessionMetrics } from "./metrics.ts"
 
 /** Values by their keys, as the metadata entries of a session set them. */
@@ -392,7 +392,7 @@ function projectMessage(next: Mutable<InfoProjection>, entry: Entry): void {
   const last = next.lastMessageAt
   // Messages of one millisecond have the same time, and parsing it costs a twentieth of an append.
   const at = entry.timestamp === last ? undefined : toTime(entry.timestamp)
-  if (at !== undefined && !(Date.parse(at) < Date.parse(last ?? ""))) next.lastMessageAt = at
+  if (at !== undefined && (last === undefined || !isBefore(at, last))) next.lastMessageAt = at
   const message = entry["message"] as Readonly<Record<string, unknown>> | undefined
   if (message?.["role"] !== "assistant") return
   next.metrics = addUsage(next.metrics, message["usage"])
