@@ -65,7 +65,8 @@ export function lineOf(encoded: EncodedEntry, seq: number): string {
 
 /** The line of an entry. Throws `invalid` for values that cannot be JSON. */
 export function encodeEntry(entry: Entry): string {
-  return lineOf(toEncodedEntry(entry), entry.seq)
+  const clean = withoutTransients(entry)
+  return isInOrder(clean) ? stringify(clean) : lineOf(encodeInParts(clean), entry.seq)
 }
 
 /** The header's line. Throws `invalid` for values that cannot be JSON. */

@@ -132,7 +132,8 @@ export async function sendBatch(
   projection: InfoProjection | undefined,
   o: SendOptions,
 ): Promise<Written> {
-  const puts = batch.flatMap((line) => (typeof line === "string" ? [] : (line.putBlobs ?? [])))
+  const puts: (() => Promise<void>)[] = []
+  for (const line of batch) if (typeof line !== "string" && line.putBlobs !== undefined) puts.push(line.putBlobs)
   const lines = batch.map(lineOf)
   const info = projection && infoText(projection)
   const send = (): Promise<Written> => sendLines(storage, id, lines, expect, info, o)

@@ -3,7 +3,7 @@ import { applyBlobs, type BlobLimits, mayHoldBlobs, planBlobs } from "../../form
 import { flatten, writeDeep } from "../../format/deep-text.ts"
 import { hasCode } from "../../format/errors.ts"
 import { withChanges } from "../../format/json-edit.ts"
-import { BLOB_TEXT_UNITS } from "../../format/limits.ts"
+import { BLOB_IMAGE_CHARS, BLOB_TEXT_UNITS } from "../../format/limits.ts"
 import { encodeEntry, type LogRecord, parseLine, withoutTransients } from "../../format/line.ts"
 import type { Entry } from "../../format/entry.ts"
 import type { Seq, SessionStorage } from "../../storage/contract.ts"
@@ -40,6 +40,7 @@ function toLine(entry: Entry): string {
 /** `JSON.stringify` puts no space before a value, and a search stops at colons, which are rarer than the quotes that `mayHoldBlobs` looks at. */
 function mayMove(line: string, limits: BlobLimits): boolean {
   if (line.length > (limits.textUnits ?? BLOB_TEXT_UNITS)) return true
+  if (line.length < (limits.imageChars ?? BLOB_IMAGE_CHARS)) return false
   return line.includes(':"imag') && mayHoldBlobs({ before: "", after: line }, limits)
 }
 
