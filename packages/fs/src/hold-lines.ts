@@ -49,7 +49,7 @@ function linesIn(fd: number, at: string): ReturnType<Hold> {
       if (most > buffer.length - used) flush()
       if (most > buffer.length) write(Buffer.from(`${line}\n`))
       else {
-        used += buffer.write(line, used, "utf8")
+        used += buffer.write(line, used)
         buffer[used++] = LF
       }
     },
@@ -62,19 +62,28 @@ function linesIn(fd: number, at: string): ReturnType<Hold> {
 
 /** The lines of a piece at a time: a step of an async iterator for each would cost as much as reading it. */
 function* readLines(fd: number, path: string): Generator<readonly string[], void, undefined> {
-  const bytes = new Uint8Array(PIECE_BYTES)
-  const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
-  let open = ""
+  let bytes: Buffer = Buffer.allocUnsafeSlow(PIECE_BYTES)
+  /** How many bytes at the beginning are of a line whose end has not been read. */
+  let open = 0
   for (let at = 0; ; ) {
-    const count = placed(path, () => fs.readSync(fd, bytes, 0, bytes.length, at))
+    const count = placed(path, () => fs.readSync(fd, bytes, open, bytes.length - open, at))
     if (count === 0) return
     at += count
-    const lines = decoder.decode(bytes.subarray(0, count), { stream: true }).split("\n")
-    // Not searched again: a line may be much longer than a piece.
-    lines[0] = open + (lines[0] ?? "")
-    open = lines.pop() ?? ""
-    if (lines.length > 0) yield lines
+    const length = open + count
+    const end = bytes.subarray(0, length).lastIndexOf(LF) + 1
+    // Not by a decoder of a stream: its texts take two bytes a character, and all that is done with them twice the time.
+    if (end > 0) yield bytes.toString("utf8", 0, end - 1).split("\n")
+    open = length - end
+    const next = sized(bytes, open)
+    bytes.copy(next, 0, end, length)
+    bytes = next
   }
+}
+
+/** A buffer with room behind the open line. A line may be much longer than a piece; the lines after it come in pieces again. */
+function sized(bytes: Buffer, open: number): Buffer {
+  if (open === bytes.length) return Buffer.allocUnsafeSlow(2 * open)
+  return open < PIECE_BYTES && bytes.length > PIECE_BYTES ? Buffer.allocUnsafeSlow(PIECE_BYTES) : bytes
 }
 
 function placed<T>(at: string, run: () => T): T {
