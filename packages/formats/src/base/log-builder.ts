@@ -77,6 +77,8 @@ export class LogBuilder<Kept = unknown> {
   readonly #nodes = new Map<string, Node<Kept>>()
   readonly #start: ContextState
   #last: Node<Kept> | undefined
+  /** The last one that was looked for. */
+  #found: Node<Kept> | undefined
   #seq = 0
   #timestamp: string
 
@@ -98,8 +100,10 @@ export class LogBuilder<Kept = unknown> {
   }
 
   node(id: string): Node<Kept> | undefined {
-    // Most references mean the entry before.
-    return this.#last?.id === id ? this.#last : this.#nodes.get(id)
+    // Most references mean the entry before, or the one that was looked for just before.
+    if (this.#last?.id === id) return this.#last
+    if (this.#found?.id !== id) this.#found = this.#nodes.get(id)
+    return this.#found
   }
 
   /** Whether a later entry names this one as its parent; not one that merely follows it because it names none. */

@@ -1,5 +1,5 @@
 /** The messages of lines of Claude Code, with the hints by which they are encoded as they were. */
-import type { AssistantMessage, ToolResultMessage, UserMessage } from "@sessions/core"
+import type { AssistantMessage, ContentBlock, ToolResultMessage, UserMessage } from "@sessions/core"
 import { type Fields, fieldsOf, stringOf } from "../base/values.ts"
 import { blocksOf, isListOfText, isToolResult, resultOf, usageOf } from "./blocks.ts"
 import type { Hint } from "./encode.ts"
@@ -41,16 +41,16 @@ export function userOf(
   const others = found.length === 0 ? content : blocks.filter((block) => !isToolResult(block))
   const results = found.map((block) => resultOf(block, calls?.get(block["tool_use_id"] as string)))
   const hasUser = found.length === 0 || (others as readonly unknown[]).length > 0
-  const user: UserMessage | undefined = hasUser
-    ? {
-        role: "user",
-        content: blocksOf(others),
-        ...(line["isMeta"] === true || isMade({ role: "user", content: blocksOf(others) }) ? { synthetic: true } : {}),
-        ...(line["isCompactSummary"] === true ? { summary: true } : {}),
-      }
-    : undefined
+  const user = hasUser ? saidOf(line, blocksOf(others)) : undefined
   const list = found.length === 0 ? isListOfText(content) : found.some((block) => isListOfText(block["content"]))
   const parts = results.length + (user === undefined ? 0 : 1)
   const hint = { ...(list ? { list } : {}), ...(parts > 1 ? { parts } : {}) }
   return { results, user, ...(list || parts > 1 ? { hint } : {}) }
+}
+
+function saidOf(line: Fields, content: readonly ContentBlock[]): UserMessage {
+  const message: { -readonly [K in keyof UserMessage]: UserMessage[K] } = { role: "user", content }
+  if (line["isMeta"] === true || isMade(message)) message.synthetic = true
+  if (line["isCompactSummary"] === true) message.summary = true
+  return message
 }

@@ -2,7 +2,7 @@
  * Reads a session file of Claude Code. A message of the API is several lines, and the results of its calls may be between them: such lines are
  * held until the message is complete. Everything else is one entry for one line. `docs/formats.md` has the table.
  */
-import type { Entry, Header, UserMessage } from "@sessions/core"
+import type { AssistantMessage, Entry, Header, UserMessage } from "@sessions/core"
 import { isAnnotationType } from "@sessions/core/format"
 import { sourceOf } from "../base/codec.ts"
 import type { Format, Note, ReadOptions, ReadSource } from "../base/format.ts"
@@ -87,7 +87,7 @@ class Reader {
   readonly #isSubagent: boolean
   /** By chain. */
   readonly #held = new Map<string, Held>()
-  /** The chain of each held line, by its `uuid`: a file may have any number of sidechains that are held at once. */
+  /** The chain of each held line of a sidechain, by its `uuid`: a file may have any number of these that are held at once. */
   readonly #heldIn = new Map<string, string>()
   /** The chain of each line of a sidechain without an agent's id. */
   readonly #sidechains = new Map<string, string>()
@@ -126,7 +126,7 @@ class Reader {
       return
     }
     const uuid = uuidOf(line)
-    const isKnown = uuid !== undefined && (this.#index.has(uuid) || this.#heldIn.has(uuid))
+    const isKnown = uuid !== undefined && (this.#index.has(uuid) || this.#holderOf(uuid) !== undefined)
     const chain = this.#chainOf(line, uuid)
     const mayBeLeaf = (chain === MAIN || this.#isSubagent) && isLeaf(line)
     if (mayBeLeaf && !isKnown) this.#leafUuid = uuid
@@ -134,7 +134,7 @@ class Reader {
     const held = this.#held.get(chain)
     if (held !== undefined) {
       if (!isKnown && hold(held, line)) {
-        if (uuid !== undefined) this.#heldIn.set(uuid, chain)
+        this.#noteHeld(uuid, chain)
         if (held.others.length >= MAX_OTHERS) this.#release(chain)
         return
       }
@@ -147,8 +147,17 @@ class Reader {
       this.#out.push(this.#duplicate(line, uuid))
     } else if (isAssistant(line) || isBoundary(line)) {
       this.#held.set(chain, heldOf(line, uuid))
-      if (uuid !== undefined) this.#heldIn.set(uuid, chain)
+      this.#noteHeld(uuid, chain)
     } else this.#single(line)
+  }
+
+  #noteHeld(uuid: string | undefined, chain: string): void {
+    if (uuid !== undefined && chain !== MAIN) this.#heldIn.set(uuid, chain)
+  }
+
+  /** The chain that holds this line. */
+  #holderOf(uuid: string): string | undefined {
+    return this.#held.get(MAIN)?.uuids.has(uuid) === true ? MAIN : this.#heldIn.get(uuid)
   }
 
   end(): void {
@@ -172,8 +181,10 @@ class Reader {
 
   /** A line that continues a held one of another chain needs its entry. A boundary has no parent, and names the line that it continues. */
   #releaseParent({ value }: JsonLine, chain: string): void {
+    // Mostly nothing else is held: to look for a text that was just parsed takes longer than the rest.
+    if (this.#held.size === (this.#held.has(chain) ? 1 : 0)) return
     for (const parent of [value["parentUuid"], value["logicalParentUuid"]]) {
-      const other = typeof parent === "string" ? this.#heldIn.get(parent) : undefined
+      const other = typeof parent === "string" ? this.#holderOf(parent) : undefined
       if (other !== undefined && other !== chain) this.#release(other)
     }
   }
@@ -182,7 +193,7 @@ class Reader {
     const held = this.#held.get(chain)
     this.#held.delete(chain)
     if (held === undefined) return
-    for (const uuid of held.uuids) this.#heldIn.delete(uuid)
+    if (chain !== MAIN) for (const uuid of held.uuids) this.#heldIn.delete(uuid)
     if (!held.isBoundary) this.#assistant(held)
     else if (summary === undefined) this.#single(held.lines[0] as JsonLine)
     else this.#compaction(held.lines[0] as JsonLine, summary)
@@ -200,8 +211,7 @@ class Reader {
     const { message: said, hint } = assistantOf(values)
     // A copy of a message, as a resumed session may have, was paid once.
     const messageId = messageIdOf(lines[0] as JsonLine)
-    const { usage: _, ...unpaid } = said
-    const message = messageId !== undefined && this.#counted.has(messageId) ? unpaid : said
+    const message = messageId !== undefined && this.#counted.has(messageId) ? unpaid(said) : said
     if (messageId !== undefined) this.#counted.add(messageId)
     const first = lines[0] as JsonLine
     const source = (entry: Entry, context: LineContext) => {
@@ -457,4 +467,8 @@ class Reader {
     if (parentUuid === null) return null
     return typeof parentUuid === "string" ? this.#index.entryAfter(parentUuid) : undefined
   }
+}
+
+function unpaid({ usage: _, ...message }: AssistantMessage): AssistantMessage {
+  return message
 }
