@@ -11,8 +11,10 @@ import { signalOf } from "../storage/signals.ts"
 import {
   compare,
   cursorOf,
+  insert,
   type KnownSortKeys,
   matches,
+  pageIn,
   type PageOf,
   parseCursor,
   placeIn,
@@ -70,11 +72,13 @@ export async function listFurther(
   const page = isLeft ? await pageOf(last, after, limit, infoAt).catch(() => undefined) : undefined
   if (page !== undefined) return { ...page, unreadable: [] }
   const ahead = Math.max(4 * limit, 2 * (last?.used ?? 0))
-  const { sessions: places, next, unreadable } = await readPage({ ...o, limit: ahead }, placeOf)
-  const reading = { after, places, isWhole: next === undefined, until: now() + KEPT_MS, used: 0 }
-  keep(readings, name, reading)
-  const first = await pageOf(reading, after, limit, infoAt).catch(() => undefined)
-  return first === undefined ? readPage(o, (info) => info) : { ...first, unreadable }
+  const found: SessionInfo[] = []
+  const { sessions: places, next, unreadable } = await readPage({ ...o, limit: ahead }, (info) => {
+    insert(found, info, limit)
+    return placeOf(info)
+  })
+  keep(readings, name, { after, places, isWhole: next === undefined, until: now() + KEPT_MS, used: found.length })
+  return { ...pageIn(found, limit), unreadable }
 }
 
 /** The page behind a place; undefined if the reading does not have all of it. */

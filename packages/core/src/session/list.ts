@@ -6,12 +6,12 @@ import type { SessionInfo } from "../info/projection.ts"
 import type { LiveSessionOptions } from "./live-session.ts"
 import {
   compare,
+  insert,
   type KnownSortKeys,
   matches,
+  pageIn,
   type PageOf,
   parseCursor,
-  cursorOf,
-  placeIn,
   type SortKey,
   timeOf,
 } from "./list-order.ts"
@@ -70,9 +70,7 @@ export async function readPage<Row extends SortKey>(
       await addUnreadable(id, error)
     }
   }
-  const sessions = rows.slice(0, limit)
-  const last = sessions.at(-1)
-  return { sessions, ...(rows.length > limit && last !== undefined ? { next: cursorOf(last) } : {}), unreadable }
+  return { ...pageIn(rows, limit), unreadable }
 }
 
 /** Whether the storage answers at all. The head of an id that does not exist costs one request and depends on no session's data. */
@@ -84,10 +82,4 @@ async function isInReach(storage: SessionStorage, { newId }: LiveSessionOptions,
     if (hasCode(error, "unavailable")) return false
     throw error
   }
-}
-
-/** Inserts in sort order. Keeps one row more than the page has: it shows that there is a next page. */
-function insert<Row extends SortKey>(rows: Row[], row: Row, limit: number): void {
-  rows.splice(placeIn(rows, row), 0, row)
-  if (rows.length > limit + 1) rows.pop()
 }
