@@ -118,3 +118,19 @@ test("further fields and all values of open fields are accepted", () => {
 function invalid(problem: string): unknown {
   return expect.objectContaining({ code: "invalid", message: expect.stringContaining(problem) })
 }
+
+test.each(["tool_calls", "function_call"])(
+  "a message with %s beside its content is refused, one with none is not",
+  (field) => {
+    const entry = (calls: unknown) =>
+      ({ type: "message", message: { role: "assistant", content: "I look.", [field]: calls } }) as NewEntry
+    const call = { id: "c1", type: "function", function: { name: "look", arguments: "{}" } }
+    for (const calls of [[call], call])
+      expect(() => normalizeNewEntry(entry(calls))).toThrow(
+        invalid(
+          `message.${field} is no field. Make each call a block of the content: { type: "toolCall", id, name, arguments }.`,
+        ),
+      )
+    for (const none of [[], null, undefined]) expect(() => normalizeNewEntry(entry(none))).not.toThrow()
+  },
+)

@@ -82,7 +82,7 @@ export function nameProblem(
     if (!isObject(message)) return undefined
     const { role, content } = message
     const problem = ROLES.has(role) ? undefined : problemOf("roles", role, extensions, "message.role")
-    return problem ?? contentProblem(content, extensions, "message.")
+    return problem ?? contentProblem(content, extensions, "message.") ?? callsProblem(message)
   }
   if (type === "custom_message") return contentProblem(entry["content"], extensions, "")
   if (type !== "context_edit") return problemOf("entries", type, extensions, "type")
@@ -99,6 +99,19 @@ function contentProblem(content: unknown, extensions: Extensions | undefined, pa
     if (problem !== undefined) return problem
   }
   return undefined
+}
+
+/** OpenAI's APIs have calls beside the content. Fields that a message does not have are kept, but no context has them. */
+function callsProblem(message: Readonly<Record<string, unknown>>): string | undefined {
+  const calls = ["tool_calls", "function_call"].find((name) => !isEmpty(message[name]))
+  return (
+    calls &&
+    `message.${calls} is no field. Make each call a block of the content: { type: "toolCall", id, name, arguments }.`
+  )
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 }
 
 function problemOf(kind: Kind, name: unknown, extensions: Extensions | undefined, path: string): string | undefined {
