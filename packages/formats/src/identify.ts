@@ -23,7 +23,7 @@ export interface Unidentified {
 export function identify(start: string, formats: readonly Format[]): Identified {
   const text = start.replace(/^\uFEFF/, "").slice(0, START_UNITS)
   const encoding = encodingOf(start)
-  if (encoding !== undefined) return { rejected: [], foreign: `in ${encoding}, and is read in UTF-8 only` }
+  if (encoding !== undefined) return { rejected: [], foreign: `${encoding}, and only UTF-8 is read` }
   const parsed = startOf(text)
   const foreign = foreignFile(parsed)
   if (foreign !== undefined) return { rejected: [], foreign }
@@ -43,9 +43,11 @@ export function notASessionError({ rejected, foreign }: Unidentified): SessionEr
   return new SessionError("not_a_session", `The file is in none of the known formats. ${tried}.`)
 }
 
-/** PowerShell writes UTF-16 with `>`. Read as UTF-8, every other character of it is NUL. */
+/** PowerShell writes UTF-16 with `>`. Read as UTF-8, every other character of it is NUL; those of a program or an archive are anywhere. */
 function encodingOf(start: string): string | undefined {
   const text = start.slice(0, 400)
-  const nuls = text.split("\0").length - 1
-  return nuls > 20 && nuls > text.length / 3 ? "UTF-16" : undefined
+  const nuls = [...text.matchAll(/\0/g)].map(({ index }) => index)
+  if (nuls.length <= 20 || nuls.length <= text.length / 3) return undefined
+  const odd = nuls.filter((index) => index % 2 === 1).length
+  return Math.min(odd, nuls.length - odd) < nuls.length / 10 ? "in UTF-16" : "no text"
 }

@@ -183,6 +183,8 @@ const strangers: readonly (readonly [name: string, text: string])[] = [
     "UTF-16",
     new TextDecoder().decode(new Uint8Array(Buffer.from(jsonl({ type: "user", sessionId: "s" }).repeat(3), "utf16le"))),
   ],
+  // The beginning of a program on Linux.
+  ["no text", `\x7fELF\x02\x01\x01${"\0".repeat(9)}\x02\0>\0\x01${"\0".repeat(3)}0${"\0".repeat(40)}`],
 ]
 
 test.each(strangers)("a file of %s is refused by its name", async (name, text) => {
