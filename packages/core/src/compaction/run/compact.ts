@@ -238,7 +238,9 @@ function prepare(
   if (work.cut === undefined) {
     const isDue = reason === "threshold" || work.tokensBefore > window
     const why = isDue ? `, which has about ${work.tokensBefore} tokens; ${causeOf(ruler, limit, []).text}` : ""
-    throw nothingToCutError(live.id, describeRule(keep).text, `keeps the whole context${why}`)
+    // A call that waits for its result cannot be cut off, nor can a summary alone.
+    const all = keep.count === 0 ? "leaves no message that a summary can replace" : "keeps the whole context"
+    throw nothingToCutError(live.id, describeRule(keep).text, all + why)
   }
   // A provider that has refused the context takes any that is clearly smaller, whatever the sizes say.
   if (work.reaches || reason === "manual" || (reason === "overflow" && work.tokensExpected < WORTH * work.tokensBefore))

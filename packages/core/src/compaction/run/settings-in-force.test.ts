@@ -241,6 +241,11 @@ test("a rule that keeps the whole context is an error that names it, unless the 
     /keepTurns \(5\) keeps the whole context\. Nothing/,
   )
   expect(await storedEntries(location)).toHaveLength(2)
+  await compact(session, { summarize, keepTurns: 0 })
+  await expect(compact(session, { summarize, keepTurns: 0 })).rejects.toThrow(
+    /keepTurns \(0\) leaves no message that a summary can replace\. Nothing/,
+  )
+  await session.append([user(FILLER), assistant(FILLER)])
   const small = { contextWindow: 1_500, maxSummaryTokens: 100 }
   const done = await compact(session, { summarize, ...small, keepRecentTokens: 20_000 })
   expect(done).toMatchObject({ fits: true, window: 1_500 })
