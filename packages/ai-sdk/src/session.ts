@@ -4,6 +4,15 @@ import type { Difference } from "./difference.ts"
 
 export const KIND = "ai-sdk"
 
+/** Other bridges take an object with the repository. */
+export function checkSessions(name: string, sessions: Sessions): void {
+  if (typeof (sessions as Partial<Sessions> | undefined)?.openOrCreate !== "function")
+    throw new SessionError(
+      "invalid",
+      `${name} takes a repository that createSessions() has made, as ${name}(sessions).`,
+    )
+}
+
 /** Opens the session for `work` and closes it. `not_found` if there is none, or one of another kind. */
 export async function withChat<T>(sessions: Sessions, id: string, work: (session: Session) => Promise<T>): Promise<T> {
   const session = await sessions.open(id)

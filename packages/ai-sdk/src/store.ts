@@ -6,7 +6,7 @@ import { withMessage, withRun } from "./concurrent.ts"
 import { draftsOf } from "./entries.ts"
 import { persistCallbacks } from "./persist.ts"
 import { inTurn } from "./queue.ts"
-import { deleteIfThere, KIND, withChat } from "./session.ts"
+import { checkSessions, deleteIfThere, KIND, withChat } from "./session.ts"
 import type { ChatInfo, ChatMessage, ChatStore, SaveChatOptions } from "./types.ts"
 
 /**
@@ -17,6 +17,7 @@ import type { ChatInfo, ChatMessage, ChatStore, SaveChatOptions } from "./types.
  * ```
  */
 export function createChatStore<Message extends ChatMessage = ChatMessage>(sessions: Sessions): ChatStore<Message> {
+  checkSessions("createChatStore", sessions)
   const saveChat = async (o: SaveChatOptions<Message>): Promise<void> => {
     const { messages: given, activeStreamId } = o
     // Now, because the caller may change its messages while the call waits.

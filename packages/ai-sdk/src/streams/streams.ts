@@ -4,7 +4,7 @@ import { checkOptions } from "@sessions/core/storage"
 import { activeStream, endStream, setStream, setStreamLog, streamLog } from "../active-stream.ts"
 import { changeChat, readChat, storable } from "../chat.ts"
 import { withRun } from "../concurrent.ts"
-import { deleteIfThere } from "../session.ts"
+import { checkSessions, deleteIfThere } from "../session.ts"
 import type { ChatMessage } from "../types.ts"
 import { ABORT_CHUNK, type Chunk, DONE_EVENT, eventOf, KEEP_ALIVE_EVENT } from "./chunks.ts"
 import { startContinued } from "./continued.ts"
@@ -25,6 +25,7 @@ export function createChatStreams<Message extends ChatMessage = ChatMessage>(
   sessions: Sessions,
   options: ChatStreamsOptions<Message>,
 ): ChatStreams<Message> {
+  checkSessions("createChatStreams", sessions)
   checkOptions("createChatStreams", options, { readUIMessageStream: 1, batchMs: 1, heartbeatMs: 1, onError: 1 })
   const { batchMs = 100, heartbeatMs = 5_000, onError = console.error } = options
   checkMs("batchMs", batchMs)
