@@ -2,7 +2,6 @@
  * Replaces the references of missing blobs by a sentence, since a reference must not reach a model as text. In a text or an argument
  * of a call the sentence replaces the string; anywhere else in a block a text block replaces the block.
  */
-import type { Diagnostic } from "../format/diagnostics.ts"
 import { type BlobRef, blobRefs } from "../format/blobs.ts"
 import { getAt, pathOf, pointerOf, setAt } from "../format/pointer.ts"
 import type { Entry } from "../format/entry.ts"
@@ -16,14 +15,6 @@ export function withoutReferences(entry: Entry): Entry {
   if (refs.length === 0) return entry
   const { blobs: _, ...rest } = setAt(entry, new Map(refs.map((ref) => substitute(entry, ref))))
   return rest
-}
-
-export function missingBlobs(entry: Entry): readonly Diagnostic[] {
-  const hashes = new Set(blobRefs(entry, { foreign: true }).map(({ hash }) => hash))
-  return [...hashes].map((hash) => {
-    const message = `Entry ${entry.id} refers to the blob ${hash}, which is missing from the blob store.`
-    return { code: "missing_blob", seq: entry.seq, entryId: entry.id, message }
-  })
 }
 
 /** The pointer to replace for a reference, and the text or block for it. */

@@ -1,11 +1,13 @@
 /** Renders selected entries as messages, with custom roles kept and edits applied. `model-messages.ts` converts the roles. */
+import { blobRefs } from "../format/blobs.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
 import type { Message } from "../format/message.ts"
 import type { Entry } from "../format/entry.ts"
 import { type Fields, isObject } from "../format/shape.ts"
+import type { EntryLog } from "../log/entry-log.ts"
 import type { Seq } from "../storage/contract.ts"
 import { blocksOf, MODEL_ROLES, replacementOf } from "./content.ts"
-import { missingBlobs, withoutReferences } from "./missing-blobs.ts"
+import { withoutReferences } from "./missing-blobs.ts"
 import type { ContextMessage, SelectedEntry } from "./types.ts"
 
 export interface Rendered {
@@ -45,6 +47,20 @@ export function renderMessages(selected: readonly SelectedEntry[]): Rendered {
     seqs.push(seq)
   }
   return { messages, seqs, diagnostics }
+}
+
+/** Estimates of messages. One that nothing has changed since it was rendered is that of the log, which is estimated once. */
+export function estimatesOf(log: EntryLog, { messages, seqs }: Rendered): (message: Message) => number {
+  const places = new Map(messages.map(({ message }, index) => [message, seqs[index]]))
+  return (message) => log.tokensOf(message, places.get(message) ?? -1)
+}
+
+function missingBlobs(entry: Entry): readonly Diagnostic[] {
+  const hashes = new Set(blobRefs(entry, { foreign: true }).map(({ hash }) => hash))
+  return [...hashes].map((hash) => {
+    const message = `Entry ${entry.id} refers to the blob ${hash}, which is missing from the blob store.`
+    return { code: "missing_blob", seq: entry.seq, entryId: entry.id, message }
+  })
 }
 
 /** Undefined for an entry that never has a message; a string is the problem of an entry that should have one. */

@@ -13,7 +13,7 @@ import type {
 } from "../format/message.ts"
 import { callsOf } from "./content.ts"
 import { namedCall, namedTarget } from "./named-call.ts"
-import { isSendable } from "./sendable.ts"
+import { Sendable } from "./sendable.ts"
 import { validMessage } from "./valid-blocks.ts"
 import type { ContextMessage, RepairMode } from "./types.ts"
 
@@ -42,6 +42,12 @@ export function missingResultText({ state, key }: { readonly state: string; read
     default:
       return NO_RESULT_TEXT
   }
+}
+
+/** Whether no message needs repair. */
+function isSendable(messages: readonly Item[]): boolean {
+  const sendable = new Sendable()
+  return messages.every(({ message }) => sendable.takes(message)) && sendable.isWhole
 }
 
 /** `textOf`: of the error result that a call without a result gets. Default: that none was recorded. */

@@ -5,7 +5,6 @@
  */
 import type { Calibration, ContextState, TaughtLimits } from "../format/entry.ts"
 import { calibrationShape } from "../format/entry-types.ts"
-import type { Message } from "../format/message.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 import { estimateMessage, type TokenCounter } from "../format/tokens.ts"
 import { inputTokens } from "../format/usage.ts"
@@ -13,7 +12,6 @@ import type { EntryLog } from "../log/entry-log.ts"
 import type { Seq } from "../storage/contract.ts"
 import { type ChangesOf, isBroken, type MeasuredView, unitsSince } from "./changes.ts"
 import { modelsOf } from "./models.ts"
-import type { Rendered } from "./render.ts"
 import type { Selection } from "./select.ts"
 import type { ContextMessage, SelectedEntry } from "./types.ts"
 
@@ -127,12 +125,6 @@ export function promptUnits(
   count: TokenCounter = estimateMessage,
 ): number {
   return text === "" ? 0 : count({ role: "system", content: [{ type: "text", text }] })
-}
-
-/** Estimates of messages. One that nothing has changed since it was rendered is that of the log, which is estimated once. */
-export function estimatesOf(log: EntryLog, { messages, seqs }: Rendered): (message: Message) => number {
-  const places = new Map(messages.map(({ message }, index) => [message, seqs[index]]))
-  return (message) => log.tokensOf(message, places.get(message) ?? -1)
 }
 
 /** The calibration that the compaction stores with which a context begins. */

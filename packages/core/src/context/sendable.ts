@@ -2,12 +2,6 @@
 import type { ContentBlock, Message, ModelMessage, ToolCallBlock } from "../format/message.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 
-/** Whether no message needs repair. */
-export function isSendable(messages: readonly { readonly message: ModelMessage }[]): boolean {
-  const sendable = new Sendable()
-  return messages.every(({ message }) => sendable.takes(message)) && sendable.isWhole
-}
-
 /** Whether nothing needs repair, as in most contexts. Takes the messages one after the other. */
 export class Sendable {
   /** Ids of the calls that have no result yet. */

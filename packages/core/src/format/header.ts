@@ -63,12 +63,6 @@ export function isHeader(record: unknown): record is Header {
   return header(record) === undefined
 }
 
-/** Whether two headers are of one creation. One that does not say of which, as of older programs, has its timestamp alone. */
-export function isSameCreation(one: Header, other: Header): boolean {
-  const known = typeof one.creation === "string" && typeof other.creation === "string"
-  return one.timestamp === other.timestamp && (!known || one.creation === other.creation)
-}
-
 export function headerProblem(record: unknown): string | undefined {
   return sentence("The header", header(record))
 }

@@ -191,3 +191,9 @@ export function readStart(lines: readonly string[]): LogStart {
 export function isBlank(line: string): boolean {
   return line.trim() === ""
 }
+
+/** Whether two headers are of one creation. One that does not say of which, as of older programs, has its timestamp alone. */
+export function isSameCreation(one: Header, other: Header): boolean {
+  const known = typeof one.creation === "string" && typeof other.creation === "string"
+  return one.timestamp === other.timestamp && (!known || one.creation === other.creation)
+}

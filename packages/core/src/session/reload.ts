@@ -1,12 +1,14 @@
 /** Loads the log of an open session again: another writer has rewritten it, or it has lost lines. */
 import type { Entry } from "../format/entry.ts"
 import { SessionError } from "../format/errors.ts"
-import { isSameCreation } from "../format/header.ts"
+import { isSameCreation } from "../format/identify.ts"
 import type { EntryLog, EntrySlot } from "../log/entry-log.ts"
 import { loadOlder, readLines } from "../log/load.ts"
+import { ROOT } from "../log/path.ts"
 import type { ReloadableSession } from "./live-types.ts"
 import type { Seq } from "../storage/contract.ts"
 import { headAt } from "../storage/head.ts"
+import type { SessionState } from "../write/session-state.ts"
 import { isHeldLine, type Resolved, toLines } from "../write/resolve-outcome.ts"
 import type { LogEnd } from "../write/writer.ts"
 
@@ -32,7 +34,7 @@ async function resolveCut(live: ReloadableSession, end: LogEnd): Promise<Resolve
   if (opened.writeGuard.kind !== "open") return { kind: "gone" }
   // No `await` from here on: a concurrent reader must not see parts of both logs.
   const own = state.ownFrom(cut)
-  state.disownFrom(cut)
+  disownFrom(state, cut)
   const { header, log: now, head, acknowledged, acknowledgedLeafId, bytes, reported, settled } = opened.state
   Object.assign(state, { header, log: now, head, acknowledged, acknowledgedLeafId, bytes, reported, settled })
   state.sure = acknowledged
@@ -54,7 +56,7 @@ async function resolveReplaced(live: ReloadableSession): Promise<Resolved> {
   const { state } = live
   const { log, acknowledged } = state
   // A log without entries cannot be told from one that was created again.
-  if (state.lastAcknowledgedId === null || !(await reload(live))) return { kind: "gone" }
+  if (lastAcknowledgedId(state) === null || !(await reload(live))) return { kind: "gone" }
   let from = state.acknowledged
   for (; from > state.log.from; from--) {
     const id = state.log.at(from - 1)?.id
@@ -62,6 +64,20 @@ async function resolveReplaced(live: ReloadableSession): Promise<Resolved> {
     if (before !== undefined && before < acknowledged) break
   }
   return { kind: "reloaded", from, slots: slotsOf(state.log, from, state.acknowledged) }
+}
+
+/** Of the last acknowledged entry; null where there is none. */
+function lastAcknowledgedId({ log, acknowledged }: SessionState): string | null {
+  return log.at(log.entryBefore(acknowledged) ?? ROOT)?.id ?? null
+}
+
+/** The lines from one on do not count as the session's own any more. */
+function disownFrom({ own }: SessionState, seq: Seq): void {
+  const runs = own.splice(0)
+  for (let run = 0; run < runs.length; run += 2) {
+    const [from, to] = runs.slice(run) as [Seq, Seq]
+    if (from < seq) own.push(from, Math.min(to, seq))
+  }
 }
 
 function slotsOf(log: EntryLog, from: Seq, to: Seq): EntrySlot[] {
@@ -76,7 +92,7 @@ export async function reload(live: ReloadableSession): Promise<boolean> {
   const { state, id, storage, store, reading } = live
   const loaded = await reading.load()
   if (loaded.older !== undefined || loaded.newer !== undefined) return false
-  const known = state.acknowledgedLeafId ?? state.lastAcknowledgedId
+  const known = state.acknowledgedLeafId ?? lastAcknowledgedId(state)
   while (known !== null && loaded.log.find(known) === undefined && !loaded.log.complete) {
     await loadOlder(storage, id, loaded, undefined)
   }
@@ -85,7 +101,7 @@ export async function reload(live: ReloadableSession): Promise<boolean> {
   const info = await reading.infoOf(loaded)
   // No `await` from here on: a concurrent reader must not see parts of both logs.
   const own = state.ownFrom(0)
-  state.disownFrom(0)
+  disownFrom(state, 0)
   state.header = loaded.header
   state.log = loaded.log
   state.head = headAt(loaded.headInfo.next, loaded.headInfo.log, loaded.last)

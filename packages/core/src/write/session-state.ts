@@ -154,11 +154,6 @@ export class SessionState {
     return this.log.end - this.acknowledged
   }
 
-  /** Seq of the last acknowledged entry; null where there is none. */
-  get lastAcknowledgedId(): string | null {
-    return this.log.at(this.log.entryBefore(this.acknowledged) ?? ROOT)?.id ?? null
-  }
-
   /** The first `count` pending entries are in the log, at their seqs; their lines have this many bytes. */
   acknowledge(count: number, head: Head, bytes: number): void {
     this.bytes += bytes
@@ -185,15 +180,6 @@ export class SessionState {
       for (let at = Math.max(from, seq); at < to; at++) entries.push(this.log.at(at) as Entry)
     }
     return entries
-  }
-
-  /** The lines from one on do not count as this session's any more. */
-  disownFrom(seq: Seq): void {
-    const runs = this.own.splice(0)
-    for (let run = 0; run < runs.length; run += 2) {
-      const [from, to] = runs.slice(run) as [Seq, Seq]
-      if (from < seq) this.own.push(from, Math.min(to, seq))
-    }
   }
 
   /**

@@ -1,7 +1,8 @@
 /** Reads the two logs of a merge: their headers, their entries without content, and which entries they have with different content. */
 import type { Entry } from "../../format/entry.ts"
 import { SessionError } from "../../format/errors.ts"
-import { type Header, isSameCreation } from "../../format/header.ts"
+import type { Header } from "../../format/header.ts"
+import { isSameCreation } from "../../format/identify.ts"
 import { hintOf } from "../../format/hints.ts"
 import { isSameJson } from "../../format/json.ts"
 import { withSeq } from "../../format/json-edit.ts"
