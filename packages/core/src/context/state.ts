@@ -3,7 +3,7 @@
  * entry by entry. Tombstones and edits never change it, so a fold from a stored state gives the same as a fold from the root.
  */
 import type { ContextState, Entry, ModelRef } from "../format/entry.ts"
-import { storesState } from "../format/entry-types.ts"
+import { stateShape, storesState } from "../format/entry-types.ts"
 import { type Fields, isObject } from "../format/shape.ts"
 
 /** The state before the first entry. Headers of older logs may set a model and a thinking level. */
@@ -68,19 +68,9 @@ export function storedState(entry: Entry): ContextState | undefined {
 
 /** Checks a parsed state and drops unknown fields; undefined if it is invalid. */
 export function usableState(value: unknown): ContextState | undefined {
-  if (!isObject(value)) return undefined
+  if (stateShape(value) !== undefined) return undefined
   const { thinkingLevel, models, modelIsExplicit, mode, modeData, injectedTtsrRules, systemPromptOverride } =
-    value as Partial<ContextState>
-  const usable =
-    typeof thinkingLevel === "string" &&
-    typeof mode === "string" &&
-    typeof modelIsExplicit === "boolean" &&
-    isObject(models) &&
-    Object.values(models).every(isModelRef) &&
-    Array.isArray(injectedTtsrRules) &&
-    injectedTtsrRules.every((rule) => typeof rule === "string") &&
-    (systemPromptOverride === undefined || typeof systemPromptOverride === "string")
-  if (!usable) return undefined
+    value as ContextState
   return {
     thinkingLevel,
     models,
@@ -98,8 +88,4 @@ export function modelOf(entry: Entry): ModelRef | undefined {
   if (!isObject(message) || message["role"] !== "assistant") return undefined
   const { provider, model } = message
   return typeof provider === "string" && typeof model === "string" ? { provider, model } : undefined
-}
-
-function isModelRef(value: unknown): value is ModelRef {
-  return isObject(value) && typeof value["provider"] === "string" && typeof value["model"] === "string"
 }

@@ -81,7 +81,7 @@ const modelRef: Check = shape({ provider: isString, model: isString })
 /** Fields of a state that stay in the line. */
 const STATE_SETTINGS: readonly string[] = ["thinkingLevel", "models", "mode", "injectedTtsrRules"]
 
-const state: Check = shape({
+export const stateShape: Check = shape({
   thinkingLevel: isString,
   models: mapOf(modelRef),
   modelIsExplicit: isBoolean,
@@ -138,7 +138,7 @@ export const ENTRY_TYPES: ReadonlyMap<string, Row> = byName({
       modifiedFiles: arrayOf(isString),
       fromExtension: optional(isBoolean),
       usage: optional(usageShape),
-      state: optional(state),
+      state: optional(stateShape),
       ruler: optional(calibrationShape),
     },
   },
@@ -166,7 +166,7 @@ export const ENTRY_TYPES: ReadonlyMap<string, Row> = byName({
     },
   },
   tombstone: { kind: "annotation", hint: toTarget, fields: { targetId: isString, targetSeq: optional(isCount) } },
-  reset_boundary: { kind: "boundary", placed: true, storesState: true, fields: { state: optional(state) } },
+  reset_boundary: { kind: "boundary", placed: true, storesState: true, fields: { state: optional(stateShape) } },
   model_change: {
     kind: "change",
     settings: ["provider", "model", "role"],
