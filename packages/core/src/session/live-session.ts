@@ -5,13 +5,12 @@
 import type { BlobLimits } from "../format/blobs.ts"
 import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import { hasCode, SessionError } from "../format/errors.ts"
+import { hasCode } from "../format/errors.ts"
 import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
 import { ENTRY_TYPES } from "../format/entry-types.ts"
 import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
-import { retryUnavailable } from "../storage/retry.ts"
 import { onAbort, rejectOnAbort } from "../storage/signals.ts"
 import { Emitter } from "./events.ts"
 import { seldomFeature } from "./features/load.ts"
@@ -20,7 +19,7 @@ import { copyEntries, type Hooks, runAppendHooks, runHook } from "./hooks.ts"
 import { infoText } from "../info/store.ts"
 import { divergenceAt, type Divergence, toDiagnostic } from "../log/diverged.ts"
 import type { LogStore } from "../log/load.ts"
-import type { LogReader, LogReaderCode } from "../log/log-reader.ts"
+import type { LogReader } from "../log/log-reader.ts"
 import { isOlder } from "../log/path.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
 import type { OpenTips } from "../log/projected-tips.ts"
@@ -30,14 +29,12 @@ import { assign, type BranchTarget, pathForState, type Placed } from "../write/a
 import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
 import {
   abortedError,
-  replacedSessionError,
   notMovableError,
   otherWriterError,
-  deletedSessionError,
 } from "../write/errors.ts"
 import { followEnd } from "../write/reconcile.ts"
 import { checkMetadata, checkSizes } from "../write/limits.ts"
-import type { CompactableSession, CompactionProgress, LogReading, ReloadableSession, WriteGuard } from "./live-types.ts"
+import type { CompactableSession, CompactionProgress, LogReading, OtherVersion, ReloadableSession } from "./live-types.ts"
 import { NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { Resolved } from "../write/resolve-outcome.ts"
 import type { SessionState } from "../write/session-state.ts"
@@ -77,7 +74,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
   readonly events: Emitter = new Emitter()
   readonly turns: TurnLock
   readonly diagnostics: Diagnostic[]
-  writeGuard: WriteGuard = { kind: "open" }
+  otherVersion: OtherVersion | undefined
   /** The tips of the log are not known, and are read in the background. Never rejects. */
   readingTips: Promise<void> | undefined
   readonly compaction: CompactionProgress = { running: false, failures: 0 }
@@ -118,7 +115,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
   append(entries: readonly NewEntry[], o: BranchingOptions = {}): Promise<AppendResult> {
     const turn = this.turns.running
     try {
-      const direct = this.writeGuard.kind === "open" && !this.options.hooks.some(({ append }) => append !== undefined)
+      const direct = this.otherVersion === undefined && !this.options.hooks.some(({ append }) => append !== undefined)
       // An append must not overtake appends that wait for their hooks.
       if (direct && this.#hooked === undefined) {
         const given = { inputs: entries, target: o.target, known: NONE_KNOWN }
@@ -140,19 +137,10 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
   /** Takes over what other writers appended. `seen`: a head that the storage has reported; nothing is read if the session has it. */
   async refresh(seen?: Head): Promise<Head> {
     // A migration may be under way.
-    if (this.writeGuard.kind !== "open") await this.#hooked
-    if (this.writeGuard.kind === "open") await this.#queue.refresh(seen)
-    else await this.#checkUnchanged(seen)
+    if (this.otherVersion !== undefined) await this.#hooked
+    if (this.otherVersion === undefined) await this.#queue.refresh(seen)
+    else await this.otherVersion.checkUnchanged(seen)
     return cloneJson(this.state.head)
-  }
-
-  /** The entries of a log of another version were made when it was opened; they cannot be continued with further lines. */
-  async #checkUnchanged(seen: Head | undefined): Promise<void> {
-    const { head } = this.state
-    const stored = seen ?? (await retryUnavailable(() => this.storage.head(this.id)))
-    if (stored?.next === head.next && stored.log === head.log) return
-    this.store.outdated = true
-    throw stored === undefined ? deletedSessionError(this, []) : replacedSessionError(this)
   }
 
   /** After a turn, which does not follow another writer that continues it: now the session does. */
@@ -171,8 +159,8 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
       const off = o.signal === undefined ? undefined : onAbort(o.signal, abort)
       const place = async (): Promise<void> => {
         if (o.signal?.aborted === true) throw abortedError(this.id, o.signal, false)
-        if (this.writeGuard.kind === "refused") throw this.writeGuard.error
-        if (this.writeGuard.kind === "migrate") await this.#migrate(this.writeGuard.reader)
+        await this.otherVersion?.migrate()
+        this.otherVersion = undefined
         // A hook that hangs must not hold back the appends behind an aborted one.
         const changed = await rejectOnAbort(runAppendHooks(this.options.hooks, entries, this.id), o.signal, () =>
           abortedError(this.id, o.signal as AbortSignal, false),
@@ -186,23 +174,6 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
       const hooked = (this.#hooked ?? Promise.resolve()).then(place).catch(reject).finally(done)
       this.#hooked = hooked
     })
-  }
-
-  /** Replaces the stored log by its migration, and loads that into the session. */
-  async #migrate(reader: LogReaderCode): Promise<void> {
-    const { storage, id } = this
-    const { blobs, now } = this.options
-    const { reload } = await seldomFeature()
-    await reader.replace(storage, id, { blobs, now }).catch((error: unknown) => {
-      this.store.outdated = hasCode(error, "not_found")
-      throw error
-    })
-    if ((await storage.head(id)) === undefined || !(await reload(this))) {
-      this.store.outdated = true
-      const message = `The log of ${id} changed while it was migrated. Open the session again.`
-      throw new SessionError("conflict", message, { session: id })
-    }
-    this.writeGuard = { kind: "open" }
   }
 
   /**

@@ -6,27 +6,30 @@ import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { InfoProjection } from "../info/projection.ts"
 import type { LoadedLog, LogStore } from "../log/load.ts"
-import type { LogReaderCode } from "../log/log-reader.ts"
 import type { ReadWindow } from "../log/read-backwards.ts"
-import type { Seq, SessionStorage } from "../storage/contract.ts"
+import type { Head, Seq, SessionStorage } from "../storage/contract.ts"
 import type { SessionState } from "../write/session-state.ts"
 import type { AppendOptions, AppendResult } from "../write/types.ts"
 import type { Emitter } from "./events.ts"
 import type { Hooks } from "./hooks.ts"
 
-/** Why a session can be read only, or what must happen before its first write. */
-export type WriteGuard =
-  | { readonly kind: "open" }
-  | { readonly kind: "refused"; readonly error: SessionError }
-  /** The stored log is of an older version: the first write replaces it. */
-  | { readonly kind: "migrate"; readonly reader: LogReaderCode }
+/** A log that is stored in another version. It was read as one of this version, and its entries exist only in memory. */
+export interface OtherVersion {
+  /** Why it can only be read; undefined: the first write replaces it by one of this version. */
+  readonly refusal: SessionError | undefined
+  /** Before the first write. Rejects with the refusal. */
+  migrate(): Promise<void>
+  /** Rejects if the stored log is not as it was read: it cannot be continued with further lines. `seen`: a head that the storage reported. */
+  checkUnchanged(seen: Head | undefined): Promise<void>
+}
 
 export interface ReadableSession {
   readonly id: string
   readonly storage: SessionStorage
   readonly state: SessionState
   readonly store: LogStore
-  readonly writeGuard: WriteGuard
+  /** Undefined for a log of this version. */
+  readonly otherVersion: OtherVersion | undefined
   readonly options: { readonly extensions: Extensions | undefined }
   /** Resolves when every append made so far is settled; `indeterminate` if the outcome of one cannot be found out. */
   drain(): Promise<void>

@@ -107,8 +107,7 @@ async function openOnce(
   const live = new LiveSession({ state, store, options, reading: readingOf(storage, id, options) })
   live.reportTips(openAt(log, tips, leaf, settled))
   if (!isOurs(loaded)) {
-    const { writeGuardOf } = await seldomFeature()
-    live.writeGuard = writeGuardOf(loaded, id, storage, options.migrateOnWrite)
+    live.otherVersion = (await seldomFeature()).otherVersionOf(live, loaded)
   } else if (tips === undefined && o.readTips === true) {
     // If the log cannot be read, the tips stay unknown, and the next request for the information tries again.
     live.readingTips = readTips(live, headInfo, signalOf(o)).then(

@@ -31,7 +31,7 @@ export async function* readEntryRuns(
   const { from = 0, to = Number.MAX_SAFE_INTEGER } = range
   const signal = signalOf(o)
   // The entries of a log of an older version exist only in memory, as the migration made them.
-  const stored = live.writeGuard.kind === "open" ? Math.min(state.acknowledged, to) : 0
+  const stored = live.otherVersion === undefined ? Math.min(state.acknowledged, to) : 0
   if (from < stored) {
     for await (const chunk of live.storage.read(live.id, { from, to: stored }, signal)) {
       const slots = chunk.lines.map((line, index) => parseEntry(line, chunk.from + index))
@@ -50,7 +50,7 @@ async function* wholeRuns(
   slots: readonly EntrySlot[],
   o: CallOptions,
 ): AsyncGenerator<readonly Entry[], void, undefined> {
-  const foreign = live.writeGuard.kind !== "open"
+  const foreign = live.otherVersion !== undefined
   let run: Entry[] = []
   for (const entry of slots) {
     if (entry === undefined) continue
@@ -93,7 +93,7 @@ async function infoOfOpen(live: LiveSession, head: HeadInfo, o: CallOptions): Pr
   const { state } = live
   const { info } = state
   if (isComplete(info)) return info
-  if (live.writeGuard.kind !== "open") return infoOfMemory(live)
+  if (live.otherVersion !== undefined) return infoOfMemory(live)
   const made = await readTips(live, head, o)
   const learned = state.info
   return isComplete(learned) ? learned : projectFurther(made, state)

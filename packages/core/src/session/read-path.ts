@@ -88,11 +88,11 @@ export async function restoreSelected(
 
 /** The entries with restored blobs. Logs of other programs have no `blobs`: see `RefOptions`. */
 export function restored(
-  { storage, writeGuard }: ReadableSession,
+  { storage, otherVersion }: ReadableSession,
   entries: readonly Entry[],
   o: CallOptions,
 ): ReturnType<typeof restoreEntries> {
-  return restoreEntries(storage, entries, { ...o, foreign: writeGuard.kind !== "open" })
+  return restoreEntries(storage, entries, { ...o, foreign: otherVersion !== undefined })
 }
 
 /** The context state with restored blobs. */

@@ -31,7 +31,7 @@ async function resolveCut(live: ReloadableSession, end: LogEnd): Promise<Resolve
   if (cut >= state.sure)
     return { ...toLines(state, lines.slice(same), cut, end), head: headAt(next, log, lines.at(-1)) }
   const opened = await reading.open()
-  if (opened.writeGuard.kind !== "open") return { kind: "gone" }
+  if (opened.otherVersion !== undefined) return { kind: "gone" }
   // No `await` from here on: a concurrent reader must not see parts of both logs.
   const own = state.ownFrom(cut)
   disownFrom(state, cut)

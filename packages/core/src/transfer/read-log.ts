@@ -39,9 +39,9 @@ export async function readWholeLog(storage: SessionStorage, id: string, o: CallO
 
 /** The log of an open session, without what is not written yet. */
 export async function wholeLogOf(live: ReadableSession, o: CallOptions = {}): Promise<WholeLog> {
-  const { state, storage, id, writeGuard } = live
+  const { state, storage, id, otherVersion } = live
   const signal = signalOf(o)
-  if (writeGuard.kind !== "open") return inMemory(state.header, state.log)
+  if (otherVersion !== undefined) return inMemory(state.header, state.log)
   return readStored(storage, id, state.header, state.acknowledged, signal)
 }
 

@@ -26,12 +26,6 @@ export function deletedSessionError(about: About, lost: readonly Entry[], outcom
   return new SessionError("not_found", message, { ...location(about), lost })
 }
 
-/** For a log of another version, which is loaded as it was when the session was opened. */
-export function replacedSessionError(about: About): SessionError {
-  const message = `The log of ${about.id}, which is of another version, was changed by another writer. Open the session again.`
-  return refusalError("conflict", about, message)
-}
-
 export function otherWriterError(about: About): SessionError {
   const message = `Another writer has continued ${about.id}; nothing was written. Read the context again.`
   return refusalError("conflict", about, message)

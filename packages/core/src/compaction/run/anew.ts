@@ -42,7 +42,7 @@ export function checkAnew(session: string, o: CompactOptions): void {
 
 /** The result is of the compaction, or of the last edit if the context begins with none. */
 export async function compactAnew(live: CompactableSession, run: CompactionRun): Promise<CompactionResult> {
-  if (live.writeGuard.kind === "refused") throw live.writeGuard.error
+  if (live.otherVersion?.refusal !== undefined) throw live.otherVersion.refusal
   const { signal } = run
   const before = await selectAt(live, live.state.leafId, { signal })
   const settings = settingsInForce(live, before, run.settings)

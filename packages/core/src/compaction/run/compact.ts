@@ -74,7 +74,7 @@ export function settingsInForce(
 export async function compactOnce(live: CompactableSession, run: CompactionRun): Promise<CompactionResult> {
   const { signal } = run
   // Do not pay a model for a summary that cannot be written.
-  if (live.writeGuard.kind === "refused") throw live.writeGuard.error
+  if (live.otherVersion?.refusal !== undefined) throw live.otherVersion.refusal
   const { leafId } = live.state
   const selection = await selectAt(live, leafId, { signal })
   const settings = settingsInForce(live, selection, run.settings)

@@ -33,8 +33,8 @@ export async function writeFork(
   options: ForkSettings,
   o: CallOptions & { readonly at?: string } = {},
 ): Promise<void> {
-  const { writeGuard, storage, id } = live
-  if (writeGuard.kind === "refused" && writeGuard.error.code === "newer_version") throw writeGuard.error
+  const { otherVersion, storage, id } = live
+  if (otherVersion?.refusal?.code === "newer_version") throw otherVersion.refusal
   const at = o.at ?? session.leafId
   await live.drain()
   const source = live.state.head
