@@ -4,6 +4,7 @@
  */
 import { isSessionId } from "../storage/checks.ts"
 import {
+  all,
   arrayOf,
   type Check,
   isCount,
@@ -12,6 +13,7 @@ import {
   isString,
   oneOf,
   optional,
+  optionalFields,
   sentence,
   shape,
 } from "./shape.ts"
@@ -70,32 +72,40 @@ export function headerProblem(record: unknown): string | undefined {
 const ourParent: Check = shape({ id: isString, entryId: optional(isString) })
 const foreignParent: Check = shape({ ref: isString })
 
-const header: Check = shape({
-  type: oneOf("session"),
-  format: oneOf(FORMAT),
-  version: oneOf(VERSION),
-  id: (value) => (isSessionId(value) ? undefined : " must be a session id."),
-  timestamp: isString,
-  creation: optional(isNonEmpty),
-  cwd: optional(isString),
-  title: optional(isString),
-  source: optional(oneOf("interactive", "cron")),
-  kind: optional(isNonEmpty),
-  cronJobId: optional(isString),
-  parentSession: optional((value) =>
+/** The fields that the program gives that creates the session, in the order of the line. */
+export const GIVEN_FIELDS: Readonly<
+  Record<"cwd" | "title" | "source" | "kind" | "cronJobId" | "systemPromptOverride" | "parentSession", Check>
+> = {
+  cwd: isString,
+  title: isString,
+  source: oneOf("interactive", "cron"),
+  kind: isNonEmpty,
+  cronJobId: isString,
+  systemPromptOverride: isString,
+  parentSession: (value) =>
     ourParent(value) === undefined || foreignParent(value) === undefined
       ? undefined
       : " must be {id, entryId?} or {ref}.",
-  ),
-  systemPromptOverride: optional(isString),
-  origin: optional(
-    shape({
-      format: isString,
-      version: isNumber,
-      id: optional(isString),
-      lines: optional(isCount),
-      settled: optional(isCount),
-      backup: optional(shape({ blobs: arrayOf(isString), bytes: isCount })),
-    }),
-  ),
-})
+}
+
+const header: Check = all(
+  shape({
+    type: oneOf("session"),
+    format: oneOf(FORMAT),
+    version: oneOf(VERSION),
+    id: (value) => (isSessionId(value) ? undefined : " must be a session id."),
+    timestamp: isString,
+    creation: optional(isNonEmpty),
+    origin: optional(
+      shape({
+        format: isString,
+        version: isNumber,
+        id: optional(isString),
+        lines: optional(isCount),
+        settled: optional(isCount),
+        backup: optional(shape({ blobs: arrayOf(isString), bytes: isCount })),
+      }),
+    ),
+  }),
+  optionalFields(GIVEN_FIELDS),
+)

@@ -55,6 +55,12 @@ export function shape(fields: Readonly<Record<string, Check>>): Check {
   }
 }
 
+/** An object that may have these fields, and others. */
+/* @__NO_SIDE_EFFECTS__ */
+export function optionalFields(fields: Readonly<Record<string, Check>>): Check {
+  return shape(Object.fromEntries(Object.entries(fields).map(([key, check]) => [key, optional(check)])))
+}
+
 /** The field may be missing. `undefined` counts as missing, because JSON does not write it. */
 /* @__NO_SIDE_EFFECTS__ */
 export function optional(check: Check): Check {

@@ -1,6 +1,7 @@
 /** Checks the arguments of the public calls by tables: the options of each call, and what it would use without checking it. */
 import type { BlobLimits } from "../format/blobs.ts"
 import { SessionError } from "../format/errors.ts"
+import { GIVEN_FIELDS } from "../format/header.ts"
 import type { Extensions } from "../format/names.ts"
 import { checkCallOptions, type OptionChecks, type OptionTable } from "../format/options.ts"
 import {
@@ -13,6 +14,7 @@ import {
   isNonEmpty,
   isObject,
   isString,
+  mapOf,
   numberFrom,
   oneOf,
   wholeFrom,
@@ -124,15 +126,9 @@ const SESSION: Readonly<Partial<Record<SessionCall, OptionTable>>> = {
 export const OPEN: OptionChecks<OpenOptions> = { ...CALL, compaction: isCompaction }
 const OPEN_OR_CREATE: OptionChecks<Omit<CreateOptions, "id">> = {
   ...OPEN,
-  cwd: isAnything,
-  title: isAnything,
-  source: isAnything,
-  kind: isAnything,
-  cronJobId: isAnything,
-  systemPromptOverride: isAnything,
-  parentSession: isAnything,
-  metadata: isAnything,
-  entries: isAnything,
+  ...GIVEN_FIELDS,
+  metadata: mapOf(isAnything),
+  entries: arrayOf(isAnything),
 }
 const CREATE: OptionChecks<CreateOptions> = { ...OPEN_OR_CREATE, id: isString }
 const DRAFT: OptionChecks<DraftOptions & CreateOptions> = { ...CREATE, until: oneOf("user", "assistant") }

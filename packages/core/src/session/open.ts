@@ -1,5 +1,5 @@
 /** Creates sessions, and opens stored ones. */
-import { FORMAT, type Header, VERSION } from "../format/header.ts"
+import { FORMAT, GIVEN_FIELDS, type Header, VERSION } from "../format/header.ts"
 import type { Entry } from "../format/entry.ts"
 import type { CallOptions, Head, HeadInfo, Seq, SessionStorage } from "../storage/contract.ts"
 import { headAt } from "../storage/head.ts"
@@ -34,8 +34,7 @@ import { encodeHeader } from "../format/line.ts"
 import { utf8Length } from "../storage/utf8.ts"
 
 export function newHeader(o: CreateOptions, id: string, { newId, now }: LiveSessionOptions): Header {
-  const { cwd, title, source, kind, cronJobId, systemPromptOverride, parentSession } = o
-  const given = { cwd, title, source, kind, cronJobId, systemPromptOverride, parentSession }
+  const given = Object.keys(GIVEN_FIELDS).map((name) => [name, o[name as keyof typeof GIVEN_FIELDS]] as const)
   return {
     type: "session",
     format: FORMAT,
@@ -43,7 +42,7 @@ export function newHeader(o: CreateOptions, id: string, { newId, now }: LiveSess
     id,
     timestamp: new Date(now()).toISOString(),
     creation: newId(),
-    ...defined(given),
+    ...defined(Object.fromEntries(given)),
   }
 }
 

@@ -1,10 +1,9 @@
 /** `Sessions`: the repository of the sessions of one storage. Checks arguments and state, runs hooks, and calls the modules. */
 import { cloneJson } from "../format/clone.ts"
 import { SessionError, hasCode } from "../format/errors.ts"
-import { type Header, headerProblem } from "../format/header.ts"
+import type { Header } from "../format/header.ts"
 import { createIds, isUlid } from "../format/ids.ts"
 import type { NewEntry } from "../format/new-entry.ts"
-import { isObject } from "../format/shape.ts"
 import { notFoundError } from "../log/load.ts"
 import { READ_WINDOW } from "../log/read-backwards.ts"
 import { checkSessionId } from "../storage/checks.ts"
@@ -83,10 +82,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   const start = (o: CreateOptions): NewSession => {
     const id = o.id ?? newId()
     check(id)
-    const header = newHeader(o, id, options)
-    const problem = headerProblem(header)
-    if (problem !== undefined) throw new SessionError("invalid", `The session was not created: ${problem}`)
-    return startSession(storage, header, options)
+    return startSession(storage, newHeader(o, id, options), options)
   }
   const create = async (made: NewSession, entries: readonly NewEntry[], o: OpenOptions): Promise<Session> => {
     checkOpen()
@@ -222,8 +218,6 @@ function withDefaults(o: SessionsOptions): LiveSessionOptions {
 
 /** The entries that a new session is created with. `append` checks each of them. */
 function firstEntries({ metadata = {}, entries = [] }: CreateOptions): readonly NewEntry[] {
-  if (!isObject(metadata)) throw new SessionError("invalid", "The metadata of a new session must be an object.")
-  if (!Array.isArray(entries)) throw new SessionError("invalid", "The entries of a new session must be an array.")
   const named = Object.entries(metadata).map(([key, value]): NewEntry => ({ type: "metadata", key, value }))
   return [...named, ...(entries as readonly NewEntry[])]
 }
