@@ -11,11 +11,11 @@ import { isTitleSlot, type LogRecord, parseLine } from "../format/line.ts"
 import { isObject } from "../format/shape.ts"
 import { restoreEntries } from "../log/blobs.ts"
 import { EntryLog } from "../log/entry-log.ts"
+import { replacedLogError } from "../log/load.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { isLastWriterWins } from "../log/last-writer-wins.ts"
 import { isLeaving, settledLines } from "../log/tips.ts"
 import { tipsOfLog } from "../log/tips-of-log.ts"
-import { StorageError } from "../storage/errors.ts"
 import { signalOf } from "../storage/signals.ts"
 import { firstPromptOf, isTextInBlob, promptText } from "./first-prompt.ts"
 
@@ -155,9 +155,7 @@ async function* linesOf(
   let seq = from
   for await (const chunk of storage.read(id, { from, to: end }, signalOf(o)))
     for (const line of chunk.lines) yield { seq: seq++, line }
-  if (seq === end) return
-  const message = `The log of ${id} was deleted or replaced while it was read.`
-  throw new StorageError("conflict", message, { session: id, storage: storage.description })
+  if (seq !== end) throw replacedLogError(storage, id)
 }
 
 function idAt(line: string, seq: Seq): string {
