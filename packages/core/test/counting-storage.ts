@@ -7,6 +7,7 @@ export interface Counted {
   units: number
   /** Rows returned by lists. */
   rows: number
+  heads: number
   docsPut: number
   docsGot: number
   blobsGot: number
@@ -19,7 +20,7 @@ export interface CountingStorage extends SessionStorage {
   take(): Counted
 }
 
-const NOTHING: Counted = { lines: 0, units: 0, rows: 0, docsPut: 0, docsGot: 0, blobsGot: 0, syncs: 0 }
+const NOTHING: Counted = { lines: 0, units: 0, rows: 0, heads: 0, docsPut: 0, docsGot: 0, blobsGot: 0, syncs: 0 }
 
 /** With other capabilities, if given; with `listOrder: "id"` it lists in that order. */
 export function createCountingStorage(inner: SessionStorage, pretend: Partial<Capabilities> = {}): CountingStorage {
@@ -35,7 +36,10 @@ export function createCountingStorage(inner: SessionStorage, pretend: Partial<Ca
     capabilities,
     description: inner.description,
     append: (session, lines, o) => inner.append(session, lines, o),
-    head: (session, o) => inner.head(session, o),
+    head: (session, o) => {
+      counted.heads++
+      return inner.head(session, o)
+    },
     async *read(session, range, o) {
       for await (const chunk of inner.read(session, range, o)) {
         counted.lines += chunk.lines.length

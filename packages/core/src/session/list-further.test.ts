@@ -24,6 +24,18 @@ test.each(ORDERS)(
   },
 )
 
+test("a page that takes a new reading of the list asks for no head, and the next one for those of its own sessions", async () => {
+  const { sessions, storage } = await storeWith(100)
+  const cursor = await cursorOf(sessions, 2)
+  storage.take()
+  const third = await sessions.list({ limit: LIMIT, cursor })
+  expect(third.sessions.map(({ id }) => id)).toEqual(newestFirst(100).slice(2 * LIMIT, 3 * LIMIT))
+  expect(storage.take().heads).toBe(0)
+  const fourth = await sessions.list({ limit: LIMIT, cursor: third.next as string })
+  expect(fourth.sessions.map(({ id }) => id)).toEqual(newestFirst(100).slice(3 * LIMIT, 4 * LIMIT))
+  expect(storage.take()).toMatchObject({ heads: LIMIT + 1, rows: 0 })
+})
+
 test("the pages behind the second one have each session once that is there, as it is now, whatever happens to the sessions meanwhile", async () => {
   const { sessions, clock } = await storeWith(100)
   const shown: string[] = []
