@@ -51,9 +51,10 @@ export function createDeps(o: DepsOptions): Deps {
   const { files, layout } = o
   const description = `fs:${layout.root}`
   const views = new Map<string, LogView>()
+  const metadata = createMetadataCache(files)
   const view = (session: string): LogView | undefined => {
     const before = views.get(session)
-    const now = loadView(files, toSessionPaths(layout, session), before)
+    const now = loadView(files, toSessionPaths(layout, session), before, metadata.reread)
     views.delete(session)
     if (now !== undefined) views.set(session, now)
     if (views.size > KEPT_VIEWS) views.delete(views.keys().next().value ?? "")
@@ -65,7 +66,7 @@ export function createDeps(o: DepsOptions): Deps {
     description,
     notifier: createNotifier(files),
     unsynced: new Set(),
-    metadata: createMetadataCache(files),
+    metadata,
     damaged: createDamagedParts(files),
     view,
     reloadView(session) {

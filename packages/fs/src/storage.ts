@@ -19,7 +19,7 @@ import { toLayout, toSessionPaths } from "./disk/layout.ts"
 import { sweepLeftovers, sweepStore } from "./write/sweep.ts"
 import { type DecodeLines, decodeLines as decodeOnNode } from "./log/decode.ts"
 import { listSessions } from "./read/list.ts"
-import { infoIn, readMetadata, type StoredInfo } from "./log/metadata.ts"
+import { infoIn, type StoredInfo } from "./log/metadata.ts"
 import { readLines } from "./read/reader.ts"
 import { isAnythingLeft, removeSession } from "./write/remove.ts"
 import { replaceLog } from "./write/replace.ts"
@@ -116,7 +116,7 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
       if (view === undefined) return undefined
       const info =
         pendingInfo(session, view.log, view.next) ??
-        infoIn(view.metadata ?? readMetadata(deps.files, view.folder), view.log, view.next)
+        infoIn(view.metadata ?? deps.metadata.reread(view.folder), view.log, view.next)
       const line = first === true ? firstLineOf(files, decodeLines, view) : undefined
       const cutOff = cut === true ? cutRecords(files, view.folder) : []
       return {

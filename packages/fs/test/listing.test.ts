@@ -24,6 +24,27 @@ test("a session that was appended to meanwhile, by whomever, is read again; the 
   expect(reads.filter((path) => path.endsWith("metadata.json"))).toEqual([join(root, "b", "metadata.json")])
 })
 
+test("the head of a session that was listed reads its row again only if that is another file", async () => {
+  const { root, storage, reads } = await listed()
+  const row = (id: string): string => join(root, id, "metadata.json")
+  reads.length = 0
+  const head = await storage.head("a")
+  expect(head?.next).toBe(3)
+  expect(reads).not.toContain(row("a"))
+  const other = openAt(root).storage
+  await other.append("a", ["news"], { expect: head ?? 0, info: "told" })
+  await other[Symbol.asyncDispose]()
+  expect(await storage.head("a")).toMatchObject({ next: 4, info: { text: "told", next: 4 } })
+  // Torn, of another session, and gone.
+  fs.truncateSync(row("b"), 50)
+  fs.copyFileSync(row("a"), row("c"))
+  for (const id of ["b", "c"]) expect(await storage.head(id)).toMatchObject({ next: 3, bytes: head?.bytes })
+  expect((await storage.head("c"))?.info).toBeUndefined()
+  fs.rmSync(row("a"))
+  expect(await storage.head("a")).toMatchObject({ next: 4 })
+  expect((await storage.head("a"))?.info).toBeUndefined()
+})
+
 test("what was written just before it was listed is read again: it may change within one step of the clock", async () => {
   const { root, storage, reads } = await listed()
   const path = join(root, "a", "metadata.json")

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { basename, dirname, join } from "node:path"
 import { StorageError } from "@sessions/core/storage"
 import { errnoOf, isNoFile } from "./errors.ts"
-import { APPEND, CREATE, type Files, READ } from "./files.ts"
+import { APPEND, CREATE, type Files, type FileStat, READ } from "./files.ts"
 import { FILE_MODE, FOLDER_MODE } from "./layout.ts"
 import { RANDOM_NAME } from "./file-names.ts"
 
@@ -15,10 +15,13 @@ export function readWhole(files: Files, path: string): Buffer | undefined {
   })
 }
 
-/** The same for derived data: what cannot be read, as a file that root has written, or is larger than any valid file, is a missing file. */
-export function readDerived(files: Files, path: string): Buffer | undefined {
+/**
+ * The same for derived data: what cannot be read, as a file that root has written, or is larger than any valid file, is a missing file.
+ * `opened` is called with the file that the bytes are read from.
+ */
+export function readDerived(files: Files, path: string, opened?: (file: FileStat) => void): Buffer | undefined {
   try {
-    return readFile(files, path, (size) => (size <= LARGEST_DERIVED_BYTES ? size : undefined))
+    return readFile(files, path, (size) => (size <= LARGEST_DERIVED_BYTES ? size : undefined), opened)
   } catch {
     return undefined
   }
@@ -29,7 +32,12 @@ export function readStart(files: Files, path: string, most: number): Buffer | un
   return readFile(files, path, (size) => Math.min(size, most))
 }
 
-function readFile(files: Files, path: string, toLength: (size: number) => number | undefined): Buffer | undefined {
+function readFile(
+  files: Files,
+  path: string,
+  toLength: (size: number) => number | undefined,
+  opened?: (file: FileStat) => void,
+): Buffer | undefined {
   let fd: number
   try {
     fd = files.open(path, READ)
@@ -39,6 +47,7 @@ function readFile(files: Files, path: string, toLength: (size: number) => number
   }
   try {
     const stat = files.fstat(fd)
+    opened?.(stat)
     const length = stat.isFile() ? toLength(stat.size) : undefined
     return length === undefined ? undefined : readFully(files, fd, 0, length)
   } finally {

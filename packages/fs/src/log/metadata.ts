@@ -41,9 +41,13 @@ export function toFileTag({ ino, ctimeMs, mtimeMs, size }: FileStat): string {
   return `${ino} ${Math.floor(ctimeMs)} ${Math.floor(mtimeMs)} ${size}`
 }
 
-/** Undefined if there is none, or it has another format. */
-export function readMetadata(files: Files, folder: string): Metadata | undefined {
-  const bytes = readDerived(files, below(folder, METADATA_FILE))
+/** Undefined if there is none, or it has another format. `opened`: see {@link readDerived}. */
+export function readMetadata(
+  files: Files,
+  folder: string,
+  opened?: (file: FileStat) => void,
+): Metadata | undefined {
+  const bytes = readDerived(files, below(folder, METADATA_FILE), opened)
   if (bytes === undefined) return undefined
   try {
     const value = JSON.parse(bytes.toString("utf8")) as Metadata
@@ -89,6 +93,8 @@ export function lastPartOf(
 export interface MetadataCache {
   /** Reads the file again if it is another one than before, or was younger than a clock tick when it was read. */
   read(folder: string): Metadata | undefined
+  /** The same of a folder that was read before. Any other is read as often as it is asked for: looking whether it has changed costs more. */
+  reread(folder: string): Metadata | undefined
 }
 
 interface Known {
@@ -98,20 +104,22 @@ interface Known {
 
 export function createMetadataCache(files: Files): MetadataCache {
   const known = new Map<string, Known>()
-  return {
-    read(folder) {
-      const at = Date.now()
-      const file = files.lstat(below(folder, METADATA_FILE))
-      const before = known.get(folder)
-      if (before !== undefined && file !== undefined && isSameFile(before.file, file)) return before.metadata
-      known.delete(folder)
-      const metadata = readMetadata(files, folder)
-      if (file === undefined || !isOldEnough(file, at)) return metadata
-      known.set(folder, { file, metadata })
-      if (known.size > MOST) known.delete(known.keys().next().value ?? "")
-      return metadata
-    },
+  const read = (folder: string): Metadata | undefined => {
+    const at = Date.now()
+    const before = known.get(folder)
+    const now = before && files.lstat(below(folder, METADATA_FILE))
+    if (before !== undefined && now !== undefined && isSameFile(before.file, now)) return before.metadata
+    known.delete(folder)
+    let file: FileStat | undefined
+    const metadata = readMetadata(files, folder, (opened) => {
+      file = opened
+    })
+    if (file === undefined || !isOldEnough(file, at)) return metadata
+    known.set(folder, { file, metadata })
+    if (known.size > MOST) known.delete(known.keys().next().value ?? "")
+    return metadata
   }
+  return { read, reread: (folder) => (known.has(folder) ? read(folder) : readMetadata(files, folder)) }
 }
 
 /** `last` is the file of the last part as the caller knows it to be; without it, the row is not used by listings. */

@@ -49,13 +49,20 @@ export interface LogView extends Identity {
  * The log of a session, or undefined if there is none with a whole line. A swap is two renames, so a reader that comes between them
  * finds the new log in `.new`. Only then is it looked up there.
  */
-export function loadView(files: Files, paths: SessionPaths, before?: LogView): LogView | undefined {
+export function loadView(
+  files: Files,
+  paths: SessionPaths,
+  before?: LogView,
+  read: ReadMetadata = (folder) => readMetadata(files, folder),
+): LogView | undefined {
   return (
-    loadFolder(files, paths.folder, before) ??
-    (isFolderOrNothing(files, dirname(paths.swap)) ? loadFolder(files, paths.swap, before) : undefined) ??
-    loadFolder(files, paths.folder, before)
+    loadFolder(files, paths.folder, before, read) ??
+    (isFolderOrNothing(files, dirname(paths.swap)) ? loadFolder(files, paths.swap, before, read) : undefined) ??
+    loadFolder(files, paths.folder, before, read)
   )
 }
+
+type ReadMetadata = (folder: string) => Metadata | undefined
 
 export function lastPart(view: LogView): Part {
   return view.parts[view.parts.length - 1] as Part
@@ -123,14 +130,19 @@ export function saveMissingIndexes(files: Files, view: LogView): void {
 /** Another process may roll, delete or replace the log while it is read, but not this often in a row. */
 const ATTEMPTS = 20
 
-function loadFolder(files: Files, folder: string, before: LogView | undefined): LogView | undefined {
+function loadFolder(
+  files: Files,
+  folder: string,
+  before: LogView | undefined,
+  read: ReadMetadata,
+): LogView | undefined {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const stat = statFolder(files, folder)
     if (stat === undefined) return undefined
     const same = before?.folder === folder && isUnchanged(before.stat, stat) ? before : undefined
     try {
       if (same !== undefined && isUnchangedPart(files, folder, toOpened(same))) return same
-      const metadata = before === undefined ? readMetadata(files, folder) : undefined
+      const metadata = before === undefined ? read(folder) : undefined
       const stored = metadata === undefined ? undefined : storedView(files, folder, stat, metadata)
       if (stored !== undefined) return stored
       const found = readFolder(files, { folder, stat, metadata, same, before })
