@@ -73,7 +73,11 @@ export async function listFurther(
   if (page !== undefined) return { ...page, unreadable: [] }
   const ahead = Math.max(4 * limit, 2 * (last?.used ?? 0))
   const found: SessionInfo[] = []
-  const { sessions: places, next, unreadable } = await readPage({ ...o, limit: ahead }, (info) => {
+  const {
+    sessions: places,
+    next,
+    unreadable,
+  } = await readPage({ ...o, limit: ahead }, (info) => {
     insert(found, info, limit)
     return placeOf(info)
   })

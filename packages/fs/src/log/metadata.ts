@@ -42,11 +42,7 @@ export function toFileTag({ ino, ctimeMs, mtimeMs, size }: FileStat): string {
 }
 
 /** Undefined if there is none, or it has another format. `opened`: see {@link readDerived}. */
-export function readMetadata(
-  files: Files,
-  folder: string,
-  opened?: (file: FileStat) => void,
-): Metadata | undefined {
+export function readMetadata(files: Files, folder: string, opened?: (file: FileStat) => void): Metadata | undefined {
   const bytes = readDerived(files, below(folder, METADATA_FILE), opened)
   if (bytes === undefined) return undefined
   try {
