@@ -21,6 +21,18 @@ export const PAGES: readonly string[] = [
 export const NEEDS_BUCKET = /from "@aws-sdk\/client-s3"/
 export const NEEDS_DATABASE = /from "pg"/
 
+/** What needs more than a process, and where it runs. */
+export const ELSEWHERE: readonly (readonly [code: RegExp, test: string])[] = [
+  [NEEDS_BUCKET, "examples/readme/test/server/pages.node.ts"],
+  [NEEDS_DATABASE, "examples/readme/test/server/pages.node.ts"],
+  [/https:\/\/example\.com/, "examples/readme/http.test.ts"],
+  // It reads the database of an agent.
+  [/opencode\.db/, "packages/formats/test/opencode-database.test.ts"],
+  // The package of the command has 381 MB.
+  [/\bquery\(\{/, "packages/claude-agent/test/command/main.ts"],
+  [/from "\.\.?\//, "packages/create-adapter/test/template.test.ts"],
+]
+
 export interface Block {
   /** `docs/recipes.md:12`, the line of the fence. */
   readonly place: string

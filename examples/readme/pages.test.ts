@@ -1,43 +1,49 @@
 /** Runs every `ts` block of every page unchanged, and compares what it prints with what the page shows. */
-import { existsSync } from "node:fs"
+import { existsSync, realpathSync } from "node:fs"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
 import { afterAll, expect, test } from "vitest"
+import { pagesOf } from "../../.tools/lib/pages.mjs"
 import { isShown } from "../../.tools/lib/shown.mjs"
-import { type Block, blocksOf, NEEDS_BUCKET, NEEDS_DATABASE, PAGES, textOf } from "./blocks.ts"
+import { type Block, blocksOf, ELSEWHERE, PAGES, textOf } from "./blocks.ts"
 import { newFolder } from "./here.ts"
 import { runBlocks } from "./run.ts"
-
-/** What needs more than a process, and where it runs. */
-const ELSEWHERE: (readonly [code: RegExp, test: string])[] = [
-  [NEEDS_BUCKET, "examples/readme/test/server/pages.node.ts"],
-  [NEEDS_DATABASE, "examples/readme/test/server/pages.node.ts"],
-  [/https:\/\/example\.com/, "examples/readme/http.test.ts"],
-  // It reads the database of an agent.
-  [/opencode\.db/, "packages/formats/test/opencode-database.test.ts"],
-  // The package of the command has 381 MB.
-  [/\bquery\(\{/, "packages/claude-agent/test/command/main.ts"],
-  [/from "\.\.?\//, "packages/create-adapter/test/template.test.ts"],
-]
+import { installLines } from "./test/installs/lines.ts"
 
 /** Bun has tests of `node:test` in its own runner alone. */
-if (process.versions["bun"] !== undefined) ELSEWHERE.push([/"node:test"/, "examples/readme/pages.test.ts"])
+const elsewhere =
+  process.versions["bun"] === undefined
+    ? ELSEWHERE
+    : [...ELSEWHERE, [/"node:test"/, "examples/readme/pages.test.ts"] as const]
 
 const blocks = PAGES.flatMap(blocksOf)
-const here = blocks.filter(({ code }) => !ELSEWHERE.some(([pattern]) => pattern.test(code)))
+const here = blocks.filter(({ code }) => !elsewhere.some(([pattern]) => pattern.test(code)))
 const { folder, remove } = newFolder()
 afterAll(remove)
 const results = runBlocks(here, folder)
+const { BLOCKS_NODE: olderNode, PACKED_PROJECT: packed } = process.env
+
+test.runIf(packed !== undefined)("the blocks find the packages as npm gets them", () => {
+  const found = createRequire(join(folder, "block.js")).resolve("@sessions/core")
+  expect(found.startsWith(join(realpathSync(dirname(packed ?? "")), "node_modules"))).toBe(true)
+})
 
 test.each(here.map((block, index) => ({ ...block, index })))(
   "$place runs and prints what the page shows",
-  ({ prints, index }) => {
+  ({ place, prints, index }) => {
     const { printed, error } = results[index] ?? { printed: [], error: "was not run" }
+    if (error?.includes("FTS5") === true && olderNode !== undefined) {
+      // As on Node 22.13: its page says so.
+      expect(textOf(place.replace(/:\d+$/, ""))).toContain("22.16")
+      return
+    }
     expect(error).toBeUndefined()
     if (!isShown(printed, prints)) expect(printed).toEqual(prints)
   },
 )
 
 test("the tests of the other blocks exist", () => {
-  for (const [, path] of ELSEWHERE) expect(existsSync(new URL(`../../${path}`, import.meta.url)), path).toBe(true)
+  for (const [, path] of elsewhere) expect(existsSync(new URL(`../../${path}`, import.meta.url)), path).toBe(true)
 })
 
 /** The packages that a block imports from elsewhere than the runtime. */
@@ -50,7 +56,7 @@ function imported({ code }: Block): string[] {
     .map((name) => name.split("/", name.startsWith("@") ? 2 : 1).join("/"))
 }
 
-const INSTALL = /^npm install (?:--\S+ )*([^#\n]+)/gm
+const INSTALL = /^(?:npm install|bun add) (?:--\S+ )*([^#\n]+)/gm
 
 /** Each page with an install line, and the first block below it. */
 const installed = PAGES.flatMap((page) => {
@@ -68,3 +74,16 @@ test.each(installed)(
     expect(block.prints).not.toEqual([])
   },
 )
+
+const USED = [
+  "README.md",
+  ...pagesOf("Use it").map((name) => `docs/${name}.md`),
+  ...PAGES.filter((page) => /^packages\/[^/]+\/README/.test(page)),
+]
+
+test.each(USED)("each package that a program of %s imports is in a command of that page", (page) => {
+  const named = installLines([page]).flatMap(({ packages }) => packages)
+  // The project has them.
+  if (textOf(page).includes("npm create @sessions/adapter")) named.push("@sessions/conformance", "@sessions/memory")
+  for (const block of blocksOf(page)) expect(named, block.place).toEqual(expect.arrayContaining(imported(block)))
+})
