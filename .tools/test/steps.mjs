@@ -12,6 +12,7 @@ import { browserAgent } from "./examples.mjs"
 import { createAdapter } from "./create-adapter.mjs"
 import { exam } from "./exam.mjs"
 import { fuzz, fuzzPlanted, fuzzPostgres } from "./fuzz.mjs"
+import { installs } from "./installs.mjs"
 import { judge, judgePlanted } from "./judge.mjs"
 import { linear, linearPlanted } from "./linear.mjs"
 import { matrix } from "./matrix.mjs"
@@ -85,6 +86,7 @@ export const steps = [
   ...olderNodes.map((major) => onlyDeep(packedDocsOnOlderNode(major, absent[`node${major}`]))),
   ...olderNodes.map((major) => packedOnOlderNode(major, absent[`node${major}`])),
   createAdapter,
+  onlyDeep(installs),
   onlyDeep({
     ...scriptCheck("site-pages", "check:site-pages"),
     absent: () => absentFromSystem(system.chromium),

@@ -1,7 +1,7 @@
 /**
  * A server on loopback that stands in for the providers: to a question with the tool `weather` it answers with a call, to the result and to other questions
  * with a text. The events are typed by the providers' clients. It refuses a request whose last result is not that of its call, and
- * one of more than 100,000 characters in the words of its provider.
+ * one of more than 20,000 characters in the words of its provider.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type Anthropic from "@anthropic-ai/sdk"

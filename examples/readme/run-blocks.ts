@@ -1,6 +1,6 @@
 /**
  * Runs code blocks one after the other in this process, each in an empty folder of its own, and prints as JSON what each has printed.
- * One process for all of them: the packages are loaded once. `indexedDB` is that of fake-indexeddb, and a server on loopback stands in for the providers.
+ * One process for all of them: the packages are loaded once.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,12 +8,8 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { format } from "node:util"
 import { IDBFactory } from "fake-indexeddb"
-import { startFakeServer } from "../providers/fake-server.ts"
+import "./surroundings.ts"
 
-// @ts-expect-error: this entry has no types; it sets the globals.
-await import("fake-indexeddb/auto")
-const { variables } = await startFakeServer()
-Object.assign(process.env, variables)
 const files = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as readonly string[]
 const home = process.cwd()
 const results: { printed: readonly string[]; error?: string }[] = []

@@ -1,0 +1,1 @@
+export function shownExamples(): { name: string; commands: string[]; shown: string[] | undefined }[]
