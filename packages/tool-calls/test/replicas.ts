@@ -2,7 +2,15 @@
  * Histories of sessions in two storages, which are branched, edited, compacted, forked, merged, copied, exported and imported, while calls
  * are started in them. An oracle beside the logs knows which calls have truly started in each of them; what every log says is compared with it.
  */
-import { createSessions, type Entry, hasCode, type Session, type Sessions } from "@sessions/core"
+import {
+  type ContentBlock,
+  createSessions,
+  type Entry,
+  hasCode,
+  type Session,
+  type Sessions,
+  type ToolCallBlock,
+} from "@sessions/core"
 import { compact } from "@sessions/core/compaction"
 import { callStates } from "@sessions/core/context"
 import { copySession, exportSession, forkSession, importSession, mergeSession } from "@sessions/core/transfer"
@@ -14,7 +22,7 @@ import { call, question, TOOLS } from "./world.ts"
 interface Replica {
   readonly place: MemoryLocation
   readonly id: string
-  /** The ids of the calls that have started in this log, or before it was made of another one. No two calls have one id. */
+  /** The calls that have started in this log, or before it was made of another one, by the names in their arguments: ids of calls are given again, as by local models. */
   readonly started: Set<string>
 }
 
@@ -124,7 +132,7 @@ class World implements Laws {
     const target = dice.pick(await messagesIn(place, id))
     switch (step) {
       case "run":
-        return this.#run(session, calls, started)
+        return this.#run(session, calls, { place, id, started })
       case "resume": {
         const execute = ({ arguments: { id: call } }: { arguments: Readonly<Record<string, unknown>> }) =>
           void started.add(String(call))
@@ -161,23 +169,26 @@ class World implements Laws {
     await withSession(place, id, async (session) => {
       const { record } = createToolCalls(session, { tools: TOOLS })
       await session.append([question("Pay. ".repeat(dice.below(30))), ...(dice.chance(0.8) ? [record] : [])])
-      const content = Array.from({ length: 1 + dice.below(3) }, () => {
-        const callId = this.#newId("c")
-        return call(callId, dice.pick(["charge", "charge", "look", "other"]), { id: callId })
+      const reuses = dice.chance(0.4)
+      const content = Array.from({ length: 1 + dice.below(3) }, (_, n) => {
+        const name = this.#newId("c")
+        return call(reuses ? `call_${n}` : name, dice.pick(["charge", "charge", "look", "other"]), { id: name })
       })
       await session.append({ type: "message", message: { role: "assistant", content } })
     })
   }
 
-  /** Some of the processes are killed while the call runs. */
-  async #run(session: Session, calls: ToolCalls, started: Set<string>): Promise<void> {
+  /** Some of the processes are killed while the call runs; some results are late. */
+  async #run(session: Session, calls: ToolCalls, replica: Replica): Promise<void> {
     const open = (await session.callStates())?.calls.filter(({ state }) => state !== "done") ?? []
     if (open.length === 0) return
     const state = this.#dice.pick(open)
     const crash = new AbortController()
-    const execute = (): string => {
-      if (state.toolName === "charge") started.add(state.callId)
-      if (this.#dice.chance(0.5)) return "done"
+    const name = String(state.arguments["id"])
+    const execute = async (): Promise<string> => {
+      if (state.toolName === "charge") replica.started.add(name)
+      if (this.#dice.chance(0.3)) await this.#ask(replica)
+      if (this.#dice.chance(0.5)) return `done ${name}`
       crash.abort(new Error("crash"))
       throw crash.signal.reason
     }
@@ -200,23 +211,30 @@ class World implements Laws {
     const say = (what: string): void => void this.wrong.push(`after ${step}, ${id}: ${what}`)
     for (const slot of slots) {
       if (slot === undefined) continue
-      for (const { callId, state } of callStates(slots, slot.id)?.calls ?? []) {
+      for (const { callId, arguments: args, state, result } of callStates(slots, slot.id)?.calls ?? []) {
+        const name = String(args["id"])
         this.seen[state] = (this.seen[state] ?? 0) + 1
-        if (started.has(callId) && state !== "unknown" && state !== "done")
-          say(`${callId} has started, and is ${state}`)
-        if (!started.has(callId) && state === "unknown" && !answered.has(callId))
-          say(`${callId} has not started, and is unknown`)
+        if (started.has(name) && state !== "unknown" && state !== "done") say(`${name} has started, and is ${state}`)
+        if (!started.has(name) && state === "unknown" && !answered.has(callId))
+          say(`${name} has not started, and is unknown`)
+        const given = JSON.stringify(slots.find((one) => one?.id === result)?.["message"] ?? "")
+        if (isOfOther(given, name)) say(`${name} has the result ${given}`)
       }
     }
     await withSession(place, id, async (session) => {
       const found = JSON.stringify(await session.callStates())
       const whole = JSON.stringify(callStates(slots, session.leafId))
       if (found !== whole) say(`its end says ${found}, its whole ${whole}`)
-      for (const { kind, message } of (await session.context()).messages) {
-        const text = kind === "repair" ? JSON.stringify(message.content) : ""
-        const isTold = text.includes("may be called again")
-        if (isTold && started.has(String(message["toolCallId"])))
-          say(`the model is told ${text} of a call that has started`)
+      /** The names of the calls of the last answer, by their ids. */
+      let names = new Map<string, string>()
+      for (const { message } of (await session.context()).messages) {
+        if (message.role === "assistant") names = namesOf(message.content)
+        if (message.role !== "toolResult") continue
+        const text = JSON.stringify(message.content)
+        const name = names.get(message.toolCallId) ?? ""
+        if (text.includes("may be called again") && started.has(name))
+          say(`the model is told ${text} of ${name}, which has started`)
+        if (isOfOther(text, name)) say(`the model is told ${text} of ${name}`)
       }
     })
   }
@@ -224,6 +242,17 @@ class World implements Laws {
   #newId(letter: string): string {
     return `${letter}${this.#names++}`
   }
+}
+
+/** Whether a text is what another call than the one of this name has returned. */
+function isOfOther(text: string, name: string): boolean {
+  const [, done] = /done (\w+)/.exec(text) ?? []
+  return done !== undefined && done !== name
+}
+
+function namesOf(content: readonly ContentBlock[]): Map<string, string> {
+  const calls = content.flatMap((block) => (block.type === "toolCall" ? [block as ToolCallBlock] : []))
+  return new Map(calls.map(({ id, arguments: args }) => [id, String(args["id"])]))
 }
 
 function sessionsIn(location: MemoryLocation): Sessions {
