@@ -40,7 +40,7 @@ export function assembleContext<M extends Message>(
   const { window } = measured
   const { modelIsExplicit: _, ...state } = selection.state
   const model = Object.hasOwn(state.models, "default") ? state.models["default"] : undefined
-  // The system messages that it carries have its seq and are before it.
+  // The system messages that it includes have its seq and are before it.
   const compaction = selection.entries.findLast(({ seq }) => seq === selection.compaction)?.entry
   const before = compaction?.["tokensBefore"]
   const repeated = findRepeatedCall(messages)

@@ -75,7 +75,7 @@ function missingResults(
   end: Seq,
 ): { readonly textOf: MissingResult; older: NeedsOlder | undefined } {
   let records: CallRecords | undefined
-  const byId = new Map(entries.flatMap((item) => (item.carried === undefined ? [[item.entry.id, item] as const] : [])))
+  const byId = new Map(entries.flatMap((item) => (item.included === undefined ? [[item.entry.id, item] as const] : [])))
   /** The message that was asked for last, and the places of its calls. */
   let last: SelectedEntry | undefined
   let calls: ReturnType<typeof shownCalls> = []

@@ -96,13 +96,13 @@ function coveredBy(log: EntryLog, summary: Seq, first: Seq): ReadonlySet<Seq> | 
   const path = isBranch ? branchOf(log, summary) : pathBefore(log, summary)
   if (isOlder(path)) return path
   const covered = new Set<Seq>()
-  // The question that a compaction carries is not in its summary.
-  const carried = !isBranch && isObject(entry["question"]) ? entry["question"]["id"] : undefined
+  // The question that a compaction includes is not in its summary.
+  const included = !isBranch && isObject(entry["question"]) ? entry["question"]["id"] : undefined
   for (let seq = path.from; seq > path.to; seq = parentOf(log, seq)) {
     if (seq < first) break
     const at = log.at(seq) as Entry
     if (at.type === "reset_boundary" && !log.deleted.has(seq)) break
-    if (hasText(at) && at.id !== carried) covered.add(seq)
+    if (hasText(at) && at.id !== included) covered.add(seq)
     if (at.type === "branch_summary" && !log.deleted.has(seq)) {
       const nested = coveredBy(log, seq, first)
       if (isOlder(nested)) return nested

@@ -9,17 +9,17 @@ import { shown } from "../storage/options.ts"
 import type { Seq } from "../storage/contract.ts"
 import type { EntryLog } from "../log/entry-log.ts"
 import { type NeedsOlder, OLDER, parentOf } from "../log/path.ts"
-import { carriedEntries } from "./carried-messages.ts"
+import { includedEntries } from "./included-messages.ts"
 import { replacementOf } from "./content.ts"
 import { type BlobPointers, stateBlobs, storedStateBlobs } from "./state-blobs.ts"
 import { foldState, initialState, modelOf, storedState } from "./state.ts"
 import type { SelectedEntry } from "./types.ts"
 
 export interface Selection {
-  /** In context order: the system messages that the compaction carries, the compaction, the question that it carries, then its kept entries, then the entries after it, without deleted ones. */
+  /** In context order: the system messages that the compaction includes, the compaction, the question that it includes, then its kept entries, then the entries after it, without deleted ones. */
   readonly entries: readonly SelectedEntry[]
   readonly state: ContextState
-  /** The blob references in the state, as JSON pointers into an entry that carries it as its `state`. */
+  /** The blob references in the state, as JSON pointers into an entry that has it as its `state`. */
   readonly stateBlobs?: BlobPointers | undefined
   readonly compaction?: Seq | undefined
   /** The compaction or the reset that the context begins with. */
@@ -101,15 +101,15 @@ export function selectContext(log: EntryLog, leaf: Seq | null, header?: Fields):
   if (seq === OLDER) return needsOlder(log, last?.type === "leaf" ? last["targetSeq"] : undefined)
   if (open && firstKept !== undefined) keepNone()
 
-  const carried = compaction === undefined ? undefined : carriedEntries(log, compaction, edits)
+  const included = compaction === undefined ? undefined : includedEntries(log, compaction, edits)
   if (compaction !== undefined) {
-    members.push(...(carried?.question ?? []))
+    members.push(...(included?.question ?? []))
     members.push({ seq: compaction, entry: log.at(compaction) as Entry, edit: edits.get(compaction) })
   }
   const entries = members.reverse()
   changes.reverse()
   return {
-    entries: carried === undefined || carried.system.length === 0 ? entries : [...carried.system, ...entries],
+    entries: included === undefined || included.system.length === 0 ? entries : [...included.system, ...entries],
     state: foldState(changes, startOf(stored, header)),
     stateBlobs: stateBlobs(changes, storedBlobs),
     compaction,

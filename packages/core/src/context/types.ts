@@ -114,6 +114,6 @@ export interface SelectedEntry {
   readonly entry: Entry
   /** The latest valid edit of this entry on the path. */
   readonly edit?: Entry | undefined
-  /** A system message or a question that the compaction carries; `seq` is the compaction's. */
-  readonly carried?: true
+  /** A system message or a question that the compaction includes; `seq` is the compaction's. */
+  readonly included?: true
 }

@@ -52,7 +52,7 @@ export interface ContextState {
 }
 
 /** A copy of a system message, with its latest edit. */
-export interface CarriedMessage {
+export interface IncludedMessage {
   /** Id of the copied entry. */
   readonly id: string
   readonly message: SystemMessage
@@ -104,7 +104,7 @@ export interface CompactionEntry extends EntryBase {
   readonly fromExtension?: boolean
   readonly usage?: Usage
   /** The system messages before the kept part, oldest first: they stay in the context, before the summary. */
-  readonly system?: readonly CarriedMessage[]
+  readonly system?: readonly IncludedMessage[]
   /** The question that the model was working on, if it is before the kept part: it stays in the context, behind the summary. */
   readonly question?: { readonly id: string; readonly message: Message }
   /** Missing in older logs: the state is then projected from entries further back. */

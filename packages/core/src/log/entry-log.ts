@@ -92,7 +92,7 @@ export class EntryLog {
   /** The estimate of a message, made once for that of the entry at `seq`: a context is made again and again. */
   tokensOf(message: Message, seq: Seq): number {
     const index = seq - this.#from
-    // A compaction carries system messages that are not its own.
+    // A compaction includes system messages that are not its own.
     if ((this.#slots[index] as Entry | undefined)?.["message"] !== message) return estimateMessage(message)
     if (index >= this.#tokens.length) {
       const more = new Uint32Array(this.#slots.length * 2)

@@ -27,14 +27,16 @@ import { isLeaving } from "../log/tips.ts"
 import { isConversation, type PendingAppend, type PendingEntry } from "../write/pending.ts"
 import { assign, type BranchTarget, pathForState, type Placed } from "../write/assign.ts"
 import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
-import {
-  abortedError,
-  notMovableError,
-  otherWriterError,
-} from "../write/errors.ts"
+import { abortedError, notMovableError, otherWriterError } from "../write/errors.ts"
 import { followEnd } from "../write/reconcile.ts"
 import { checkMetadata, checkSizes } from "../write/limits.ts"
-import type { CompactableSession, CompactionProgress, LogReading, OtherVersion, ReloadableSession } from "./live-types.ts"
+import type {
+  CompactableSession,
+  CompactionProgress,
+  LogReading,
+  OtherVersion,
+  ReloadableSession,
+} from "./live-types.ts"
 import { NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { Resolved } from "../write/resolve-outcome.ts"
 import type { SessionState } from "../write/session-state.ts"

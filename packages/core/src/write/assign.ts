@@ -1,5 +1,5 @@
 /** Assigns ids, parents, seqs and timestamps to new entries, to append them after the session's last entry. Changes nothing itself. */
-import { carriedBy } from "../context/carried-messages.ts"
+import { messagesToInclude } from "../context/included-messages.ts"
 import { selectContext, type Selection } from "../context/select.ts"
 import { stateBlobs } from "../context/state-blobs.ts"
 import { foldState } from "../context/state.ts"
@@ -194,7 +194,7 @@ function missingTargetError(session: string, target: string): SessionError {
 
 /**
  * Adds the state of the entry's path: the state at the leaf, changed by the earlier entries of the same append. A compaction also gets the
- * system messages that it carries, unless it names them itself.
+ * system messages that it includes, unless it names them itself.
  */
 function withState(
   payload: EntryPayload,
@@ -204,20 +204,20 @@ function withState(
 ): EntryPayload {
   const entries = before.map(({ entry }) => entry)
   const state = foldState(entries, path.state)
-  const { system, blobs: systemBlobs } = carriedFor(payload, path, entries, log)
+  const { system, blobs: systemBlobs } = includedFor(payload, path, entries, log)
   const blobs = { ...stateBlobs(entries, path.stateBlobs), ...systemBlobs }
   const added = { state, ...(system.length === 0 ? {} : { system }) }
   return { ...payload, ...added, ...(Object.keys(blobs).length === 0 ? {} : { blobs }) } as EntryPayload
 }
 
-function carriedFor(
+function includedFor(
   payload: EntryPayload,
   path: Selection,
   before: readonly Entry[],
   log: EntryLog,
-): ReturnType<typeof carriedBy> {
+): ReturnType<typeof messagesToInclude> {
   const { type, system, firstKeptEntryId } = payload as Fields
   if (type !== "compaction" || system !== undefined || typeof firstKeptEntryId !== "string")
     return { system: [], blobs: {} }
-  return carriedBy(log, path.entries, before, firstKeptEntryId)
+  return messagesToInclude(log, path.entries, before, firstKeptEntryId)
 }

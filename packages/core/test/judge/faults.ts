@@ -41,7 +41,7 @@ export const FAULTS: readonly Fault[] = [
     name: "the question of a split turn is summarized away",
     law: "question",
     file: PLAN_CUT,
-    edits: [["question: isCarried ? question : undefined", "question: undefined"]],
+    edits: [["question: isIncluded ? question : undefined", "question: undefined"]],
   },
 ]
 

@@ -62,13 +62,13 @@ export function planCut(messages: readonly Message[], o: PlanOptions): CutPlan |
   const first = Math.min(wanted, last)
 
   const planAt = (index: number): CutPlan => {
-    const isCarried = question !== undefined && question < index
-    const kept = (suffix[index] as number) + (isCarried ? tokensAt(question) : 0)
+    const isIncluded = question !== undefined && question < index
+    const kept = (suffix[index] as number) + (isIncluded ? tokensAt(question) : 0)
     const rest = before + (system[index] as number) + kept
     const tokens = rest + summary
     return {
       cut: { first: index, turnStart: turnStartOf(messages, index) },
-      question: isCarried ? question : undefined,
+      question: isIncluded ? question : undefined,
       tokens,
       rest,
       reaches: tokens <= aim,

@@ -100,7 +100,7 @@ export function prepareCompaction(
   checkOptions("prepareCompaction", o, OPTIONS)
   const { messages: all, seqs: allSeqs } = renderMessages(entries)
   const { weights, tokens: tokensBefore } = weigh(all, o)
-  // Before it are only the system messages that it carries.
+  // Before it are only the system messages that it includes.
   const place = all.findIndex(({ kind }) => kind === "compaction")
   const previous = all[place]
   const from = previous === undefined ? 0 : firstOnPath(entries, allSeqs, place + 1)
@@ -124,8 +124,8 @@ export function prepareCompaction(
   if (plan === undefined) return { cut: undefined, keep, tokensBefore }
   const { first } = plan.cut
   // A question that follows the summary, now or since the last one, says what its turn is about.
-  const isCarried = plan.question !== undefined || (place >= 0 && seqs[plan.cut.turnStart] === allSeqs[place])
-  const cut: CutPoint = { first, turnStart: isCarried ? first : plan.cut.turnStart }
+  const isIncluded = plan.question !== undefined || (place >= 0 && seqs[plan.cut.turnStart] === allSeqs[place])
+  const cut: CutPoint = { first, turnStart: isIncluded ? first : plan.cut.turnStart }
   const question = messages[plan.question ?? -1]
   const summarized = (from: number, to: number): readonly ContextMessage[] =>
     messages.slice(from, to).filter((item) => item !== question)
@@ -235,7 +235,7 @@ function firstKept(log: EntryLog, seqs: readonly Seq[], first: number): string |
   const stop = seqs[first - 1]
   for (let parent = parentOf(log, seq); parent >= 0 && parent !== stop; parent = parentOf(log, parent)) {
     const entry = log.at(parent) as Entry
-    // A question that was carried is before entries that are summarized already.
+    // A question that was included is before entries that are summarized already.
     if (hasMessage(entry.type) || storesState(entry.type) || log.find(entry.id) !== parent) break
     seq = parent
   }

@@ -78,12 +78,12 @@ async function planAnew(
   const found = await live.store.untilKnown(() => live.state.log, ask, { signal })
   const { entries: covered } = await restoreSelected(live, found, { signal })
   const all = renderMessages(covered).messages
-  const { messages: carried } = renderMessages(now.filter((item) => item.carried === true))
-  const system = carried.filter(isSystem)
-  const question = carried.find((item) => !isSystem(item))
-  // The compaction carries system messages and its question, so the summary does not have them.
+  const { messages: included } = renderMessages(now.filter((item) => item.included === true))
+  const system = included.filter(isSystem)
+  const question = included.find((item) => !isSystem(item))
+  // The compaction includes system messages and its question, so the summary does not have them.
   const messages = all.filter((item) => !isSystem(item) && item.entryId !== question?.entryId)
-  const { messages: kept } = renderMessages(now.filter((item) => item.carried !== true && item.seq !== compaction))
+  const { messages: kept } = renderMessages(now.filter((item) => item.included !== true && item.seq !== compaction))
   const plain = [...messages, ...kept].map(({ message }) => message)
   const cut = { first: messages.length, turnStart: turnStartOf(plain, messages.length) }
   const summary = textOf((live.state.log.at(compaction) as Entry)["summary"])

@@ -311,13 +311,13 @@ async function summarize(
   return { summary: storedSummary(answers, work), usage, kept }
 }
 
-/** Messages that a compaction carries have its seq. */
-function placeOf({ seq, entry, carried }: SelectedEntry): Seq | string {
-  return carried === true ? entry.id : seq
+/** Messages that a compaction includes have its seq. */
+function placeOf({ seq, entry, included }: SelectedEntry): Seq | string {
+  return included === true ? entry.id : seq
 }
 
-function isSystem({ entry, carried }: SelectedEntry): boolean {
-  return carried === true && (entry["message"] as Message).role === "system"
+function isSystem({ entry, included }: SelectedEntry): boolean {
+  return included === true && (entry["message"] as Message).role === "system"
 }
 
 /**
@@ -336,7 +336,7 @@ function checkNotMoved(live: CompactableSession, leafId: string | null, made: Se
   const current = selectContext(log, leaf, header)
   if ("older" in current || current.compaction !== made.compaction) throw movedError(live.id)
   const edits = new Map(current.entries.map((item) => [placeOf(item), item.edit?.id]))
-  // A carried system message is not in the summary, and its copy is made when the compaction is appended.
+  // An included system message is not in the summary, and its copy is made when the compaction is appended.
   const isUnchanged = (item: SelectedEntry): boolean =>
     isSystem(item) || (edits.has(placeOf(item)) && edits.get(placeOf(item)) === item.edit?.id)
   if (!made.entries.every(isUnchanged)) throw movedError(live.id)

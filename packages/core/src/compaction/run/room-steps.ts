@@ -20,7 +20,7 @@ export interface Load extends MessageSize {
 export interface Room {
   /** The messages as they are sent. */
   readonly messages: readonly Item[]
-  /** The entry that a step for all messages names. A late result is not the last of them, and a carried question is before the summary. */
+  /** The entry that a step for all messages names. A late result is not the last of them, and an included question is before the summary. */
   readonly upTo: string | undefined
   /** Where its entry is in the order of the log: a late result has another place there than in the context. */
   readonly placeOf: (item: ContextMessage) => number

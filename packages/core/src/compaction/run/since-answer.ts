@@ -52,7 +52,7 @@ export function sinceAnswer({ state }: ReadableSession, selection: Selection, fa
     else if (type === "compaction" || (type === "context_step" && entry?.["step"] === "failed")) {
       if (type === "compaction") {
         compactions.add(entry?.id)
-        // It repeats the cuts of the question that it carries.
+        // It repeats the cuts of the question that it includes.
         const question = entry?.["question"]
         if (isObject(question)) cuts = cuts.filter(({ upTo }) => upTo !== question["id"])
       }

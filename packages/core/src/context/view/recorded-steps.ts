@@ -91,15 +91,15 @@ interface Place {
 
 export type Places = ReadonlyMap<string, Place>
 
-/** Messages that a compaction carries are before all others, and then its summary. */
+/** Messages that a compaction includes are before all others, and then its summary. */
 const NOWHERE = -3
-const CARRIED = -2
+const INCLUDED = -2
 const SUMMARY = -1
 
 export function placesOf(entries: readonly SelectedEntry[]): Places {
   return new Map(
-    entries.map(({ seq, entry: { id, type }, carried }) => {
-      if (carried === true) return [id, { place: CARRIED, seq: CARRIED }]
+    entries.map(({ seq, entry: { id, type }, included }) => {
+      if (included === true) return [id, { place: INCLUDED, seq: INCLUDED }]
       return [id, { place: type === "compaction" ? SUMMARY : seq, seq }]
     }),
   )
