@@ -1,7 +1,7 @@
 /** A wrong call is refused when it is made, not when a run has ended. */
 import { createSessions, type Sessions } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
-import { readUIMessageStream } from "ai"
+import { readUIMessageStream, type UIMessage } from "ai"
 import { expect, test } from "vitest"
 import { createChatStore, createChatStreams } from "../src/index.ts"
 import type { PersistOptions } from "../src/index.ts"
@@ -13,7 +13,7 @@ test.each(wrong)("%# in place of a repository is refused at once", (given) => {
   const message = (name: string): string =>
     `${name} takes a repository that createSessions() has made, as ${name}(sessions).`
   expect(() => createChatStore(given)).toThrow(message("createChatStore"))
-  expect(() => createChatStreams(given, { readUIMessageStream })).toThrow(message("createChatStreams"))
+  expect(() => createChatStreams<UIMessage>(given, { readUIMessageStream })).toThrow(message("createChatStreams"))
 })
 
 test("`persist` without the id of its chat is refused before the run", () => {

@@ -219,7 +219,7 @@ function markers(text: string, names: readonly string[]): string[] {
   return names.filter((name) => text.includes(`${name} -`) || text.includes(`: ${name}\n`))
 }
 
-test("a question that was carried and is summarized now does not bring back what was summarized after it", async () => {
+test("a question that was included and is summarized now does not bring back what was summarized after it", async () => {
   const { session, reopen } = await startCompacting()
   const note = (text: string): NewEntry => ({ type: "custom_message", customType: "n", content: text, display: true })
   const call = { type: "toolCall", id: "c", name: "bash", arguments: {} } as const
