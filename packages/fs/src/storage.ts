@@ -99,6 +99,7 @@ export function createFileStorage(o: FileStorageOptions): SessionStorage {
       maxSessionBytes,
     },
     aborts: true,
+    infoLater: true,
     toError: (error, { doing, session, at }) => deps.error(error, doing, session, at),
     docs: createDocStore(deps),
     blobs: createBlobStore(deps),

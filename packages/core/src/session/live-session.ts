@@ -284,9 +284,9 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
     return resolveOther(this, end)
   }
 
-  infoText(pendingEntries: number): string | undefined {
+  infoText(pendingEntries: number): (() => string | undefined) | undefined {
     const projection = this.state.infoAt(pendingEntries)
-    return projection === undefined ? undefined : infoText(projection)
+    return projection && (() => infoText(projection))
   }
 
   acknowledged(seqs: readonly Seq[], head: Head): void {

@@ -1,8 +1,8 @@
 /** The interface that an adapter implements. {@link defineStorage} turns it into a `SessionStorage`. */
 import type { Calls, CallsOptions } from "./calls.ts"
 import type { CheckedRange } from "./checks.ts"
+import type { AdapterAppendOptions } from "./info-later.ts"
 import type {
-  StorageAppendOptions,
   StorageDeleteOptions,
   SweepOptions,
   Swept,
@@ -28,7 +28,10 @@ export interface StorageAdapter extends CallsOptions {
   /** `sync`, `watch` and `replace` are true if the adapter has the method. */
   readonly capabilities: Omit<Capabilities, "sync" | "watch" | "replace">
 
-  append(session: string, lines: readonly string[], o: StorageAppendOptions): MaybePromise<Head>
+  /** `append` takes `infoLater` in place of `info`, because most information is never stored. */
+  readonly infoLater?: true
+
+  append(session: string, lines: readonly string[], o: AdapterAppendOptions): MaybePromise<Head>
   /** Without `first` in the options the result has none. */
   head(session: string, o: HeadOptions): MaybePromise<HeadInfo | undefined>
   /**

@@ -23,6 +23,7 @@ import type {
   Swept,
 } from "./contract.ts"
 import { invalidError, StorageError } from "./errors.ts"
+import { addInfoLater } from "./info-later.ts"
 import { isBytes } from "./realm.ts"
 import { sha256Hex } from "./hash.ts"
 import type { AdapterListRow, BlobAdapter, DocumentAdapter, StorageAdapter } from "./adapter.ts"
@@ -120,6 +121,7 @@ export function defineStorage<P extends StorageAdapter>(adapter: P, calls: Calls
 
     [Symbol.asyncDispose]: () => calls.close(() => adapter.close?.()),
   }
+  if (adapter.infoLater === true) addInfoLater(storage)
   return storage as Defined<P>
 }
 

@@ -32,6 +32,7 @@ export type { Failure, StorageErrorCode, StorageErrorDetails } from "./errors.ts
 
 // The interface that an adapter implements, and the storage made of it.
 export type { AdapterListRow, BlobAdapter, DocumentAdapter, ListRange, StorageAdapter, Watch } from "./adapter.ts"
+export type { AdapterAppendOptions } from "./info-later.ts"
 export { type Defined, defineStorage } from "./define.ts"
 
 // Parts of adapters: connecting, heads, pages of lines, watching, queues of tasks, and calls beyond the contract.

@@ -44,8 +44,8 @@ export interface QueueContext extends ResolveContext {
   readonly maxSessionBytes: number
   /** Milliseconds since the epoch. */
   now(): number
-  /** The session information to send with a batch, as of its last entry. */
-  infoText(pendingEntries: number): string | undefined
+  /** Makes the session information to send with a batch, as of its last entry. */
+  infoText(pendingEntries: number): (() => string | undefined) | undefined
   /** Own entries are in the log, at these seqs. */
   acknowledged(seqs: readonly Seq[], head: Head): void
   rolledBack(ids: readonly string[], error: unknown): void

@@ -3,8 +3,9 @@
  * find out in the same way whether an attempt without an answer was written.
  */
 import { backoff } from "../storage/clock.ts"
-import type { CallOptions, Head, HeadInfo, SessionStorage, StorageAppendOptions } from "../storage/contract.ts"
+import type { CallOptions, Head, HeadInfo, SessionStorage } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
+import { type AdapterAppendOptions, takesInfoLater } from "../storage/info-later.ts"
 import { headAt } from "../storage/head.ts"
 import { hasCode } from "../format/errors.ts"
 import { readLines, replacedLogError } from "../log/load.ts"
@@ -13,8 +14,8 @@ import { TRIES } from "../storage/retry.ts"
 export interface WriteOptions extends CallOptions {
   /** The end of the log that the lines follow; 0 creates the log. */
   readonly expect: 0 | Head
-  /** Session information that is stored beside the new head. */
-  readonly info?: string | undefined
+  /** Makes the session information that is stored beside the new head. */
+  readonly info?: (() => string | undefined) | undefined
   /** An earlier try of the same lines may have arrived: the log is read before anything is sent. Default false. */
   readonly unknown?: boolean
   /** Whether a line can be the last one before these lines. Default: any can. */
@@ -57,7 +58,7 @@ export async function writeLines(
 ): Promise<Written> {
   if (o.unknown === true) return writeAgain(storage, id, lines, o, undefined)
   try {
-    return committed(await storage.append(id, lines, appendOptions(o, o.expect)), lines)
+    return committed(await storage.append(id, lines, appendOptions(storage, o, o.expect)), lines)
   } catch (error) {
     return writeAgain(storage, id, lines, o, { error })
   }
@@ -105,7 +106,7 @@ async function writeAgain(
     } else if (attempt === TRIES) return giveUp(failure?.error)
     if (failure !== undefined && attempt > 0) await backoff(attempt)
     try {
-      return committed(await storage.append(id, left, appendOptions(o, expect)), left)
+      return committed(await storage.append(id, left, appendOptions(storage, o, expect)), left)
     } catch (error) {
       failure = { error }
     }
@@ -116,9 +117,19 @@ function committed({ next, log }: Head, lines: readonly string[]): Written {
   return { kind: "committed", head: headAt(next, log, lines.at(-1)) }
 }
 
-function appendOptions({ info, signal }: WriteOptions, expect: 0 | Head): StorageAppendOptions {
-  const o = info === undefined ? { expect } : { expect, info }
+function appendOptions(
+  storage: SessionStorage,
+  { info, signal }: WriteOptions,
+  expect: 0 | Head,
+): AdapterAppendOptions {
+  const o = info === undefined ? { expect } : withInfo(storage, info, expect)
   return signal === undefined ? o : { ...o, signal }
+}
+
+function withInfo(storage: SessionStorage, make: () => string | undefined, expect: 0 | Head): AdapterAppendOptions {
+  if (takesInfoLater(storage)) return { expect, infoLater: make }
+  const info = make()
+  return info === undefined ? { expect } : { expect, info }
 }
 
 /**

@@ -7,14 +7,12 @@ import type { Deps } from "../deps.ts"
 import { IDENTITY_FILE } from "../disk/layout.ts"
 import type { Part } from "../log/parts.ts"
 import type { LogView } from "../log/view.ts"
-import type { StoredInfo } from "../log/metadata.ts"
 import { type OpenLog, pathOf } from "./open-log.ts"
 
 /** The end of the log before a batch. */
 export interface Before {
   readonly size: number
   readonly next: number
-  readonly info: StoredInfo | undefined
 }
 
 /**

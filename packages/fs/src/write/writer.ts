@@ -3,7 +3,7 @@
  * a time. An append that finds the lock held and the log unchanged runs synchronously.
  */
 import {
-  type StorageAppendOptions,
+  type AdapterAppendOptions,
   checkSignal,
   createQueue,
   hasStorageCode,
@@ -12,7 +12,7 @@ import {
   StorageError,
   unlessAborted,
 } from "@sessions/core/storage"
-import { WriteBehind } from "./write-behind.ts"
+import { type GivenInfo, WriteBehind } from "./write-behind.ts"
 import { createLog } from "./create.ts"
 import type { Deps } from "../deps.ts"
 import type { SessionPaths } from "../disk/layout.ts"
@@ -64,7 +64,7 @@ export class SessionWriter {
   }
 
   /** Returns the head synchronously if lock, log and end are as expected, which is the common case. */
-  append(lines: readonly string[], o: StorageAppendOptions): Head | Promise<Head> {
+  append(lines: readonly string[], o: AdapterAppendOptions): Head | Promise<Head> {
     const log = this.#log
     const isReady = this.idle && this.#checked && this.#broken === undefined && this.#deps.durability === "os"
     if (isReady && log !== undefined && this.#lease.refresh() === "held" && this.#isCurrent(log)) {
@@ -103,7 +103,7 @@ export class SessionWriter {
     this.#closeLog()
   }
 
-  async #appendQueued(lines: readonly string[], o: StorageAppendOptions, fate: { sent: boolean }): Promise<Head> {
+  async #appendQueued(lines: readonly string[], o: AdapterAppendOptions, fate: { sent: boolean }): Promise<Head> {
     checkSignal(o.signal)
     await this.#takeLock(o.signal, () => this.#failEarly(o.expect))
     try {
@@ -122,7 +122,7 @@ export class SessionWriter {
       }
       checkSignal(o.signal)
       fate.sent = true
-      const before = { size: log.size, next: log.next, info: this.#writeBehind.info }
+      const before = { size: log.size, next: log.next, given: this.#writeBehind.given }
       const head = this.#write(log, batch, o)
       if (head === undefined) return await this.#resolveOutcome(lines, { next: before.next, log: log.log })
       if (this.#deps.durability === "disk") await this.#sync(log, before)
@@ -194,26 +194,26 @@ export class SessionWriter {
     saveMissingIndexes(files, view)
   }
 
-  async #create(lines: readonly string[], o: StorageAppendOptions): Promise<Head> {
+  async #create(lines: readonly string[], o: AdapterAppendOptions): Promise<Head> {
     const { files, layout, root, durability } = this.#deps
     // Copied, because another append may use the shared buffer while this one waits for the disk.
     const { buffer, length } = encodeBatch(lines)
     const bytes = new Uint8Array(buffer.subarray(0, length))
     const durable = durability === "disk"
     const log = await createLog({ files, layout, root, paths: this.#paths, bytes, durable, checkHeld: this.#checkHeld })
-    this.#openCreated(log, lines.length, o.info)
+    this.#openCreated(log, lines.length, o)
     this.#deps.notifier.emit(this.#session)
     return { next: lines.length, log }
   }
 
   /** The session exists by now, so an error here must not fail this append; the next one opens the log again. */
-  #openCreated(log: string, next: number, info: string | undefined): void {
+  #openCreated(log: string, next: number, o: AdapterAppendOptions): void {
     try {
       const view = this.#deps.view(this.#session)
       if (view?.log !== log || view.next !== next) return
       this.#log = openLog(this.#deps.files, view)
       this.#writeBehind.opened(undefined, true)
-      this.#writeBehind.appended(info, next)
+      this.#writeBehind.appended(o, next)
     } catch {
       this.#closeLog()
     }
@@ -235,7 +235,7 @@ export class SessionWriter {
     return this.#log
   }
 
-  #writeAtOnce(log: OpenLog, batch: EncodedLines, o: StorageAppendOptions): Head | Promise<Head> {
+  #writeAtOnce(log: OpenLog, batch: EncodedLines, o: AdapterAppendOptions): Head | Promise<Head> {
     const head = this.#write(log, batch, o)
     if (head === undefined) {
       const expect = { next: log.next - batch.lines.length, log: log.log }
@@ -246,9 +246,9 @@ export class SessionWriter {
   }
 
   /** Returns the new head, or undefined if the lock was lost, so that only the log can show whether the write counts. */
-  #write(log: OpenLog, batch: EncodedLines, o: StorageAppendOptions): Head | undefined {
+  #write(log: OpenLog, batch: EncodedLines, o: AdapterAppendOptions): Head | undefined {
     writeBatch(this.#deps.files, log, batch)
-    this.#writeBehind.appended(o.info, log.next)
+    this.#writeBehind.appended(o, log.next)
     if (!this.#lease.isCertain() && this.#lease.refresh(true) === "lost") {
       this.#lease.lose()
       this.#closeLog()
@@ -274,13 +274,13 @@ export class SessionWriter {
     }
   }
 
-  async #sync(log: OpenLog, before: Before): Promise<void> {
+  async #sync(log: OpenLog, before: Before & { readonly given: GivenInfo | undefined }): Promise<void> {
     try {
       await syncBatch(this.#deps, this.#session, log, before)
     } catch (error) {
       const failed = this.#deps.error(error, "sync the log", this.#session)
       if (failed.code === "corrupt") this.#broken = failed
-      else this.#writeBehind.info = before.info
+      else this.#writeBehind.given = before.given
       throw failed
     }
   }

@@ -135,7 +135,7 @@ export async function sendBatch(
   const puts: (() => Promise<void>)[] = []
   for (const line of batch) if (typeof line !== "string" && line.putBlobs !== undefined) puts.push(line.putBlobs)
   const lines = batch.map(lineOf)
-  const info = projection && infoText(projection)
+  const info = projection && (() => infoText(projection))
   const send = (): Promise<Written> => sendLines(storage, id, lines, expect, info, o)
   if (puts.length === 0) return send()
   return sendWithBlobs(() => atOnce(puts, (put) => put()), send, o.now ?? Date.now)
@@ -147,7 +147,7 @@ async function sendLines(
   id: string,
   lines: readonly string[],
   expect: 0 | Head,
-  info: string | undefined,
+  info: (() => string | undefined) | undefined,
   o: SendOptions,
 ): Promise<Written> {
   // A call that was aborted may still be writing this batch, and it is the same one.
