@@ -1,4 +1,5 @@
 /** Runs an operation of several programs alternately. */
+import { lstatSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { withFolder } from "../folder.ts"
 import { median, type Result, timed } from "../report.ts"
@@ -47,21 +48,36 @@ export function appended(id: string, own: Peer, others: readonly Peer[], count: 
 }
 
 export function listed(id: string, others: readonly Peer[], count: number): Promise<Result> {
-  return compare(id, ours, others, "ms", async (peer, folder) => {
-    const list = await peer.list?.(folder, count)
-    if (list === undefined) return undefined
-    return async () => {
-      const { time, result } = await timeOf(list)
-      const { rows, firstPrompt, messageCount = LISTED_MESSAGES } = result
-      await result.close?.()
-      verify(rows === count, `${peer.name} lists ${rows} sessions, not ${count}`)
-      verify(
-        firstPrompt?.startsWith("Hello ") === true && messageCount === LISTED_MESSAGES,
-        `${peer.name} lists a session of ${messageCount} messages that begins with ${firstPrompt}`,
-      )
-      return time
-    }
-  })
+  return compare(
+    id,
+    ours,
+    others,
+    "ms",
+    async (peer, folder) => {
+      const list = await peer.list?.(folder, count)
+      if (list === undefined) return undefined
+      return async () => {
+        const { time, result } = await timeOf(list)
+        const { rows, firstPrompt, messageCount = LISTED_MESSAGES } = result
+        await result.close?.()
+        verify(rows === count, `${peer.name} lists ${rows} sessions, not ${count}`)
+        verify(
+          firstPrompt?.startsWith("Hello ") === true && messageCount === LISTED_MESSAGES,
+          `${peer.name} lists a session of ${messageCount} messages that begins with ${firstPrompt}`,
+        )
+        return time
+      }
+    },
+    (folder) => {
+      let found = 0
+      for (const name of readdirSync(folder)) {
+        if (name.startsWith(".")) continue
+        lstatSync(join(folder, name, "session.jsonl"))
+        found++
+      }
+      verify(found === count, `${found} folders`)
+    },
+  )
 }
 
 async function timeOf<T>(act: () => Promise<T>): Promise<{ readonly time: number; readonly result: T }> {
@@ -78,6 +94,7 @@ async function compare(
   others: readonly Peer[],
   unit: string,
   prepare: Prepare,
+  raw?: (folder: string) => void,
 ): Promise<Result> {
   return withFolder(async (folder) => {
     const runs = new Map<Peer, () => Promise<number>>()
@@ -86,6 +103,7 @@ async function compare(
       if (run !== undefined) runs.set(peer, run)
     }
     const times = new Map<Peer, number[]>()
+    const rawTimes: number[] = []
     for (let round = 0; round <= ROUNDS; round++) {
       // The order rotates, so that each program runs after each other's garbage equally often.
       const order = [...runs]
@@ -93,6 +111,9 @@ async function compare(
         const time = await run()
         if (round > 0) times.set(peer, [...(times.get(peer) ?? []), time])
       }
+      if (raw === undefined) continue
+      const { time } = await timeOf(async () => raw(join(folder, "peer-0")))
+      if (round > 0) rawTimes.push(time)
     }
     const medians = (which: readonly Peer[]): Readonly<Record<string, number>> =>
       Object.fromEntries(
@@ -102,7 +123,7 @@ async function compare(
         }),
       )
     return {
-      ...timed(id, unit, { ours: times.get(own) ?? [], raw: [] }),
+      ...timed(id, unit, { ours: times.get(own) ?? [], raw: rawTimes }),
       peers: medians(others.filter((peer) => peer !== oursOpenedInMemory)),
       work: medians([oursOpenedInMemory]),
     }
