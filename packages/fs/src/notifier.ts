@@ -4,7 +4,8 @@
  */
 import { createListeners } from "@sessions/core/storage"
 import type { Files } from "./disk/files.ts"
-import type { SessionPaths } from "./disk/layout.ts"
+import { METADATA_FILE, type SessionPaths } from "./disk/layout.ts"
+import { isTemporary } from "./disk/small-files.ts"
 
 export interface Notifier {
   /** Returns the function that ends the subscription. */
@@ -33,7 +34,10 @@ export function createNotifier(files: Files): Notifier {
 /** Undefined if the system gives no notices (a network file system, no handles left); polling does without them. */
 function watchFolder(files: Files, folder: string, listener: () => void): ReturnType<Files["watch"]> | undefined {
   try {
-    return files.watch(folder, listener)
+    return files.watch(folder, (name) => {
+      // These follow a change of the log, or another notice does. They were more than half of all notices.
+      if (name === undefined || !(name === METADATA_FILE || isTemporary(name))) listener()
+    })
   } catch {
     return undefined
   }

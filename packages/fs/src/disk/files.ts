@@ -46,8 +46,8 @@ export interface Files {
   utimes(path: string, ms: number): void
   /** Removes a folder and its content. A missing folder is no error. */
   remove(path: string): Promise<void>
-  /** Calls back when something in the folder may have changed. */
-  watch(path: string, changed: () => void): { close(): void }
+  /** Calls back when something in the folder may have changed, with its name if the system tells it. */
+  watch(path: string, changed: (name: string | undefined) => void): { close(): void }
 }
 
 const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL } = fs.constants
@@ -87,7 +87,7 @@ export const nodeFiles: Files = {
   utimes: (path, ms) => fs.utimesSync(path, ms / 1000, ms / 1000),
   remove: (path) => fs.promises.rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }),
   watch: (path, changed) => {
-    const watcher = fs.watch(path, { persistent: false }, () => changed())
+    const watcher = fs.watch(path, { persistent: false }, (_, name) => changed(name ?? undefined))
     watcher.on("error", () => watcher.close())
     return watcher
   },
