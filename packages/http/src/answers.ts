@@ -2,6 +2,7 @@
 import { isTooDeep, MAX_DEPTH, toJsonText } from "@sessions/core/format"
 import type * as z from "zod"
 import { collectPieces } from "./bytes.ts"
+import { knownBody, TextAnswer } from "./direct.ts"
 import { invalid, Refusal } from "./refusal.ts"
 
 /** Nothing is kept by a browser or a proxy: what a session has changes with every append. */
@@ -11,15 +12,8 @@ export const NO_STORE: Readonly<Record<string, string>> = {
 }
 
 /** What another program has stored may be deeper than this runtime can write. */
-export function json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): Response {
-  return jsonText(status, toJsonText(body), headers)
-}
-
-export function jsonText(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(text, {
-    status,
-    headers: { "content-type": "application/json", ...NO_STORE, ...headers },
-  })
+export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): TextAnswer {
+  return new TextAnswer(status, toJsonText(body), { "content-type": "application/json", ...NO_STORE, ...headers })
 }
 
 /** What a body may be. */
@@ -33,12 +27,17 @@ export interface BodyLimit {
 const FIRST_MS = 5_000
 
 /** The bytes of the body. 413 if there are more than `limit`, 408 if they come too slowly, 415 for another type than `type`. */
-export async function readBytes(request: Request, type: string, o: BodyLimit): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBytes(request: Request, type: string, o: BodyLimit): Promise<Uint8Array> {
   const { bytes: limit, bytesPerSecond } = o
   const [given = ""] = (request.headers.get("content-type") ?? "").split(";")
   if (given.trim().toLowerCase() !== type)
     throw new Refusal(415, "invalid", `The body must have the content type ${type}.`)
   if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge(limit)
+  const here = knownBody(request)
+  if (here !== undefined) {
+    if (here.length > limit) throw tooLarge(limit)
+    return here
+  }
   const pieces = collectPieces()
   const reader = request.body?.getReader()
   const began = Date.now()

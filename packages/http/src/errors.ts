@@ -4,6 +4,7 @@
  */
 import { httpStatus } from "@sessions/core"
 import { json } from "./answers.ts"
+import type { TextAnswer } from "./direct.ts"
 import { Refusal } from "./refusal.ts"
 
 export interface ErrorBody {
@@ -11,7 +12,7 @@ export interface ErrorBody {
 }
 
 /** The answer for an error of core, of a storage or of the protocol, or for any other thrown value. */
-export function toErrorAnswer(error: unknown): Response {
+export function toErrorAnswer(error: unknown): TextAnswer {
   const body = toErrorBody(error)
   if (error instanceof Refusal) return json(error.status, body, error.headers)
   return json(httpStatus(error), body, retryHeaders(body.error.code))

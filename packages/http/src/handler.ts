@@ -5,6 +5,7 @@
 import { checkSessionId, StorageError } from "@sessions/core/storage"
 import { type Authorize, principalOf } from "./authorize.ts"
 import { allowOrigin, type CorsOptions, preflight } from "./cors.ts"
+import { type Answer, setServe, toResponse } from "./direct.ts"
 import { toErrorAnswer } from "./errors.ts"
 import { Refusal } from "./refusal.ts"
 import { findRoute, type Match, type Route } from "./routes.ts"
@@ -37,13 +38,13 @@ export function createHandler<P, R extends Route>(
   call: string,
   routes: readonly R[],
   options: HandlerOptions<P>,
-  serve: (call: Call<P, R>) => Promise<Response>,
+  serve: (call: Call<P, R>) => Promise<Answer>,
 ): Handler {
   check(call, options)
   const { authorize, basePath = "", cors, onError = logError } = options
   const methods = routes.map(({ method }) => method)
 
-  async function answer(request: Request): Promise<Response> {
+  async function answer(request: Request): Promise<Answer> {
     const url = new URL(request.url)
     const within = url.pathname.startsWith(`${basePath}/`)
     const { route, params } = findRoute(routes, request.method, within ? url.pathname.slice(basePath.length) : "")
@@ -55,9 +56,9 @@ export function createHandler<P, R extends Route>(
     return serve({ request, url, route, params, principal: allowed.principal })
   }
 
-  const handle = async (request: Request): Promise<Response> => {
+  const handle = async (request: Request): Promise<Answer> => {
     if (cors !== undefined && request.method === "OPTIONS") return preflight(request, cors, methods)
-    let response: Response
+    let response: Answer
     try {
       response = await answer(request)
     } catch (error) {
@@ -65,9 +66,11 @@ export function createHandler<P, R extends Route>(
       // A principal that has used its room is no failure of the server.
       if (response.status >= 500 && !(error instanceof Refusal && response.status === 507)) onError(error, request)
     }
-    return cors === undefined ? response : allowOrigin(request, response, cors)
+    return cors === undefined ? response : allowOrigin(request, toResponse(response), cors)
   }
-  return Object.assign(handle, { basePath })
+  const handler = Object.assign(async (request: Request) => toResponse(await handle(request)), { basePath })
+  setServe(handler, handle)
+  return handler
 }
 
 function check<P>(call: string, { authorize, basePath = "", cors, onError }: HandlerOptions<P>): void {

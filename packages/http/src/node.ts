@@ -2,7 +2,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2"
 import { Readable } from "node:stream"
-import { jsonText } from "./answers.ts"
+import { json } from "./answers.ts"
+import { type Answer, serveOf, setBody, TextAnswer } from "./direct.ts"
 import type { Handler } from "./handler.ts"
 
 /** A request of either module, with what Express and its kind add to it. */
@@ -22,12 +23,34 @@ export function toNodeListener(
 }
 
 async function serve(handler: Handler, incoming: Incoming, outgoing: Outgoing): Promise<void> {
-  const answer = wasRead(incoming) && !isKept(incoming.body) ? readBefore() : await answerOf(handler, incoming)
-  const { status, headers, body } = answer
+  const given = await bodyOf(incoming)
+  const answer = given === undefined ? readBefore() : await answerOf(handler, incoming, given)
   // A body that the handler did not read stands before the next request of this connection. HTTP/2 has streams in its place.
-  if (!incoming.complete && incoming.httpVersionMajor < 2) outgoing.setHeader("connection", "close")
+  const isRead = incoming.complete || given?.here !== undefined
+  if (!isRead && incoming.httpVersionMajor < 2) outgoing.setHeader("connection", "close")
+  if (answer instanceof TextAnswer) sendText(incoming, outgoing, answer)
+  else await sendStream(incoming, outgoing, answer)
+}
+
+async function answerOf(handler: Handler, incoming: Incoming, { content, here }: Body): Promise<Answer> {
+  const request = toRequest(incoming, handler.basePath ?? "", content)
+  if (request === undefined) return failed(400, "invalid", "This address or method cannot be served.")
+  if (here !== undefined) setBody(request, here)
+  return serveOf(handler)(request)
+}
+
+function sendText({ method }: Incoming, outgoing: Outgoing, { status, headers, text }: TextAnswer): void {
+  outgoing.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text) })
+  outgoing.end(method === "HEAD" ? "" : text)
+}
+
+async function sendStream(
+  { method }: Incoming,
+  outgoing: Outgoing,
+  { status, headers, body }: Response,
+): Promise<void> {
   outgoing.writeHead(status, Object.fromEntries(headers))
-  if (body === null || incoming.method === "HEAD") {
+  if (body === null || method === "HEAD") {
     await body?.cancel()
     return void outgoing.end()
   }
@@ -40,12 +63,6 @@ async function serve(handler: Handler, incoming: Incoming, outgoing: Outgoing): 
     if (!writeTo(outgoing, step.value) && !isGone(outgoing)) await drained(outgoing)
   }
   outgoing.end()
-}
-
-async function answerOf(handler: Handler, incoming: Incoming): Promise<Response> {
-  const request = toRequest(incoming, handler.basePath ?? "")
-  if (request !== undefined) return handler(request)
-  return failed(400, "invalid", "This address or method cannot be served.")
 }
 
 function destroy(outgoing: Outgoing): void {
@@ -62,22 +79,54 @@ function isGone(outgoing: Outgoing): boolean {
 }
 
 /** Undefined if the address is none, such as `*`, or the method is none of a `Request`, such as TRACE. */
-function toRequest(incoming: Incoming, basePath: string): Request | undefined {
+function toRequest(incoming: Incoming, basePath: string, body: BodyInit | null): Request | undefined {
   const { method = "GET", headers } = incoming
   const url = urlOf(incoming, basePath)
   // The host is not part of a route. A path that starts with two slashes must not be taken for one.
   const address = url.startsWith("/") ? `http://localhost${url}` : url
   if (!URL.canParse(address) || climbs(url)) return undefined
   const init: RequestInit & { duplex?: "half" } = { method, headers: toHeaders(headers) }
-  if (method !== "GET" && method !== "HEAD") {
-    init.body = wasRead(incoming) ? kept(incoming.body) : (Readable.toWeb(incoming) as ReadableStream<Uint8Array>)
-    init.duplex = "half"
-  }
+  if (body !== null) Object.assign(init, { body, duplex: "half" })
   try {
     return new Request(address, init)
   } catch {
     return undefined
   }
+}
+
+interface Body {
+  readonly content: BodyInit | null
+  /** All of it, if it was there. The parser may not have come to its end. */
+  readonly here?: Uint8Array
+}
+
+/**
+ * Most bodies came with the head of their request, and are taken as they are: a stream of a short one takes longer than all else that is done
+ * with it. Undefined if a body parser has taken the body, and has not kept it.
+ */
+async function bodyOf(incoming: Incoming): Promise<Body | undefined> {
+  const { method, headers, body } = incoming
+  if (method === "GET" || method === "HEAD") return { content: null }
+  if (wasRead(incoming)) return isKept(body) ? { content: kept(body) } : undefined
+  // The parser goes on to the body when this listener has returned.
+  await Promise.resolve()
+  if (incoming.readableLength !== Number(headers["content-length"]))
+    return { content: Readable.toWeb(incoming) as ReadableStream<Uint8Array> }
+  const here = (incoming.read() as Uint8Array | null) ?? new Uint8Array()
+  return { content: streamOf(here), here }
+}
+
+/** A `Request` takes three times as long with the bytes themselves. */
+function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      pull(controller) {
+        if (bytes.length > 0) controller.enqueue(bytes)
+        controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 /** A framework takes the path at which a listener is mounted off the address, and the handler's own `basePath` may be that path. */
@@ -92,8 +141,8 @@ function climbs(url: string): boolean {
 }
 
 /** Whether a body parser, such as `express.json()`, has taken the body. */
-function wasRead({ readableDidRead, readableEnded, method }: Incoming): boolean {
-  return method !== "GET" && method !== "HEAD" && (readableDidRead || readableEnded)
+function wasRead({ readableDidRead, readableEnded }: Incoming): boolean {
+  return readableDidRead || readableEnded
 }
 
 function isKept(body: unknown): boolean {
@@ -105,24 +154,21 @@ function kept(body: unknown): BodyInit {
   return typeof body === "string" || ArrayBuffer.isView(body) ? (body as BodyInit) : JSON.stringify(body)
 }
 
-function readBefore(): Response {
+function readBefore(): TextAnswer {
   const message =
     "The body of the request was read before it reached the handler of @sessions/http, and is not in `request.body`. Mount the handler before what " +
     "reads bodies."
   return failed(500, "internal", message)
 }
 
-function failed(status: number, code: string, message: string): Response {
-  return jsonText(status, JSON.stringify({ error: { code, message } }))
+function failed(status: number, code: string, message: string): TextAnswer {
+  return json(status, { error: { code, message } })
 }
 
 /** Without the names with a colon, by which HTTP/2 has method and path. */
-function toHeaders(headers: IncomingMessage["headers"]): [string, string][] {
-  return Object.entries(headers)
-    .filter(([name]) => !name.startsWith(":"))
-    .flatMap(([name, value]) =>
-      (Array.isArray(value) ? value : [value ?? ""]).map((one): [string, string] => [name, one]),
-    )
+function toHeaders(headers: IncomingMessage["headers"]): Record<string, string> {
+  const given = Object.entries(headers).filter(([name]) => !name.startsWith(":"))
+  return Object.fromEntries(given.map(([name, value = ""]) => [name, Array.isArray(value) ? value.join(", ") : value]))
 }
 
 function drained(outgoing: Outgoing): Promise<void> {

@@ -50,17 +50,62 @@ test("a connection whose body was refused unread is closed, and its answer says 
     ["/sessions", "text/plain", 415],
     ["/nothing", "application/json", 404],
   ] as const) {
-    const got = await exchange(port, post(path, type) + next, /\r\n0\r\n\r\n$/)
+    const got = await exchange(port, post(path, type) + next, /\}\}$/)
     expect(got).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     expect(got.toLowerCase()).toContain("connection: close")
   }
   const read = lines("POST /sessions HTTP/1.1", "Host: x", "Content-Type: application/json", "Content-Length: 2")
-  const both = await exchange(
-    port,
-    `${read.trimEnd()}\r\n\r\n{}${next}`,
-    /HTTP\/1.1 201 [^]*HTTP\/1.1 200 [^]*\r\n0\r\n\r\n$/,
-  )
+  const both = await exchange(port, `${read.trimEnd()}\r\n\r\n{}${next}`, /HTTP\/1.1 201 [^]*HTTP\/1.1 200 [^]*\}$/)
   expect(both.toLowerCase()).not.toContain("connection: close")
+})
+
+test("a body is read whole whether it comes with its head, behind it, in pieces or without a length, and the connection stays open", async () => {
+  const port = await listen(serveSessions().handler)
+  const head = "POST /sessions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+  const body = '{"title":"Tea"}'
+  const length = `Content-Length: ${body.length}\r\n\r\n`
+  const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`
+  const requests = [
+    [`${head}${length}${body}`],
+    [`${head}${length}`, body],
+    [`${head}${length}${body.slice(0, 5)}`, body.slice(5, 9), body.slice(9)],
+    [`${head}Transfer-Encoding: chunked\r\n\r\n${chunk(body)}${chunk("")}`],
+    [`${head}Transfer-Encoding: chunked\r\n\r\n`, chunk(body.slice(0, 5)), chunk(body.slice(5)), chunk("")],
+    [`${head}Content-Length: 0\r\n\r\n`],
+  ]
+  const socket = connect(port, "127.0.0.1")
+  let got = ""
+  socket.on("data", (part) => (got += part.toString("latin1")))
+  const answers = (): string[] => got.split("HTTP/1.1 ").slice(1)
+  for (const [index, pieces] of requests.entries()) {
+    for (const piece of pieces) {
+      await new Promise((resolve) => void socket.write(piece, resolve))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await expect.poll(() => answers()[index] ?? "").toMatch(/\}$/)
+  }
+  socket.destroy()
+  expect(answers().map((answer) => answer.slice(0, 3))).toEqual(["201", "201", "201", "201", "201", "400"])
+  expect(
+    answers()
+      .slice(0, 5)
+      .every((answer) => answer.includes('"title":"Tea"')),
+  ).toBe(true)
+  expect(got.toLowerCase()).not.toContain("connection: close")
+})
+
+test("`authorize` may read the body of a request, and the handler reads it as well", async () => {
+  const bodies: string[] = []
+  const port = await listen(
+    serveSessions({
+      authorize: async (request) => {
+        bodies.push(await request.clone().text())
+        return "somebody"
+      },
+    }).handler,
+  )
+  expect((await fetch(`http://127.0.0.1:${port}/sessions`, POST)).status).toBe(201)
+  expect(bodies).toEqual([POST.body])
 })
 
 test("a stream is cancelled when its client goes, also when it went before the answer was there", async () => {

@@ -4,6 +4,7 @@ import { createIds, isUlid, MAX_METADATA_KEYS } from "@sessions/core/format"
 import { checkOptions, checkSessionId, type OptionNames, StorageError, utf8Length } from "@sessions/core/storage"
 import { json, readJson, readQuery } from "../answers.ts"
 import { asRefusal, isResponse } from "../authorize.ts"
+import { type Answer, serveOf, setServe } from "../direct.ts"
 import { eventStream, left } from "../event-stream.ts"
 import { type Call, createHandler, type HandlerOptions } from "../handler.ts"
 import { checkLimits, createGate, type TenantLimits } from "../limits.ts"
@@ -147,7 +148,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
     }
   }
 
-  const calls: Readonly<Record<SessionAction, (call: SessionCall<P>) => Promise<Response>>> = {
+  const calls: Readonly<Record<SessionAction, (call: SessionCall<P>) => Promise<Answer>>> = {
     async create(call) {
       const { request, sessions } = call
       const fields = await readJson(request, newSession, bodyLimit)
@@ -296,7 +297,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
     },
   }
 
-  async function serve(call: Call<P, SessionRoute>): Promise<Response> {
+  async function serve(call: Call<P, SessionRoute>): Promise<Answer> {
     if (closed) throw closing()
     const { params, route, principal, request } = call
     const sessions = await options.sessions(principal)
@@ -316,7 +317,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
     return served.get(await options.sessions(principal), session)
   }
 
-  return Object.assign(
+  const handler = Object.assign(
     (request: Request, context?: HostContext) => {
       if (context !== undefined) contexts.set(request, context)
       return handle(request)
@@ -342,6 +343,8 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       },
     },
   )
+  setServe(handler, serveOf(handle))
+  return handler
 }
 
 interface SessionCall<P> extends Call<P, SessionRoute> {

@@ -12,6 +12,7 @@ import {
   utf8Length,
 } from "@sessions/core/storage"
 import { json, NO_STORE, readBytes, readJson, readQuery } from "../answers.ts"
+import type { Answer } from "../direct.ts"
 import { toErrorBody } from "../errors.ts"
 import { type Call, createHandler, type Handler, type HandlerOptions, logError } from "../handler.ts"
 import { checkLimits, createGate, type Gate, type TenantLimits } from "../limits.ts"
@@ -134,7 +135,7 @@ export function createStorageHandler<P>(options: StorageHandlerOptions<P>): Hand
   })
 }
 
-function serve<P>(call: StorageCall<P>): Promise<Response> | Response {
+function serve<P>(call: StorageCall<P>): Promise<Answer> | Answer {
   const { storage, url, params } = call
   const session = params["session"] ?? ""
   switch (call.route.action) {
@@ -187,7 +188,7 @@ function capabilitiesOf({ capabilities }: SessionStorage, { batchBytes }: BodyLi
   return { ...capabilities, writers: "any", replace: false, maxBatchBytes, maxLineBytes }
 }
 
-function list<P>({ storage, url, onError }: StorageCall<P>): Promise<Response> {
+function list<P>({ storage, url, onError }: StorageCall<P>): Promise<Answer> {
   const { after, limit } = readQuery(url, listQuery)
   const rows = storage.list({ ...(after !== undefined && { after }), ...(limit !== undefined && { limit }) })
   return rowsAnswer(
@@ -201,7 +202,7 @@ async function deleteSession<P>(
   { storage, id, quota }: StorageCall<P>,
   session: string,
   { next, log, mark }: { readonly [Field in keyof Head]?: Head[Field] | undefined },
-): Promise<Response> {
+): Promise<Answer> {
   const isAny = next === undefined || log === undefined
   const expect = isAny ? {} : { expect: { next, log, ...(mark !== undefined && { mark }) } }
   const { bytes, parts, purged } = await repeatsOf(storage).once(id && `delete ${session} ${id}`, () =>
@@ -212,17 +213,17 @@ async function deleteSession<P>(
 }
 
 /** A storage without `sweep` has nothing to remove. */
-async function sweep(storage: SessionStorage, dryRun: boolean): Promise<Response> {
+async function sweep(storage: SessionStorage, dryRun: boolean): Promise<Answer> {
   const { removed, bytes, left } = (await storage.sweep?.({ dryRun })) ?? { removed: 0, bytes: 0, left: 0 }
   return json(200, { removed, bytes, left })
 }
 
-async function headOf(storage: SessionStorage, session: string, first: boolean): Promise<Response> {
+async function headOf(storage: SessionStorage, session: string, first: boolean): Promise<Answer> {
   const head = await storage.head(session, { first })
   return json(200, { head: head === undefined ? null : withoutPlaces(head) })
 }
 
-async function append<P>(call: StorageCall<P>, session: string): Promise<Response> {
+async function append<P>(call: StorageCall<P>, session: string): Promise<Answer> {
   const { request, storage, limits, id, quota } = call
   const { batchBytes, bytesPerSecond } = limits
   const body = await readBytes(request, LINES_TYPE, { bytes: batchBytes + APPEND_HEAD_BYTES, bytesPerSecond })
@@ -231,7 +232,7 @@ async function append<P>(call: StorageCall<P>, session: string): Promise<Respons
   return json(200, await quota.within(storage, storage, room, () => appendLines(storage, session, lines, id)))
 }
 
-async function sync(storage: SessionStorage, session: string): Promise<Response> {
+async function sync(storage: SessionStorage, session: string): Promise<Answer> {
   if (storage.sync === undefined) throw new StorageError("unsupported", "This storage has no `sync`.")
   await storage.sync(session)
   return done()
@@ -245,11 +246,11 @@ function keyOf<P>({ params }: StorageCall<P>): string {
   return key
 }
 
-async function readDocument(storage: SessionStorage, key: string): Promise<Response> {
+async function readDocument(storage: SessionStorage, key: string): Promise<Answer> {
   return json(200, { text: (await storage.docs.get(key))?.text ?? null })
 }
 
-async function change<P>(call: StorageCall<P>): Promise<Response> {
+async function change<P>(call: StorageCall<P>): Promise<Answer> {
   const key = keyOf(call)
   const { request, storage, limits, id, quota } = call
   const { documentBytes: bytes, bytesPerSecond } = limits
@@ -270,7 +271,7 @@ function hashOf<P>({ params }: StorageCall<P>): string {
 }
 
 /** A browser may keep the bytes, but asks each time: a blob that was deleted must be gone. */
-async function readBlob<P>({ request, storage }: StorageCall<P>, hash: string): Promise<Response> {
+async function readBlob<P>({ request, storage }: StorageCall<P>, hash: string): Promise<Answer> {
   const etag = `"${hash}"`
   const headers = { ...NO_STORE, "cache-control": "private, no-cache", etag }
   const known = request.headers.get("if-none-match")?.includes(etag) === true
@@ -280,7 +281,7 @@ async function readBlob<P>({ request, storage }: StorageCall<P>, hash: string): 
   return new Response(bytes as Uint8Array<ArrayBuffer>, { headers: { ...headers, "content-type": BLOB_TYPE } })
 }
 
-async function putBlob<P>({ request, storage, limits, quota }: StorageCall<P>, hash: string): Promise<Response> {
+async function putBlob<P>({ request, storage, limits, quota }: StorageCall<P>, hash: string): Promise<Answer> {
   const { blobBytes, bytesPerSecond } = limits
   const bytes = await readBytes(request, BLOB_TYPE, { bytes: blobBytes, bytesPerSecond })
   if ((await sha256Hex(bytes)) !== hash) throw invalid("The bytes do not have this SHA-256.")
@@ -290,7 +291,7 @@ async function putBlob<P>({ request, storage, limits, quota }: StorageCall<P>, h
   return done()
 }
 
-async function deleteBlob<P>({ storage, url, id, quota }: StorageCall<P>, hash: string): Promise<Response> {
+async function deleteBlob<P>({ storage, url, id, quota }: StorageCall<P>, hash: string): Promise<Answer> {
   const { ifPutBefore } = readQuery(url, blobQuery)
   const deleted = await repeatsOf(storage).once(id && `blob ${hash} ${id}`, () =>
     storage.blobs.delete(hash, ifPutBefore === undefined ? {} : { ifPutBefore }),
@@ -300,6 +301,6 @@ async function deleteBlob<P>({ storage, url, id, quota }: StorageCall<P>, hash: 
 }
 
 /** A status alone proves nothing: servers on the way answer with 200 or 204, too. */
-function done(): Response {
+function done(): Answer {
   return json(200, { done: true })
 }
