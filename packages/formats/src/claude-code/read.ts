@@ -211,8 +211,7 @@ class Reader {
     const { message: said, hint } = assistantOf(values)
     // A copy of a message, as a resumed session may have, was paid once.
     const messageId = messageIdOf(lines[0] as JsonLine)
-    const message = messageId !== undefined && this.#counted.has(messageId) ? unpaid(said) : said
-    if (messageId !== undefined) this.#counted.add(messageId)
+    const message = messageId !== undefined && this.#isCounted(messageId) ? unpaid(said) : said
     const first = lines[0] as JsonLine
     const source = (entry: Entry, context: LineContext) => {
       const assistant = entry as Parameters<typeof assistantLine>[0]
@@ -238,6 +237,13 @@ class Reader {
       const uuid = uuidOf(line)
       if (uuid !== undefined) this.#index.setTail(this.#index.entryOf(uuid), tail)
     }
+  }
+
+  /** Whether the usage of this message has been counted; it is from now on. */
+  #isCounted(messageId: string): boolean {
+    const { size } = this.#counted
+    this.#counted.add(messageId)
+    return this.#counted.size === size
   }
 
   /** The tool results of a user line, then the user's message if there is more. */
