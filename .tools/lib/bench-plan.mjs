@@ -10,6 +10,7 @@ export const groups = [
   "stalls",
   "compaction",
   "formats",
+  "growth",
   "curves",
   "peers",
   "s3",

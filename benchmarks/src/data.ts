@@ -67,7 +67,7 @@ export function lineOf(seq: number): string {
 const WORDS =
   "the session log keeps every turn of an agent and opens at once from its end without reading history".split(" ")
 
-function words(seed: number, count: number): string {
+export function words(seed: number, count: number): string {
   const out: string[] = []
   for (let i = 0; i < count; i++) out.push(WORDS[(seed * 7 + i * i * 3 + i) % WORDS.length] as string)
   return out.join(" ")

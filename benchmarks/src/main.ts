@@ -37,6 +37,7 @@ const groups: Readonly<Record<string, Group>> = {
   history: async (quick) => (await import("./sqlite/history.ts")).historyScenarios(quick),
   compaction: async (quick) => (await import("./compaction.ts")).compactionScenarios(quick),
   formats: async (quick) => (await import("./formats.ts")).formatScenarios(quick),
+  growth: async (quick) => (await import("./growth/index.ts")).growthScenarios(quick),
   curves: async (quick) => (await import("./files/curves.ts")).curveScenarios(quick),
   peers: async (quick) => (await import("./peers/index.ts")).peerScenarios(quick),
   s3: async (quick) => (await import("./s3/index.ts")).s3Scenarios(quick),

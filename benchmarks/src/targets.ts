@@ -319,6 +319,11 @@ export const targets: readonly Target[] = [
   databasePeer("sqlite.peers.open.1mb", "open until the messages of 1 MB are available"),
   databasePeer("postgres.peers.append", "a message of 1.6 KB at a time, in a session of up to 450"),
   databasePeer("postgres.peers.open.1mb", "open until the messages of 1 MB are available"),
+  growth("growth.entries", "a session of 1,000,000 entries", files),
+  growth("growth.branches", "a session of 100,000 branches, 300,000 entries", files),
+  growth("growth.tombstones", "a session of 100,000 tombstones, 300,000 entries", files),
+  growth("growth.sessions.files", "50,000 sessions", files),
+  growth("growth.sessions.sqlite", "50,000 sessions", sqlite),
   {
     id: "append.latency",
     what: "appends one by one, each awaited: the distribution",
@@ -362,6 +367,15 @@ function most(name: string, limit: number, label: string, ...only: readonly stri
       const count = result.work?.[name]
       return count === undefined || (only.length > 0 && !isIn(result, only)) ? undefined : count <= limit
     },
+  }
+}
+
+function growth(id: string, what: string, options: string): Target {
+  return {
+    id,
+    what: `${what} beside a quarter of that: of all calls the greatest growth of the time, over that of what the call reads`,
+    options,
+    checks: [{ label: "at most 1.5 times the work", holds: ({ value }) => value <= 1.5 }],
   }
 }
 

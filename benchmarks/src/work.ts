@@ -38,3 +38,53 @@ export function peakMemoryMB(): number | undefined {
     return undefined
   }
 }
+
+export interface Calls {
+  made: number
+}
+
+/** Counts the synchronous calls of the file system that are made by modules which are loaded from now on. */
+export async function countFileCalls(): Promise<Calls> {
+  const calls: Calls = { made: 0 }
+  const { default: fs } = await import("node:fs")
+  const all = fs as unknown as Record<string, unknown>
+  for (const [name, call] of Object.entries(all)) {
+    if (typeof call === "function" && name.endsWith("Sync")) all[name] = counted(calls, call as AnyCall)
+  }
+  const { syncBuiltinESMExports } = await import("node:module")
+  syncBuiltinESMExports()
+  return calls
+}
+
+type AnyCall = (...args: unknown[]) => unknown
+
+function counted(calls: Calls, call: AnyCall): AnyCall {
+  return function (this: unknown, ...args) {
+    calls.made++
+    return call.apply(this, args)
+  }
+}
+
+/** Counts the rows that statements of SQLite return, and the statements. */
+export async function countRows(): Promise<Calls> {
+  const calls: Calls = { made: 0 }
+  const { StatementSync } = await import("node:sqlite")
+  const statement = StatementSync.prototype as unknown as Record<string, AnyCall>
+  for (const name of ["get", "run", "all"]) {
+    const call = statement[name] as AnyCall
+    statement[name] = function (this: unknown, ...args) {
+      const found = call.apply(this, args)
+      calls.made += 1 + (Array.isArray(found) ? found.length : 0)
+      return found
+    }
+  }
+  const iterate = statement["iterate"] as (...args: unknown[]) => IterableIterator<unknown>
+  statement["iterate"] = function* (this: unknown, ...args) {
+    calls.made++
+    for (const row of iterate.apply(this, args)) {
+      calls.made++
+      yield row
+    }
+  }
+  return calls
+}

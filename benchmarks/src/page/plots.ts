@@ -17,6 +17,7 @@ export function figures(results: readonly Result[]): readonly Figure[] {
     latency(find("append.latency")),
     batches(find("append.batch")),
     history(find("resume.history")),
+    growth(results.filter(({ id }) => id.startsWith("growth."))),
     replay(results.filter(({ id }) => id.includes("replay."))),
     peers(results.filter(({ peers: others }) => others !== undefined)),
   ].flatMap((figure) => figure ?? [])
@@ -73,6 +74,23 @@ function history(result: Result | undefined): Figure | undefined {
         x: { label: "megabytes of history" },
         y: { label: "milliseconds", zero: true },
       }),
+  }
+}
+
+function growth(results: readonly Result[]): Figure | undefined {
+  const rows = results.flatMap(({ id, work = {} }) =>
+    Object.entries(work).flatMap(([name, value]): Bar[] => {
+      const [who = "", what] = name.split(" ")
+      if (what !== "growth") return []
+      return [{ group: id, who, value, label: `${show(value)} of ${show(work[`${who} work`] ?? 1)}`, ours: true }]
+    }),
+  )
+  if (rows.length === 0) return undefined
+  return {
+    name: "growth",
+    title: "Calls on four times as much",
+    caption: "How many times as long each call takes, of how many times as much it reads. Shorter is better.",
+    draw: (width) => bars(rows, width),
   }
 }
 
