@@ -77,6 +77,14 @@ export async function toldOf(session: Session): Promise<Readonly<Record<string, 
   )
 }
 
+/** What a promise has rejected with after some turns of the event loop. */
+export async function soonRejected(promise: Promise<unknown>): Promise<unknown> {
+  let rejected: unknown
+  promise.catch((error: unknown) => (rejected = error))
+  for (let n = 0; n < 50 && rejected === undefined; n++) await new Promise((resolve) => void setTimeout(resolve, 1))
+  return rejected
+}
+
 export async function codeOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => "resolved",
