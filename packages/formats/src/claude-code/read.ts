@@ -475,6 +475,7 @@ class Reader {
   }
 }
 
-function unpaid({ usage: _, ...message }: AssistantMessage): AssistantMessage {
-  return message
+function unpaid(message: AssistantMessage): AssistantMessage {
+  const { usage: _, ...unpaid } = message
+  return unpaid
 }
