@@ -90,7 +90,7 @@ export interface MetadataCache {
   /** Reads the file again if it is another one than before, or was younger than a clock tick when it was read. */
   read(folder: string): Metadata | undefined
   /** The same of a folder that was read before. Any other is read as often as it is asked for: looking whether it has changed costs more. */
-  reread(folder: string): Metadata | undefined
+  readonly reread: (folder: string) => Metadata | undefined
 }
 
 interface Known {
