@@ -43,7 +43,7 @@ function readmeProblems(dir) {
   if (!existsSync(join(dir, "README.md"))) return ["there is no README.md"]
   const text = readFileSync(join(dir, "README.md"), "utf8")
   return [
-    [/^(?:npm (?:install|create)|npx) /m, "says how to install it"],
+    [/^(?:npm (?:install|create)|npx|bun add) /m, "says how to install it"],
     [/^```(?:ts|sh)$/m, "has an example"],
     [/`docs\/[\w-]+\.md`/, "names its page of docs/"],
   ].flatMap(([pattern, what]) => (pattern.test(text) ? [] : [`README.md: nothing ${what}`]))

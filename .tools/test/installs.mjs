@@ -33,10 +33,14 @@ export const installs = {
   ...step,
   async run(options) {
     folder = mkdtempSync(join(tmpdir(), "sessions-installs-"))
+    // Also after a signal.
+    const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+    process.once("exit", remove)
     try {
       return await step.run(options)
     } finally {
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+      process.off("exit", remove)
+      remove()
     }
   },
 }

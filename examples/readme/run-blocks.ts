@@ -8,8 +8,8 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { format } from "node:util"
 import { IDBFactory } from "fake-indexeddb"
-import "./surroundings.ts"
 
+await import("./surroundings.ts")
 const files = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as readonly string[]
 const home = process.cwd()
 const results: { printed: readonly string[]; error?: string }[] = []

@@ -3,8 +3,7 @@ import { createSessions, type Sessions } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import { readUIMessageStream, type UIMessage } from "ai"
 import { expect, test } from "vitest"
-import { createChatStore, createChatStreams } from "../src/index.ts"
-import type { PersistOptions } from "../src/index.ts"
+import { createChatStore, createChatStreams, type PersistOptions } from "../src/index.ts"
 
 const sessions = createSessions({ storage: createMemoryStorage() })
 const wrong = [{ sessions }, sessions.storage, undefined] as readonly unknown[] as readonly Sessions[]

@@ -2,15 +2,7 @@
  * Histories of sessions in two storages, which are branched, edited, compacted, forked, merged, copied, exported and imported, while calls
  * are started in them. An oracle beside the logs knows which calls have truly started in each of them; what every log says is compared with it.
  */
-import {
-  type ContentBlock,
-  createSessions,
-  type Entry,
-  hasCode,
-  type Session,
-  type Sessions,
-  type ToolCallBlock,
-} from "@sessions/core"
+import { type ContentBlock, createSessions, type Entry, hasCode, type Session, type Sessions } from "@sessions/core"
 import { compact } from "@sessions/core/compaction"
 import { callStates } from "@sessions/core/context"
 import { copySession, exportSession, forkSession, importSession, mergeSession } from "@sessions/core/transfer"
@@ -251,7 +243,7 @@ function isOfOther(text: string, name: string): boolean {
 }
 
 function namesOf(content: readonly ContentBlock[]): Map<string, string> {
-  const calls = content.flatMap((block) => (block.type === "toolCall" ? [block as ToolCallBlock] : []))
+  const calls = content.flatMap((block) => (block.type === "toolCall" ? [block] : []))
   return new Map(calls.map(({ id, arguments: args }) => [id, String(args["id"])]))
 }
 
