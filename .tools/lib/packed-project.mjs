@@ -14,9 +14,11 @@ export async function unpackAll(tarballs, folder, workspaces = publishable()) {
   for (const workspace of workspaces) linkDependencies(workspace, folder)
 }
 
-/** Links the dependencies of a package of the workspace, except those that the folder has. */
+/** Links what a package of the workspace depends on, except packages that are published: those are there or above the folder, unpacked. */
 export function linkDependencies({ dir, manifest }, folder) {
-  for (const name of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }))
+  const packed = publishable().map((one) => one.manifest.name)
+  const names = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
+  for (const name of names.filter((one) => !packed.includes(one)))
     link(join(dir, "node_modules", name), join(folder, "node_modules", name))
 }
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { link } from "../lib/packed-project.mjs"
+import { linkDependencies } from "../lib/packed-project.mjs"
 import { olderNode } from "../lib/runtimes.mjs"
-import { packages, publishable } from "../lib/workspace.mjs"
+import { packages } from "../lib/workspace.mjs"
 import { withPacked } from "./packed-step.mjs"
 import { vitest } from "./vitest.mjs"
 
@@ -30,10 +30,7 @@ function packedPages({ name, runtime, absent, minutes, filters, env = {} }) {
     async run() {
       return withPacked(async (_, folder) => {
         const { dir, manifest } = packages().find(({ manifest: { name } }) => name === "@sessions/example-readme")
-        // The packages themselves are above the folder, unpacked.
-        const packed = publishable().map((one) => one.manifest.name)
-        for (const name of Object.keys(manifest.devDependencies).filter((one) => !packed.includes(one)))
-          link(join(dir, "node_modules", name), join(folder, "node_modules", name))
+        linkDependencies({ dir, manifest: { dependencies: manifest.devDependencies } }, folder)
         writeFileSync(join(folder, "deno.json"), JSON.stringify({ nodeModulesDir: "manual" }))
         return await inWorkspace.run({
           filters,
