@@ -133,7 +133,7 @@ class World {
 
   async #step(): Promise<void> {
     const dice = this.#dice
-    this.now += this.#isCalm ? 25 : dice.chance(0.02) ? dice.below(2 * LEASE) : dice.below(LEASE / 20)
+    this.now += this.#isCalm ? 10 : dice.chance(0.02) ? dice.below(2 * LEASE) : dice.below(LEASE / 20)
     for (const timer of this.#timers) if (timer.at <= this.now) timer.wake()
     if (dice.chance(0.05)) this.#late.shift()?.()
     if (dice.chance(0.05)) void dice.pick(this.#storages)?.deliver()

@@ -16,7 +16,7 @@ const KEY = "sessions/s/turn"
 // Loading code takes real time.
 beforeAll(() => import("./features/seldom.ts"))
 beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
+afterEach(() => void vi.restoreAllMocks().useRealTimers())
 
 test("of two turns at once in two processes the second begins behind the first: one conversation, without a branch", async () => {
   const { location, one, two } = await processes()
@@ -220,6 +220,28 @@ test("a process that stood still for longer than its lease goes on if no other t
       await inner.append(user("a"))
       docsOf(storageOne).stop()
       await pause(LEASE - 1)
+      docsOf(storageOne).go()
+      await pause(LEASE)
+      expect(signal?.aborted).toBe(false)
+      await inner.append(assistant("to a"))
+    },
+    { lease: LEASE },
+  )
+  await passing(turn)
+  expect(await contextTexts(await reopened(location))).toEqual(["a", "to a"])
+})
+
+test("a process that stood still asks whether it still has the lease, and waits for the answer", async () => {
+  const { location, one, storageOne } = await processes()
+  const now = performance.now.bind(performance)
+  let stood = 0
+  vi.spyOn(performance, "now").mockImplementation(() => now() + stood)
+  const turn = one.turn(
+    async (inner, { signal }) => {
+      await inner.append(user("a"))
+      stood = 2 * LEASE
+      docsOf(storageOne).stop()
+      await pause(LEASE / 2)
       docsOf(storageOne).go()
       await pause(LEASE)
       expect(signal?.aborted).toBe(false)

@@ -161,7 +161,7 @@ class Lease {
     if (this.turn.isLost) return
     // A session that is not there has no document.
     const released = this.#write(({ fence }) => (store.outdated ? undefined : { fence }))
-    await answeredBy(this.#until, released).catch(() => undefined)
+    await answeredBy(this.#deadline(now()), released).catch(() => undefined)
   }
 
   async #keep(): Promise<void> {
@@ -173,7 +173,7 @@ class Lease {
       const sent = now()
       try {
         // A request may stay open for ever, such as on a network that has gone.
-        if ((await answeredBy(this.#until, this.#write(renewed))) !== true) return this.turn.lose()
+        if ((await answeredBy(this.#deadline(sent), this.#write(renewed))) !== true) return this.turn.lose()
         this.#until = sent + lease
         pause = lease / RENEWALS
       } catch {
@@ -183,6 +183,11 @@ class Lease {
         pause = Math.min(lease / RENEWALS / RENEWALS, left)
       }
     }
+  }
+
+  /** When a request that is sent now must be answered. A process that has stood still goes on if nobody has taken its lease, so it asks. */
+  #deadline(sent: number): number {
+    return this.#until > sent ? this.#until : sent + this.#document.held.lease / RENEWALS
   }
 
   /** Changes the document if it is still this turn's; undefined removes it. Returns whether it was. */
