@@ -50,9 +50,9 @@ export class PromptQueue {
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
         const known = this.#known
         const before = known ?? (await this.#read())
-        const { queue, result, isCertain } = await change(before.queue)
+        const { queue, result } = await change(before.queue)
         if (queue === before.queue) {
-          if (known === undefined || isCertain === true) return result
+          if (known === undefined) return result
           // The remembered state may be old: decide on the stored one.
           this.#known = undefined
           continue
@@ -106,11 +106,9 @@ export class PromptQueue {
   }
 }
 
-export interface Change<T> {
+interface Change<T> {
   readonly queue: Queue
   readonly result: T
-  /** Without a change: no other server can have changed what it depends on. */
-  readonly isCertain?: true
 }
 
 /** Longer at each attempt, with jitter so that two servers do not try at the same moment. */

@@ -6,7 +6,7 @@ import { hasCode, type ModelRef, type Session, type Sessions } from "@sessions/c
 import { stateOfTurn } from "@sessions/core/format"
 import { toErrorBody } from "../errors.ts"
 import { failOnConflict } from "./fail-on-conflict.ts"
-import type { Change, PromptQueue } from "./prompt-queue.ts"
+import type { PromptQueue } from "./prompt-queue.ts"
 import {
   isHeld,
   type Queue,
@@ -82,7 +82,7 @@ export class Runner {
   #turn: { readonly messageId: string; readonly stop: AbortController } | undefined
   /** A turn that has ended, until the queue says so: it must not count as interrupted because the storage was out of reach then. */
   #ended: EndedTurn | undefined
-  /** The fence in a write that took a prompt, which may not be stored yet, or of which it is not known whether it is. Its turn has not begun. */
+  /** The fence in a write that took a prompt and of which it is not known whether it is stored. Its turn has not begun. */
   #taking: number | undefined
   /** The end of the lease as this runner has written it. This and `since` are times of the monotonic clock. */
   #until = 0
@@ -106,21 +106,6 @@ export class Runner {
   /** Whether it runs, or will look again by itself. */
   get isNeeded(): boolean {
     return this.#running !== undefined || this.#timer !== undefined
-  }
-
-  /**
-   * The queue with its only prompt taken, for the write that stores it: a turn then begins without a write of its own. The same queue if another
-   * runner may take it, or if this one is at work or does not run by itself.
-   */
-  taken(queue: Queue): Queue {
-    const isFree = queue.held === undefined && queue.prompts.length === 1
-    if (!isFree || this.#closed || this.#running !== undefined || !this.#o.continues) return queue
-    return this.#takeFirst(queue, false).queue
-  }
-
-  /** The write of {@link taken} has failed. It may be stored all the same, and nobody else runs what is taken here. */
-  startTaken(): void {
-    if (this.#taking !== undefined) void this.start()
   }
 
   /** Runs what is queued until the queue is empty, or another runner has the lease and has shown a sign of life. Never rejects. */
@@ -148,9 +133,6 @@ export class Runner {
   async close(): Promise<void> {
     this.#end()
     await this.#running
-    // A prompt that was taken when it was stored, and not started, waits again.
-    this.#again = this.#taking !== undefined
-    await this.#runAll()
   }
 
   #end(): void {
@@ -210,29 +192,23 @@ export class Runner {
   /** Removes the prompt whose turn has ended, and takes the next one in the same write. */
   async #take(): Promise<Step> {
     const turn = this.#ended
-    const next = await this.#queue.update((queue): Change<Step> => {
+    const next = await this.#queue.update((queue): { queue: Queue; result: Step } => {
       const [first] = queue.prompts
       const { fence, held } = queue
       const isOwn = held?.by === this.#id
-      const isTaken = isOwn && fence === this.#taking && first?.state === "running"
-      if (isTaken && !this.#closed) return { queue, result: { kind: "run", fence, prompt: first }, isCertain: true }
-      const left = isTaken ? withFirstQueued(queue) : queue
-      const changed = turn !== undefined && isHeld(left, this.#id, turn.messageId) ? without(left, turn) : left
+      if (isOwn && fence === this.#taking && first?.state === "running")
+        return { queue, result: { kind: "run", fence, prompt: first } }
+      const changed = turn !== undefined && isHeld(queue, this.#id, turn.messageId) ? without(queue, turn) : queue
       if (this.#closed) return { queue: isOwn ? withoutLease(changed) : changed, result: { kind: "idle" } }
-      const { queue: taken, step } = this.#takeFirst(changed, this.#isLapsed(queue))
+      const sent = performance.now()
+      const { queue: taken, step } = take(changed, { by: this.#id, lease: this.#o.lease }, this.#isLapsed(queue))
+      if (taken.fence > fence) this.#until = sent + this.#o.lease
+      if (step.kind === "run") this.#taking = taken.fence
       return { queue: taken, result: step }
     })
     this.#taking = undefined
     this.#ended = undefined
     return next
-  }
-
-  #takeFirst(queue: Queue, isLapsed: boolean): ReturnType<typeof take> {
-    const sent = performance.now()
-    const { queue: taken, step } = take(queue, { by: this.#id, lease: this.#o.lease }, isLapsed)
-    if (taken.fence > queue.fence) this.#until = sent + this.#o.lease
-    if (step.kind === "run") this.#taking = taken.fence
-    return { queue: taken, step }
   }
 
   /** Whether another holder of the lease has not written for the whole of it. The write that takes it finds out if it has since. */

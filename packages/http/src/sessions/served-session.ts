@@ -62,19 +62,14 @@ export class ServedSession {
   /** Stores the prompt, unless it is there; resolves when it is durable. */
   async add(prompt: NewPrompt): Promise<{ readonly isNew: boolean; readonly answer: PromptAnswer }> {
     const { id } = prompt
-    try {
-      return await this.#queue.update<{ isNew: boolean; answer: PromptAnswer }>(async (queue) => {
-        const known = await this.#find(queue, prompt)
-        if (known !== undefined) return { queue, result: { isNew: false, answer: { messageId: id, ...known } } }
-        if (queue.prompts.length >= MAX_PROMPTS) throw full(this.#id)
-        const changed = this.#runner.taken(withPrompt(queue, prompt, this.#o.now()))
-        const answer = { messageId: id, position: positionOf(changed, id) }
-        return { queue: changed, result: { isNew: true, answer } }
-      })
-    } catch (error) {
-      this.#runner.startTaken()
-      throw error
-    }
+    return this.#queue.update<{ isNew: boolean; answer: PromptAnswer }>(async (queue) => {
+      const known = await this.#find(queue, prompt)
+      if (known !== undefined) return { queue, result: { isNew: false, answer: { messageId: id, ...known } } }
+      if (queue.prompts.length >= MAX_PROMPTS) throw full(this.#id)
+      const changed = withPrompt(queue, prompt, this.#o.now())
+      const answer = { messageId: id, position: positionOf(changed, id) }
+      return { queue: changed, result: { isNew: true, answer } }
+    })
   }
 
   /** Whether the prompt was sent before: waits, runs, has left the queue, or is in the log. `exists` if it had other content. */
