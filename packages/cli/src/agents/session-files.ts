@@ -1,12 +1,11 @@
 /** The session files of agents, with what a list shows of them. */
-import { createReadStream } from "node:fs"
-import { open, stat } from "node:fs/promises"
+import { stat } from "node:fs/promises"
 import { join } from "node:path"
 import type { Entry, Header } from "@sessions/core"
 import type { Format } from "@sessions/formats"
 import { besideFile } from "../files/beside.ts"
-import { decompressed, isZstd } from "../files/zstd.ts"
 import type { Described, FoundSession } from "./agent.ts"
+import { endsOf } from "./ends.ts"
 import { filesBelow } from "./files-below.ts"
 
 /** The files below a folder that are sessions, the newest first. `isSession` gets paths from there, with `/`. */
@@ -30,14 +29,19 @@ export async function sessionFiles(
 /** What the agent, or the beginning and the end of the file say of a session; undefined for a file that is none. */
 export async function describe(format: Format, { file, described }: FoundSession): Promise<Described | undefined> {
   if (described !== undefined) return described
-  const text = await endsOf(file)
-  if (!format.identify(text)) return undefined
   let header: Header | undefined
   let title: string | undefined
   let prompt: string | undefined
   let folder: string | undefined
+  const parts = endsOf(file, () => header !== undefined && prompt !== undefined)
   try {
-    for await (const some of readText(format, text, file)) {
+    const { value: start } = await parts.next()
+    if (!format.identify(start ?? "")) return undefined
+    const main = (async function* () {
+      yield start ?? ""
+      yield* parts
+    })()
+    for await (const some of format.read({ main, beside: besideFile(file) }, { note: () => undefined })) {
       for (const record of [some].flat()) {
         if (record.type === "session") header = record
         else if (record.type === "title_change") title = record.title ?? title
@@ -45,8 +49,11 @@ export async function describe(format: Format, { file, described }: FoundSession
         else prompt ??= promptOf(record)
       }
     }
-  } catch {
+  } catch (error) {
     // The middle of the file is missing in the text. What was read until then is shown.
+    if (header === undefined) throw error
+  } finally {
+    await parts.return()
   }
   // The last one counts: a session may be moved.
   const cwd = folder ?? header?.cwd
@@ -58,13 +65,6 @@ export async function describe(format: Format, { file, described }: FoundSession
   }
 }
 
-function readText(format: Format, text: string, file: string): ReturnType<Format["read"]> {
-  const main = (async function* () {
-    yield text
-  })()
-  return format.read({ main, beside: besideFile(file) }, { note: () => undefined })
-}
-
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined
 }
@@ -74,35 +74,3 @@ function promptOf(entry: Entry): string | undefined {
   const block = entry.message.content.find(({ type }) => type === "text")
   return typeof block?.["text"] === "string" ? block["text"] : undefined
 }
-
-/** Whole lines from the beginning and the end of a file: titles may be in both. Of a compressed file only the beginning. */
-async function endsOf(file: string): Promise<string> {
-  if (isZstd(file)) return await beginningOf(file)
-  const handle = await open(file)
-  try {
-    const { size } = await handle.stat()
-    const read = async (from: number, to: number): Promise<string> => {
-      const bytes = new Uint8Array(to - from)
-      const { bytesRead } = await handle.read(bytes, 0, bytes.length, from)
-      return new TextDecoder().decode(bytes.subarray(0, bytesRead))
-    }
-    if (size <= 2 * END_BYTES) return await read(0, size)
-    const first = await read(0, END_BYTES)
-    const last = await read(size - END_BYTES, size)
-    return `${first.slice(0, first.lastIndexOf("\n") + 1)}${last.slice(last.indexOf("\n") + 1)}`
-  } finally {
-    await handle.close()
-  }
-}
-
-async function beginningOf(file: string): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ""
-  for await (const bytes of decompressed(file, createReadStream(file))) {
-    text += decoder.decode(bytes, { stream: true })
-    if (text.length >= 2 * END_BYTES) return text.slice(0, text.lastIndexOf("\n") + 1)
-  }
-  return text
-}
-
-const END_BYTES = 65_536
