@@ -81,7 +81,7 @@ async function newPlace(agent, { steps }) {
   writeFileSync(join(work, PICTURE), Buffer.from(PIXEL, "base64"))
   // A tool that says that it runs, and never ends by itself.
   writeFileSync(join(work, HANG), `await fetch("${place.model.url}/held")\n`)
-  place.env = agent.env({ home, work, url: place.model.url })
+  place.env = agent.env({ home, work, url: place.model.url, program: agent.at })
   agent.prepare?.({ home, work, url: place.model.url })
   return place
 }

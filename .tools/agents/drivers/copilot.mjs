@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path"
 import { platformFile } from "./programs.mjs"
 
 export const copilot = {
@@ -5,9 +6,11 @@ export const copilot = {
   title: "Copilot CLI",
   package: "@github/copilot",
   program: (folder) => platformFile(folder, "@github", /^copilot-linux-|^copilot-darwin-|^copilot-win32-/, "copilot"),
-  env: ({ home, url }) => ({
+  env: ({ home, url, program }) => ({
     HOME: home,
     COPILOT_HOME: home,
+    // It unpacks 235 MB of itself into its cache: once, and not for each scene.
+    XDG_CACHE_HOME: join(dirname(program), "cache"),
     COPILOT_OFFLINE: "true",
     COPILOT_AUTO_UPDATE: "false",
     COPILOT_PROVIDER_BASE_URL: `${url}/v1`,

@@ -27,6 +27,7 @@ export const gemini = {
   tools: {
     read: (file_path) => ({ name: "read_file", input: { file_path } }),
     shell: (command) => ({ name: "run_shell_command", input: { command } }),
+    subagent: (prompt) => ({ name: "invoke_agent", input: { agent_name: "generalist", prompt } }),
   },
   once: true,
   repairs: ["assistant [The previous response was interrupted before it completed.]"],

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { packageFile } from "./programs.mjs"
 
 export const qwenCode = {
@@ -5,6 +7,12 @@ export const qwenCode = {
   title: "Qwen Code",
   package: "@qwen-code/qwen-code",
   program: (folder) => packageFile(folder, "@qwen-code", "qwen-code", "cli-entry.js"),
+  prepare({ home }) {
+    mkdirSync(join(home, ".qwen"))
+    // An agent beside the conversation, that collects memories, would have the prompts of the scene as well, and the program waits for its end.
+    const memory = { enableManagedAutoMemory: false, enableManagedAutoDream: false }
+    writeFileSync(join(home, ".qwen", "settings.json"), JSON.stringify({ memory }))
+  },
   env: ({ home, url }) => ({
     HOME: home,
     OPENAI_API_KEY: "none",
