@@ -80,10 +80,10 @@ test("a chat of Gemini CLI that is one document is read whole", async () => {
     id: `m${i}`,
     timestamp,
     type: i % 2 === 0 ? "user" : "gemini",
-    content: i === 0 ? "hello" : "a word ".repeat(1000),
+    content: i === 0 ? "hello" : "a word ".repeat(4000),
   }))
   const chat = { sessionId: "s", projectHash: "h", startTime: timestamp, lastUpdated: timestamp, messages }
   const text = JSON.stringify(chat, null, 2)
-  expect(text.length).toBeGreaterThan(200_000)
+  expect(text.length).toBeGreaterThan(1_000_000)
   expect(await described(geminiAgent, "session-s.json", text)).toEqual({ id: "s", title: "hello" })
 })
