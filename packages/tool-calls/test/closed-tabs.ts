@@ -10,8 +10,15 @@ import type { Said } from "./tab.worker.ts"
 const STEPS = 22
 const CHARGES = 3
 
-/** What is wrong with a round; nothing for none. `closed`: how many tabs were. */
-export async function closeTabs(seed: number): Promise<{ readonly wrong: readonly string[]; readonly closed: number }> {
+interface Round {
+  /** Nothing if nothing is. */
+  readonly wrong: readonly string[]
+  /** How many tabs were. */
+  readonly closed: number
+}
+
+/** A round: so many tabs at once, each closed at some step, then as many as come next, and at last one that stays. */
+export async function closeTabs(seed: number, counts: readonly number[]): Promise<Round> {
   const dice = createDice(seed)
   const database = `closed-tabs-${crypto.randomUUID()}`
   const charges: Charge[] = []
@@ -26,7 +33,7 @@ export async function closeTabs(seed: number): Promise<{ readonly wrong: readonl
   await first.create({ id: SESSION })
   await first.close()
   let closed = 0
-  for (const count of [1, 2, 1]) {
+  for (const count of counts) {
     const ended = await Promise.all(
       Array.from({ length: count }, () => runTab(database, charges, 1 + dice.below(STEPS))),
     )

@@ -1,9 +1,18 @@
-/** Two tabs on one IndexedDB that resume the calls of a turn whose page is gone. */
+/** Tabs on one IndexedDB that go on with the calls of a turn whose page is gone. */
 import { createSessions, hasCode } from "@sessions/core"
 import { createIndexedDbStorage } from "@sessions/idb"
 import { createToolCalls, type Execution } from "@sessions/tool-calls"
 import { expect, test } from "vitest"
+import { seed } from "../../core/test/property.ts"
+import { closeTabs } from "./closed-tabs.ts"
 import { answer, call, codeOf, question, TOOLS } from "./world.ts"
+
+// Slow: two tabs load all modules, and the second one waits for the lease of the first. Many rounds are in closed-tabs.deep.browser.test.ts.
+test("after a tab that was closed in its turn the next one knows each call, and charges none twice", async () => {
+  const { wrong, closed } = await closeTabs(seed, [1])
+  expect(wrong, `SEED=${seed}`).toEqual([])
+  expect(closed).toBe(1)
+}, 0)
 
 test("of two tabs that resume at once, each call runs in one, and what was charged is not charged again", async () => {
   const database = `tool-calls-${crypto.randomUUID()}`
