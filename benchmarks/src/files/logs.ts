@@ -36,7 +36,7 @@ async function make(root: string, { bytes, compacted }: LogOptions): Promise<Sto
   for (let i = 0; (await session.parts()).bytes < bytes; i += 250) {
     await session.append(Array.from({ length: 250 }, (_, k) => turn(i + k)).flat())
   }
-  if (compacted) await compact(session, { summarize: async () => "## Goal\nKeep going.", keepRecentTokens: 25_000 })
+  if (compacted) await compact(session, { summarize: async () => "## Goal\nKeep going.", keepRecentTokens: 22_000 })
   await sessions.close()
   return { root, session: session.id }
 }

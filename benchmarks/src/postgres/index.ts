@@ -155,7 +155,7 @@ async function fill(database: Database, bytes: number, compacted: boolean): Prom
   for (let i = 0; (await session.parts()).bytes < bytes; i += 4) {
     await session.append(Array.from({ length: 4 }, (_, k) => turn(i + k)).flat())
   }
-  if (compacted) await compact(session, { summarize: async () => "## Goal\nKeep going.", keepRecentTokens: 25_000 })
+  if (compacted) await compact(session, { summarize: async () => "## Goal\nKeep going.", keepRecentTokens: 22_000 })
   await sessions.close()
   return session.id
 }

@@ -60,7 +60,7 @@ export async function s3Resume(rounds: number): Promise<Result> {
     for (let i = 0; i < TURNS; i += 100) {
       await session.append(Array.from({ length: 100 }, (_, k) => turn(i + k)).flat())
     }
-    await compact(session, { summarize: async () => "## Goal\nKeep going.", keepRecentTokens: 25_000 })
+    await compact(session, { summarize: async () => "## Goal\nKeep going.", keepRecentTokens: 22_000 })
     await sessions.close()
     return session.id
   }
