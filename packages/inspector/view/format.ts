@@ -24,9 +24,10 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(unit > 0 && value < 9.95 ? 1 : 0)} ${UNITS[unit]}`
 }
 
-/** In the reader's time zone; a text that is no time stays as it is. */
+/** In the reader's time zone; a text that is no time stays as it is. A log without any date has the beginning of 1970: `?`. */
 export function formatTime(timestamp: string): string {
   const date = new Date(timestamp)
+  if (date.getTime() === 0) return "?"
   if (Number.isNaN(date.getTime())) return timestamp
   const two = (value: number): string => String(value).padStart(2, "0")
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`

@@ -4,7 +4,7 @@ import { integerOption } from "../option-values.ts"
 import { type Command, defineCommand } from "../command.ts"
 import { agentIdOf } from "../store/agent-ids.ts"
 import { conversationOf } from "../store/conversation.ts"
-import { formatBytes, formatCount, formatNumber, formatSize, formatTime, table } from "../output/format.ts"
+import { formatBytes, formatCount, formatNumber, formatSize, formatTime, isKnownTime, table } from "../output/format.ts"
 import { body, preview, roleSpan } from "../output/messages.ts"
 import { type Line, type Span, styled } from "../output/lines.ts"
 
@@ -86,8 +86,8 @@ function infoLines(info: SessionInfo, agentId: string | undefined): Line[] {
     ["id in the agent", agentId],
     ["folder", info.cwd],
     ["kind", info.kind],
-    ["created", `${formatTime(info.createdAt)} UTC`],
-    ["last message", `${formatTime(info.lastMessageAt)} UTC`],
+    ["created", timeOf(info.createdAt)],
+    ["last message", timeOf(info.lastMessageAt)],
     ["messages", formatNumber(info.messageCount)],
     ["model", info.model === undefined ? undefined : `${info.model.provider}/${info.model.model}`],
     ["usage", usageOf(info.metrics)],
@@ -104,6 +104,10 @@ function infoLines(info: SessionInfo, agentId: string | undefined): Line[] {
   ]
   const present = rows.flatMap(([name, value]): Span[][] => (value === undefined ? [] : [[styled("dim", name), value]]))
   return [styled("bold", info.id), ...table(present, ["left", "left"])]
+}
+
+function timeOf(iso: string): string | undefined {
+  return isKnownTime(iso) ? `${formatTime(iso)} UTC` : undefined
 }
 
 const TEXT_UNITS = 200

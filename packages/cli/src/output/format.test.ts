@@ -26,6 +26,12 @@ test("an age has its largest unit, and an old one is a date", () => {
   expect(formatAge("soon", now)).toBe("?")
 })
 
+test("the time of a log without any date is not known", () => {
+  const none = "1970-01-01T00:00:00.000Z"
+  expect(formatAge(none, Date.now())).toBe("?")
+  expect(formatTime(none)).toBe("?")
+})
+
 test("text that is not a time stays unchanged", () => {
   expect(formatTime("2026-02-16T10:20:30.000Z")).toBe("2026-02-16 10:20")
   expect(formatTime("yesterday")).toBe("yesterday")

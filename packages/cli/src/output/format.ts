@@ -20,10 +20,10 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** The time since `iso`. A time in the future is "now": its cause is a wrong clock. */
+/** The time since `iso`, `?` if it is not known. A time in the future is "now": its cause is a wrong clock. */
 export function formatAge(iso: string, now: number): string {
+  if (!isKnownTime(iso)) return "?"
   const age = now - Date.parse(iso)
-  if (Number.isNaN(age)) return "?"
   if (age < MINUTE) return "now"
   if (age < HOUR) return `${Math.floor(age / MINUTE)} min`
   if (age < DAY) return `${Math.floor(age / HOUR)} h`
@@ -44,8 +44,15 @@ export function formatSize(parts: number, bytes: number): string {
   return `${formatCount(parts, "part")}, ${formatBytes(bytes)}`
 }
 
-/** `2026-02-16 10:20`, in UTC, so the output is the same on every machine. Text that is not a time stays unchanged. */
+/** A log without any date, as other programs write them, has the beginning of 1970. */
+export function isKnownTime(iso: string): boolean {
+  const time = Date.parse(iso)
+  return !Number.isNaN(time) && time !== 0
+}
+
+/** `2026-02-16 10:20`, in UTC, so the output is the same on every machine; `?` if it is not known. Text that is not a time stays unchanged. */
 export function formatTime(iso: string): string {
+  if (Date.parse(iso) === 0) return "?"
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(iso) ? `${iso.slice(0, 10)} ${iso.slice(11, 16)}` : iso
 }
 
