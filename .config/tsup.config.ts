@@ -4,13 +4,16 @@ import { fileURLToPath } from "node:url"
 import { defineConfig, type Options } from "tsup"
 
 interface Manifest {
-  readonly exports: Readonly<Record<string, { readonly source: string }>>
+  readonly exports: Readonly<Record<string, { readonly "@sessions/source": string }>>
   readonly bin?: Readonly<Record<string, string>>
 }
 
 export default defineConfig((): Options => {
   const { exports, bin = {} } = JSON.parse(readFileSync("package.json", "utf8")) as Manifest
-  const sources = [...Object.values(exports).map(({ source }) => source), ...Object.values(bin).map(sourceOf)]
+  const sources = [
+    ...Object.values(exports).map((entry) => entry["@sessions/source"]),
+    ...Object.values(bin).map(sourceOf),
+  ]
   return {
     entry: Object.fromEntries(sources.map((source) => [source.slice("./src/".length, -".ts".length), source])),
     format: "esm",

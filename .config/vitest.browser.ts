@@ -35,8 +35,8 @@ function project(
   return {
     root,
     // Of the global setup, which runs in Node from the sources too: without it that would need a build.
-    environments: { __vitest__: { resolve: { conditions: ["node", "source", "import", "default"] } } },
-    resolve: { conditions: ["source", "import", "module", "browser", "default"] },
+    environments: { __vitest__: { resolve: { conditions: ["node", "@sessions/source", "import", "default"] } } },
+    resolve: { conditions: ["@sessions/source", "import", "module", "browser", "default"] },
     define: { "process.env": JSON.stringify({ SEED: process.env["SEED"] }) },
     test: {
       name: browser,

@@ -5,7 +5,7 @@ import { isDeep, sharing, testFiles } from "../.tools/lib/test-files.mjs"
 import { deep } from "./deep.ts"
 import { HANG_MS } from "./limits.ts"
 
-const conditions = ["source", "import", "module", "default"]
+const conditions = ["@sessions/source", "import", "module", "default"]
 
 const files = testFiles().filter((file) => deep || !isDeep(file))
 const shared = new Set(sharing(files))
@@ -17,8 +17,6 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["node", ...conditions.filter((condition) => condition !== "module")] } },
   test: {
     setupFiles: [".config/seed.ts", ".config/cpu.ts"],
-    // A package that these import has TypeScript under the condition "source", which Node does not load from node_modules.
-    server: { deps: { inline: [/\/node_modules\/(?:ai|@ai-sdk\/[^/]+|eventsource-parser)\//] } },
     // Tests wait for the disk and for other processes half of their time.
     maxWorkers: 2 * availableParallelism(),
     projects: [

@@ -105,7 +105,7 @@ async function judgedByProgram({ name, judge, variable, needs, program }) {
     console.log(`left out  ${name}: ${judge}: set ${variable} to the path of ${needs}`)
     return []
   }
-  const result = await run(newestNode(), ["--conditions=source", join(root, program), path])
+  const result = await run(newestNode(), ["--conditions=@sessions/source", join(root, program), path])
   const [, passed = 0, failed = 1] = /^(\d+) passed, (\d+) failed$/m.exec(result.output) ?? []
   const outcome = outcomeOf({ passed: Number(passed), failed: Number(failed), skipped: 0 }, result)
   if (outcome.failed > 0) console.log(`\n${outcome.output.trim()}\n`)

@@ -80,7 +80,7 @@ for (const path of globSync("api/**/*.md", { cwd: pages })) {
 }
 tool("vitepress", "build")
 
-/** The running inspector and the running example: `node --conditions=source site/pictures.mjs` takes them. */
+/** The running inspector and the running example: `node --conditions=@sessions/source site/pictures.mjs` takes them. */
 function pictures() {
   const picture = (name, alt) =>
     `<img src="/pictures/${name}.jpg" width="1100" height="700" alt="${alt}" style="flex:1 1 20rem;min-width:0;height:auto">`

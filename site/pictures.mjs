@@ -1,4 +1,4 @@
-// `node --conditions=source site/pictures.mjs`: takes the pictures of the first page, from the running inspector and the running example, in Chromium.
+// `node --conditions=@sessions/source site/pictures.mjs`: takes the pictures of the first page, from the running inspector and the running example, in Chromium.
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

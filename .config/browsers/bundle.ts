@@ -9,7 +9,7 @@ interface BundleOptions {
 
 /** Bundles a script for a page or worker. */
 export async function bundle(entry: string, o: BundleOptions = {}): Promise<string> {
-  const { minify = false, conditions = ["source"] } = o
+  const { minify = false, conditions = ["@sessions/source"] } = o
   const { outputFiles } = await build({
     entryPoints: [entry],
     absWorkingDir: dirname(entry),

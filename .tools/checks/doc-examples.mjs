@@ -42,7 +42,7 @@ try {
         lib: ["es2024", "esnext.disposable", "dom", "dom.iterable"],
         types: ["node"],
         skipLibCheck: true,
-        customConditions: ["source"],
+        customConditions: ["@sessions/source"],
         allowImportingTsExtensions: true,
       },
       include: ["*.ts"],

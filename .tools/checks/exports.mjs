@@ -52,7 +52,7 @@ function readmeProblems(dir) {
 function exportProblems(dir, { exports, publishConfig }) {
   const problems = []
   const published = {}
-  for (const [path, { source, ...rest }] of Object.entries(exports)) {
+  for (const [path, { "@sessions/source": source, ...rest }] of Object.entries(exports)) {
     published[path] = rest
     if (!existsSync(join(dir, source))) problems.push(`exports "${path}": there is no ${source}`)
     const built = source.replace("./src/", "./dist/").replace(/\.ts$/, "")

@@ -25,7 +25,10 @@ const MAIN = `
 
 const folder = join(root, "packages", "core")
 const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
-const entries = Object.entries(exports).map(([entry, { source }]) => ({ entry, names: namesOf(join(folder, source)) }))
+const entries = Object.entries(exports).map(([entry, { "@sessions/source": source }]) => ({
+  entry,
+  names: namesOf(join(folder, source)),
+}))
 
 test("the main entry of core has the names of this list, at most 75", () => {
   const { names } = entries.find(({ entry }) => entry === ".")
@@ -69,7 +72,7 @@ test("jsr.json has the version, the entries and the dependencies of package.json
   const read = (name) => JSON.parse(readFileSync(join(root, "packages", "core", name), "utf8"))
   const [npm, jsr] = [read("package.json"), read("jsr.json")]
   expect(jsr.version).toBe(npm.version)
-  const entries = Object.entries(npm.exports).map(([entry, { source }]) => [entry, source])
+  const entries = Object.entries(npm.exports).map(([entry, { "@sessions/source": source }]) => [entry, source])
   expect(jsr.exports).toEqual(Object.fromEntries(entries))
   const dependencies = Object.entries(npm.dependencies).map(([name, version]) => [name, `npm:${name}@${version}`])
   expect(jsr.imports).toEqual(Object.fromEntries(dependencies))

@@ -7,7 +7,7 @@ export default defineConfig({
   // Works in any folder of any server.
   base: "./",
   // The packages of this repository from their sources; a page of its own needs no such line.
-  resolve: { conditions: ["source", ...defaultClientConditions] },
+  resolve: { conditions: ["@sessions/source", ...defaultClientConditions] },
   build: {
     rollupOptions: {
       input: { index: "index.html", [WORKER]: `src/${WORKER}.ts` },

@@ -14,7 +14,11 @@ for (const signal of ["SIGINT", "SIGTERM"]) process.prependListener(signal, () =
 
 if (!(await install())) process.exit(1)
 const env = process.env.BUCKET === undefined ? await startBucket() : {}
-const flags = ["--conditions=source", "--import", new URL("../../.tools/typescript.mjs", import.meta.url).href]
+const flags = [
+  "--conditions=@sessions/source",
+  "--import",
+  new URL("../../.tools/typescript.mjs", import.meta.url).href,
+]
 const server = spawn(newestNode(), [...flags, here("serve.ts")], {
   stdio: "inherit",
   env: { ...process.env, TOKEN: process.env.TOKEN ?? randomUUID(), ...env },

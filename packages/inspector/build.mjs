@@ -15,7 +15,7 @@ export async function assets() {
     format: "iife",
     jsx: "automatic",
     jsxImportSource: "preact",
-    conditions: ["source"],
+    conditions: ["@sessions/source"],
     define: { "process.env.NODE_ENV": '"production"' },
   })
   const style = await bundle("style.css", {})

@@ -1,4 +1,4 @@
-/** `bun --conditions=source packages/bun/bench/main.ts [read|append|hash] [--rounds N] [--cpu] [--in FOLDER]`: what Bun's own calls gain through the contract. */
+/** `bun --conditions=@sessions/source packages/bun/bench/main.ts [read|append|hash] [--rounds N] [--cpu] [--in FOLDER]`: what Bun's own calls gain through the contract. */
 import { existsSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { fileURLToPath } from "node:url"

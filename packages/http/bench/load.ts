@@ -2,7 +2,7 @@
  * The session API under load: connections that follow the events of sessions, and prompts at a steady rate, in front of a server in a process
  * of its own. Then looks whether the log and each connection have every acknowledged prompt once, and what the server's heap holds after the
  * load. The same lines written to the storage alone are measured beside it. Run:
- * `node --conditions=source --import ./.tools/typescript.mjs packages/http/bench/load.ts [--seconds 60] [--rate 100] [--clients 1000] [--sessions 200] [--root FOLDER]`.
+ * `node --conditions=@sessions/source --import ./.tools/typescript.mjs packages/http/bench/load.ts [--seconds 60] [--rate 100] [--clients 1000] [--sessions 200] [--root FOLDER]`.
  */
 import { fork } from "node:child_process"
 import { once } from "node:events"

@@ -1,6 +1,6 @@
 /**
  * Appends and reads over HTTP on loopback, beside the same bytes by `fetch` without this package: a POST whose body the server writes to an
- * open file, and a GET of that file as a stream. Run: `node --conditions=source --import ./.tools/typescript.mjs packages/http/bench/main.ts`.
+ * open file, and a GET of that file as a stream. Run: `node --conditions=@sessions/source --import ./.tools/typescript.mjs packages/http/bench/main.ts`.
  */
 import { fork } from "node:child_process"
 import { once } from "node:events"

@@ -1,7 +1,7 @@
 /**
  * What the page of a long session waits for: its end, entries in its middle, words in its first line and in none, and its whole. A log in files,
  * of the size that is given in MB (default 200), with 390 messages a MB and a branch; each call opens it anew, as the server does.
- * Run: `node --conditions=source --import ./.tools/typescript.mjs packages/inspector/bench/main.ts [MB]`.
+ * Run: `node --conditions=@sessions/source --import ./.tools/typescript.mjs packages/inspector/bench/main.ts [MB]`.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -2,7 +2,7 @@
  * What a person waits for in the page of a long session, in Chromium against `sessions serve`: the end, and a word of the first line that is
  * typed some seconds after the end is there (default 0, 0.3, 1 and Infinity: when everything is). With the longest task of the page, its heap,
  * and the memory of its process. A log in files, of the size that is given in MB (default 200); each round is a new tab. On Linux.
- * Run: `node --conditions=source --import ./.tools/typescript.mjs packages/inspector/bench/page.ts [MB [ROUNDS [SECONDS…]]]`.
+ * Run: `node --conditions=@sessions/source --import ./.tools/typescript.mjs packages/inspector/bench/page.ts [MB [ROUNDS [SECONDS…]]]`.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"

@@ -38,7 +38,7 @@ export async function bundle(folder: string, programs: readonly URL[]): Promise<
     platform: "node",
     format: "esm",
     target: "es2023",
-    conditions: ["source"],
+    conditions: ["@sessions/source"],
     // For CommonJS packages in the bundle that require a module of Node.
     banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
     logLevel: "silent",

@@ -17,7 +17,7 @@ void test(`${engine}: the README's example for a page runs unchanged, and contin
     bundle: true,
     format: "esm",
     target: "es2022",
-    conditions: ["source"],
+    conditions: ["@sessions/source"],
     write: false,
   })
   const keep = "globalThis.printed = []; console.log = (...words) => printed.push(words.join(' '))"

@@ -102,7 +102,7 @@ async function killClients(): Promise<void> {
 }
 
 async function killOne(id: string, name: string): Promise<string[]> {
-  const flags = ["--conditions=source", "--import", TYPESCRIPT]
+  const flags = ["--conditions=@sessions/source", "--import", TYPESCRIPT]
   const writer = spawn(process.execPath, [...flags, WRITER, schema, id, name, "1000000", "8"], {
     stdio: ["ignore", "pipe", "inherit"],
   })
