@@ -1,4 +1,5 @@
 /** The protocol of a storage: capabilities, bodies, pages, lists, blobs, and what the client makes of other answers. */
+import { createSessions } from "@sessions/core"
 import { toUtf8 } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
@@ -270,6 +271,30 @@ test("what is not the handler's own answer leaves a write open: it is `indetermi
     const outcomes = [await codeOf(on.storage.append("a", ["x"], { expect: 0 })), await codeOf(on.storage.head("a"))]
     expect([n, ...outcomes]).toEqual([n, write, read])
   }
+})
+
+test("a `sync` whose answer is lost is `unavailable`: it changes nothing, so a session asks for it again", async () => {
+  const memory = createMemoryStorage()
+  let synced = 0
+  const capabilities = { ...memory.capabilities, writers: "any", replace: false, sync: true } as const
+  const handler = handlerOf({ ...memory, capabilities, sync: async () => void synced++ })
+  let isLost = false
+  const storage = createHttpStorage({
+    url: URL_OF_STORAGE,
+    capabilities,
+    async fetch(url, init) {
+      const answer = await handler(new Request(url, init))
+      if (!isLost) return answer
+      isLost = false
+      throw new TypeError("fetch failed")
+    },
+  })
+  const session = await createSessions({ storage }).create({ id: "a" })
+  isLost = true
+  expect(await codeOf(storage.sync?.("a") ?? Promise.resolve())).toBe("unavailable")
+  isLost = true
+  await session.flush()
+  expect(synced).toBe(3)
 })
 
 test("a request without an answer fails after `timeout`", async () => {

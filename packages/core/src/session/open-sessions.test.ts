@@ -6,6 +6,7 @@ import { createFaultyStorage } from "@sessions/conformance/faults"
 import { twoRepositories } from "../../test/repositories.ts"
 import { assistant, codeOf, contextTexts, user } from "../../test/writers.ts"
 import type { SessionStorage } from "../storage/contract.ts"
+import { StorageError } from "../storage/errors.ts"
 import { createSessions } from "./repository.ts"
 import {
   continueRecent,
@@ -75,6 +76,24 @@ test("the last close waits for the appends, flushes them and releases the sessio
   // Nothing was written, so there is nothing to flush.
   await (await sessions.open("a")).close()
   expect(storage.counted.syncs).toBe(1)
+})
+
+test("a sync that the storage cannot do now is asked for again, by `flush` and by `close`", async () => {
+  let refused = 0
+  const memory = createMemoryStorage()
+  const sync = async (): Promise<void> => {
+    if (refused++ === 0) throw new StorageError("unavailable", "The connection was lost.")
+  }
+  const sessions = createSessions({
+    storage: { ...memory, capabilities: { ...memory.capabilities, sync: true }, sync },
+  })
+  const session = await sessions.create({ id: "a" })
+  await session.append(user("hello"))
+  await session.flush()
+  expect(refused).toBe(2)
+  refused = 0
+  await session.close()
+  expect(refused).toBe(2)
 })
 
 test("an opening that ends because the session is deleted, or the repository closed, is not `aborted`", async () => {

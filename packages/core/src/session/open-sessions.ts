@@ -5,6 +5,7 @@ import type { Compaction } from "./compaction.ts"
 import { hasCode, SessionError } from "../format/errors.ts"
 import { notFoundError } from "../log/load.ts"
 import type { CallOptions, Seq, SessionStorage } from "../storage/contract.ts"
+import { retryUnavailable } from "../storage/retry.ts"
 import { rejectOnAbort } from "../storage/signals.ts"
 import type { StorageError } from "../storage/errors.ts"
 import { SessionHandle } from "./session.ts"
@@ -178,7 +179,7 @@ export class OpenSessions {
     const { state, storage, id } = live
     await live.drain()
     if (state.head.next === slot.from) return
-    if (storage.capabilities.sync) await storage.sync?.(id)
+    if (storage.capabilities.sync) await retryUnavailable(async () => storage.sync?.(id))
     slot.from = state.head.next
     if (state.projection === undefined || fitsBesideHead(state.projection)) return
     await storeInfo(storage, id, state.projection)

@@ -8,6 +8,7 @@ import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
 import type { Header } from "../format/header.ts"
 import { shown } from "../storage/options.ts"
+import { retryUnavailable } from "../storage/retry.ts"
 import { checkSignal, signalOf, rejectOnAbort } from "../storage/signals.ts"
 import type { CallOptions, Head, Seq } from "../storage/contract.ts"
 import { codeOf, type CompactionLayers } from "./compaction.ts"
@@ -235,7 +236,7 @@ export class SessionHandle implements Session {
     const { storage } = live
     const message = `Waiting for the writes to ${this.id} was aborted; the writes continue.`
     await rejectOnAbort(live.drain(), o.signal, toWaitAbortedError(this.id, message))
-    if (storage.capabilities.sync) await storage.sync?.(this.id, o)
+    if (storage.capabilities.sync) await retryUnavailable(async () => storage.sync?.(this.id, o))
   }
 
   close(): Promise<void> {

@@ -206,7 +206,7 @@ function create(
 
     ...(capabilities.sync && {
       sync: async (session: string) => {
-        await send({ method: "POST", path: `/sessions/${session}/sync` }, done)
+        await send({ method: "POST", path: `/sessions/${session}/sync`, changesNothing: true }, done)
       },
     }),
   })

@@ -17,6 +17,8 @@ export interface Ask {
   readonly signal?: AbortSignal | undefined
   /** Of a write: whether what it would change is still as it was. */
   readonly isUndone?: () => Promise<boolean>
+  /** It changes nothing that could be read, so after a lost answer it is sent again. */
+  readonly changesNothing?: boolean
 }
 
 /** Reads the answer to a request, and calls `alive` with each piece of it. Throws if it is not the handler's. */
@@ -172,6 +174,6 @@ async function openWrite({ body, isUndone }: Ask, response: Response): Promise<S
   return new StorageError("indeterminate", message)
 }
 
-function isWrite({ method = "GET" }: Ask): boolean {
-  return method !== "GET"
+function isWrite({ method = "GET", changesNothing = false }: Ask): boolean {
+  return method !== "GET" && !changesNothing
 }

@@ -46,11 +46,17 @@ async function run(plan: Plan): Promise<void> {
   }
   const sessions = await openSessions(plan.place, step)
   step()
-  try {
-    await RUN[plan.way]({ sessions, plan, tools, onUnknown })
-  } catch (error) {
-    // Others are there, or were while it stood still.
-    if (plan.isAlone || !isExpected(error)) throw error
+  for (;;) {
+    try {
+      await RUN[plan.way]({ sessions, plan, tools, onUnknown })
+      break
+    } catch (error) {
+      if (!isExpected(error)) throw error
+      // Others are there, or were while it stood still.
+      if (!plan.isAlone) break
+      // A busy machine may let its storage wait for longer than a lease: then it begins again, as its user would.
+      if (!hasCode(error, "conflict")) throw error
+    }
   }
   await sessions.close()
 }
