@@ -78,7 +78,8 @@ async function untilNoConflict(change: () => Promise<void>): Promise<void> {
     try {
       return await change()
     } catch (error) {
-      if (conflicts === MOST_CONFLICTS || !hasCode(error, "conflict")) throw error
+      const isOvertaken = hasCode(error, "conflict") && (error as SessionError).leaseLost !== true
+      if (conflicts === MOST_CONFLICTS || !isOvertaken) throw error
     }
   }
 }

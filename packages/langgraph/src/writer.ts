@@ -112,8 +112,9 @@ export class ThreadWriter {
           return
         }
         const isReplaced = hasCode(error, "conflict") || hasCode(error, "not_found") || hasCode(error, "closed")
-        // What is gone must not be passed over; a thread that was deleted begins anew.
-        const isLoss = hasCode(error, "conflict") && (error as SessionError).lost !== undefined
+        // What is gone must not be passed over, nor a lease that was lost; a thread that was deleted begins anew.
+        const { lost, leaseLost } = error as SessionError
+        const isLoss = hasCode(error, "conflict") && (lost !== undefined || leaseLost === true)
         if (isLoss) await this.#close()
         if (!isReplaced || isLoss || attempt === ATTEMPTS) return group.forEach((job) => job.reject(error))
         await this.#close()

@@ -267,14 +267,13 @@ class LogSession implements AgentSession<object> {
    * created.
    */
   async #change<T>(creates: boolean, change: (session: Session) => Promise<T>): Promise<T | undefined> {
-    for (;;) {
+    for (let conflicts = 1; ; ) {
       let session: Session | undefined
       try {
         session = await this.#opened(creates)
         return session === undefined ? undefined : await change(session)
       } catch (error) {
-        // What is gone must not be passed over.
-        if (hasCode(error, "conflict") && (error as SessionError).lost === undefined) continue
+        if (isOvertaken(error) && conflicts++ < MOST_CONFLICTS) continue
         // The log was deleted: there is no history any more.
         if (session === undefined || !hasCode(error, "not_found")) throw error
         this.#open = undefined
@@ -355,6 +354,15 @@ class LogSession implements AgentSession<object> {
 function toEntries(call: string, items: readonly object[]): ItemEntry[] {
   if (!Array.isArray(items)) throw invalidError(`${call} needs an array of items.`)
   return (items as readonly object[]).map(toEntry)
+}
+
+/** More than the writers that could meet in one history; each conflict means that another writer has succeeded. */
+const MOST_CONFLICTS = 100
+
+/** What is gone must not be passed over, and a turn that has lost its lease is refused again. */
+function isOvertaken(error: unknown): boolean {
+  const { lost, leaseLost } = error as SessionError
+  return hasCode(error, "conflict") && lost === undefined && leaseLost !== true
 }
 
 function invalidError(message: string): SessionError {

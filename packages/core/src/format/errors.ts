@@ -62,6 +62,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
 export interface SessionErrorDetails extends ErrorDetails {
   readonly sent?: boolean
   readonly lost?: readonly Entry[]
+  readonly leaseLost?: boolean
 }
 
 /** An error of core. `docs/errors.md` in this package has the meaning and the way out of each code. */
@@ -76,12 +77,18 @@ export class SessionError extends CodedError<SessionErrorCode> {
    * stays there. Only storages whose `atomicBatch` is `prefix` store parts.
    */
   readonly sent?: boolean
+  /**
+   * Only with `conflict`, and only true: the call belongs to a turn that has lost its lease. No other writer was faster; nothing more of the turn is
+   * written, so a repeated call is refused again.
+   */
+  readonly leaseLost?: boolean
 
   constructor(code: SessionErrorCode, message: string, details: SessionErrorDetails = {}) {
     super(code, message, details)
     this.name = "SessionError"
     if (details.lost !== undefined) this.lost = details.lost
     if (details.sent === true) this.sent = true
+    if (details.leaseLost === true) this.leaseLost = true
   }
 }
 

@@ -135,5 +135,5 @@ function withFence(entry: NewEntry, fence: number): NewEntry {
 
 function leaseLostError(session: string, cause?: unknown): SessionError {
   const message = `This turn has lost the lease of ${session}: another turn runs, or the storage did not answer for a whole lease. What was appended before stays; nothing more of it is written.`
-  return new SessionError("conflict", message, { session, ...(cause === undefined ? {} : { cause }) })
+  return new SessionError("conflict", message, { session, leaseLost: true, ...(cause === undefined ? {} : { cause }) })
 }

@@ -9,8 +9,8 @@ export type Place =
 
 export const KINDS = ["files", "sqlite", "s3", "http", "postgres"] as const
 /**
- * `calls`: `run` and `resume` without a lease, several processes at once. `lease`: the same in turns with a lease. The others: the wrappers of the SDKs, those of
- * the AI SDK in turns with a lease, `chats` with approval.
+ * `calls`: `run` and `resume` without a lease, several processes at once. `lease`: the same in turns with a lease. The others: the wrappers of the SDKs, in
+ * turns with a lease; `chats` and `agents` with approval.
  */
 export const WAYS = ["calls", "lease", "streamText", "generateText", "chats", "agents"] as const
 export type Way = (typeof WAYS)[number]
@@ -45,9 +45,9 @@ export const TOOLS = { charge: "never", look: "safe" } as const
 /** The calls of each answer of the model, for the ways that have parallel calls. */
 export const ANSWERS = [["charge a", "charge b", "look c"], ["charge d"]] as const
 
-/** Where an agent that waits for approval is kept. */
-export function stateFile(folder: string): string {
-  return `${folder}/run-state`
+/** Where the agent is kept whose call waits for approval. */
+export function stateFile(folder: string, callId: string): string {
+  return `${folder}/run-state-${callId}`
 }
 
 /** The log of a way: that of an agent has an id of its own. */

@@ -5,7 +5,7 @@ import { createDice, type Dice } from "../../../core/test/dice.ts"
 import { start as startProcess } from "../../../fs/test/crash/processes.ts"
 import { openBank } from "./bank.ts"
 import { leftWrong, toldWrongly } from "./judge.ts"
-import { logOf, type Place, type Plan, SESSION, stateFile, TOOLS, type Way } from "./plan.ts"
+import { logOf, type Place, type Plan, SESSION, TOOLS, type Way } from "./plan.ts"
 import { openSessions } from "./stores.ts"
 import { beginning } from "./ways.ts"
 
@@ -90,9 +90,7 @@ class Round {
     await this.#begin()
     const stood: Running[] = []
     for (const count of [1, 2, 1]) {
-      // Without a saved state each run of the agent is one of its own.
-      const several = way !== "agents" || fs.existsSync(stateFile(folder)) ? count : 1
-      const running = Array.from({ length: several }, () => this.#start(false))
+      const running = Array.from({ length: count }, () => this.#start(false))
       // One that stood still goes on beside the next ones, behind them, or at the end.
       if (dice.chance(0.4)) for (const one of stood.splice(0)) await this.#goOn(one)
       for (const one of running) {
