@@ -6,9 +6,8 @@ import { createAgentSession, openAgentLog } from "../src/index.ts"
 
 test("in a turn that has lost its lease `addItems` rejects with `conflict`, and adds nothing", async () => {
   const location = createMemoryLocation()
-  const [sessions, elsewhere] = [location, location].map((at) =>
-    createSessions({ storage: createMemoryStorage({ location: at }) }),
-  ) as [ReturnType<typeof createSessions>, ReturnType<typeof createSessions>]
+  const open = () => createSessions({ storage: createMemoryStorage({ location }) })
+  const [sessions, elsewhere] = [open(), open()]
   const log = await openAgentLog(sessions, "s")
   const session = createAgentSession({ sessions, sessionId: "s" })
   let refused: SessionError | undefined
