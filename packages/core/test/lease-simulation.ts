@@ -85,6 +85,8 @@ class World {
   readonly #storages: FaultyStorage[] = []
   /** Nothing fails, nobody is killed or stands still, and time passes slowly. */
   readonly #isCalm: boolean
+  /** Time passes no longer, so nobody waits for it. */
+  #isOver = false
   #document: string | undefined
   /** When the holder's last write reached the document. */
   #written = 0
@@ -115,6 +117,7 @@ class World {
       if (step > 20_000) return void this.wrong.push(`${left} processes hang`)
       await this.#step()
     }
+    this.#isOver = true
     this.scheduler.free()
     for (const write of this.#late) write()
     for (const storage of this.#storages) while (storage.late > 0) await storage.deliver()
@@ -147,7 +150,7 @@ class World {
     if (process.isDead) await new Promise(() => undefined)
     if (!this.#isCalm && dice.chance(0.02)) process.stands = this.now + dice.below(3 * LEASE)
     do await this.scheduler.pause()
-    while (this.now < process.stands)
+    while (this.now < process.stands && !this.#isOver)
     if (process.isDead) await new Promise(() => undefined)
   }
 
