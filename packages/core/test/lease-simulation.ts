@@ -66,6 +66,8 @@ interface Turn {
 interface Process {
   readonly n: number
   isDead: boolean
+  /** Its turns have ended. */
+  isDone: boolean
   /** Until this time it does nothing. */
   stands: number
   steps: number
@@ -104,17 +106,16 @@ class World {
     await (await first.create({ id: "s" })).append(user("before", "0"))
     const processes = Array.from({ length: this.#isCalm ? 2 : dice.pick([2, 2, 3]) }, (_, n): Process => {
       const steps = this.#isCalm || dice.chance(0.5) ? Number.POSITIVE_INFINITY : 4 + dice.below(60)
-      return { n, isDead: false, stands: 0, steps }
+      return { n, isDead: false, isDone: false, stands: 0, steps }
     })
-    let left = processes.length
     for (const process of processes)
-      void this.#run(process).then(
-        () => void left--,
-        (error: unknown) => void (left--, this.wrong.push(`process ${process.n} failed: ${String(error)}`)),
-      )
-    const isOver = (): boolean => left <= processes.filter(({ isDead }) => isDead).length
-    for (let step = 0; !isOver(); step++) {
-      if (step > 20_000) return void this.wrong.push(`${left} processes hang`)
+      void this.#run(process)
+        .catch((error: unknown) => void this.wrong.push(`process ${process.n} failed: ${String(error)}`))
+        .finally(() => (process.isDone = true))
+    // One that is done may be killed while it gives its lease back.
+    const running = (): readonly Process[] => processes.filter(({ isDead, isDone }) => !isDead && !isDone)
+    for (let step = 0; running().length > 0; step++) {
+      if (step > 20_000) return void this.wrong.push(`${running().length} processes hang`)
       await this.#step()
     }
     this.#isOver = true
