@@ -1,4 +1,4 @@
-/** What docs/providers.md says of the receivers is what the code keeps. */
+/** What docs/provider-rules.md says of the receivers is what the code keeps, and what docs/providers.md installs is what it imports. */
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { rulesOf } from "../src/ai-sdk/rules.ts"
@@ -7,8 +7,8 @@ import { RULES as GEMINI } from "../src/gemini/rules.ts"
 import { BEGINNING, CONTINUE } from "../src/shared/order.ts"
 import type { Images } from "../src/shared/rules.ts"
 
-const page = readFileSync(new URL("../../../docs/providers.md", import.meta.url), "utf8")
-const section = page.split("## What each receiver takes")[1]?.split("\n## ")[0] ?? ""
+const pageOf = (name: string): string => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), "utf8")
+const section = pageOf("provider-rules").split("## What each receiver takes")[1]?.split("\n## ")[0] ?? ""
 /** The cells of a receiver, by the beginnings of their rows. */
 const cell = (row: string, column: number) =>
   section
@@ -42,7 +42,7 @@ test("of Mistral's ids, and the messages that are added", () => {
 })
 
 test("each section has the command that installs what its program imports", () => {
-  const programs = [...page.matchAll(/^```sh\nnpm install (.*)\n```\n\n```ts\n([^]*?)^```$/gm)]
+  const programs = [...pageOf("providers").matchAll(/^```sh\nnpm install (.*)\n```\n\n```ts\n([^]*?)^```$/gm)]
   expect(programs).toHaveLength(3)
   for (const [, command = "", code = ""] of programs) {
     const imported = new Set(Array.from(code.matchAll(/from "((?:@[^/"]+\/)?[^/"]+)/g), ([, name = ""]) => name))
