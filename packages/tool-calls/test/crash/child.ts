@@ -1,6 +1,6 @@
 /** A process that goes on with the turn, up to a given step, at which it kills or stops itself. Its plan is the line on its input. */
 import { writeSync } from "node:fs"
-import { hasCode } from "@sessions/core"
+import { hasCode, type SessionError } from "@sessions/core"
 import type { Execution } from "@sessions/tool-calls"
 import { openBank } from "./bank.ts"
 import type { Plan, Said, TOOLS } from "./plan.ts"
@@ -55,7 +55,7 @@ async function run(plan: Plan): Promise<void> {
       // Others are there, or were while it stood still.
       if (!plan.isAlone) break
       // A busy machine may let its storage wait for longer than a lease: then it begins again, as its user would.
-      if (!hasCode(error, "conflict")) throw error
+      if ((error as SessionError).leaseLost !== true) throw error
     }
   }
   await sessions.close()
