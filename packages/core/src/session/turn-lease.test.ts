@@ -56,6 +56,33 @@ test("a lease is renewed while the turn runs, however long that is", async () =>
   expect(await contextTexts(await reopened(location))).toEqual(["a", "to a", "b"])
 })
 
+test.each([
+  ["", false],
+  [", also if the answer of the write that took it is lost", true],
+])(
+  "a turn that was refused first and then waited for longer than a lease has a whole one%s",
+  async (_, loseAnswers) => {
+    const { one, two, storageOne, storageTwo } = await processes()
+    const turn = (session: Session, docs: FaultyDocs): Promise<void> =>
+      session.turn(
+        async (_inner, { signal }) => {
+          docs.loseAnswers = false
+          docs.stop()
+          // The first renewal is sent after a third, and up to 800 ms have passed since the write when its answer was lost.
+          await pause(0.7 * LEASE)
+          docs.go()
+          await pause(LEASE)
+          expect(signal?.aborted).toBe(false)
+        },
+        { lease: LEASE },
+      )
+    const [first, second] = [docsOf(storageOne), docsOf(storageTwo)]
+    second.loseAnswers = loseAnswers
+    // Both find no document.
+    await passing(Promise.all([turn(one, first), turn(two, second)]))
+  },
+)
+
 test("a turn whose process has ended is waited for as long as its own lease, and no longer", async () => {
   const { location, two } = await processes()
   const dead = process(location)

@@ -68,7 +68,7 @@ export async function runTurnWithLease<T>(live: LeasableSession, steps: TurnStep
 interface Taken {
   readonly turn: HeldTurn
   readonly version: string
-  /** When it was sent, by the clock of leases. */
+  /** A time before it was written, by the clock of leases. */
   readonly since: number
 }
 
@@ -78,7 +78,7 @@ async function taken(live: LeasableSession, { lease, busy, signal }: LeaseOption
   const by = live.options.newId()
   const abort = turnAborted(id)
   let seen: { readonly state: string; readonly since: number } | undefined
-  let sent: number | undefined
+  let looked = 0
   for (let look = 0; ; look++) {
     const began = now()
     const doc = await rejectOnAbort(
@@ -87,8 +87,9 @@ async function taken(live: LeasableSession, { lease, busy, signal }: LeaseOption
       abort,
     )
     const turn = doc === undefined ? undefined : decodeTurn(doc.text)
-    // An answer was lost.
-    if (isHeld(turn) && turn.held.by === by) return { turn, version: (doc as Doc).version, since: sent as number }
+    // An answer was lost. The last look did not find it, so it was written since.
+    if (isHeld(turn) && turn.held.by === by) return { turn, version: (doc as Doc).version, since: looked }
+    looked = began
     if (doc !== undefined && (turn === undefined || isHeld(turn))) {
       const state = turn === undefined ? doc.text : stateOfTurn(turn)
       if (seen?.state !== state) {
@@ -106,9 +107,9 @@ async function taken(live: LeasableSession, { lease, busy, signal }: LeaseOption
       }
     }
     const next = { fence: Math.max(turn?.fence ?? 0, newestFence(live.state.log)) + 1, held: { by, lease, count: 0 } }
-    sent ??= now()
+    const since = now()
     const version = await put(storage, id, next, doc?.version ?? null)
-    if (version !== undefined) return { turn: next, version, since: sent }
+    if (version !== undefined) return { turn: next, version, since }
     await rejectOnAbort(backoff(Math.min(look, MOST_BACKOFF)), signal, abort)
   }
 }
