@@ -1,8 +1,9 @@
 /** `createToolCalls`: runs the calls of a session, and settles those that an earlier process has left. */
 import { hasCode, type Session } from "@sessions/core"
 import type { CallState } from "@sessions/core/context"
-import { checkOptions, onAbort, type OptionNames } from "@sessions/core/storage"
-import { invalidAnswerError, invalidToolsError, noSuchCallError, NOT_RUN, notStoredError, STOPPED } from "./errors.ts"
+import { onAbort } from "@sessions/core/storage"
+import { checkedCall, checkedTools, checkExecute, checkExecutors, checkRunOptions } from "./checks.ts"
+import { invalidAnswerError, noSuchCallError, NOT_RUN, notStoredError, STOPPED } from "./errors.ts"
 import { appendResult, entryMaker, type MakeEntry, resultOf } from "./results.ts"
 import { type Grant, newRun, NotRun, Starts, type Wanted } from "./starts.ts"
 import type {
@@ -18,16 +19,12 @@ import type {
 
 /** `session`: one that is open, or that of the running turn. One object serves any number of turns. */
 export function createToolCalls(session: Session, options: ToolCallsOptions): ToolCalls {
-  checkOptions("createToolCalls", options, OPTIONS)
-  const { tools, onUnknown = () => undefined, toResult } = options
-  const kinds = new Map(Object.entries(tools ?? {}))
-  for (const [name, kind] of kinds) if (kind !== "never" && kind !== "safe") throw invalidToolsError(name, kind)
+  const kinds = checkedTools(session, options)
+  const { onUnknown = () => undefined, toResult } = options
   const named = (wanted: ToolKind): string[] => [...kinds].flatMap(([name, kind]) => (kind === wanted ? [name] : []))
   const record = { type: "tool_policy", never: named("never"), safe: named("safe") } as const
   return new SessionCalls(session, kinds, { onUnknown, toResult }, record)
 }
-
-const OPTIONS: OptionNames<ToolCallsOptions> = { tools: 1, onUnknown: 1, toResult: 1 }
 
 interface Callbacks {
   readonly onUnknown: NonNullable<ToolCallsOptions["onUnknown"]>
@@ -54,12 +51,16 @@ class SessionCalls implements ToolCalls {
     this.#starts = new Starts(session, kinds)
   }
 
-  async run(call: Parameters<ToolCalls["run"]>[0], execute: Execute, { signal }: RunOptions = {}): Promise<CallResult> {
-    const wanted = "callId" in call ? { callId: call.callId, call: call.call } : { callId: call.id }
-    return this.#run({ ...wanted, signal }, execute)
+  async run(call: Parameters<ToolCalls["run"]>[0], execute: Execute, o: RunOptions = {}): Promise<CallResult> {
+    const wanted = checkedCall(call)
+    checkExecute(execute)
+    checkRunOptions("run", o)
+    return this.#run({ ...wanted, signal: o.signal }, execute)
   }
 
   async resume(executors: Readonly<Record<string, Execute>>, o: RunOptions = {}): Promise<readonly ResumedCall[]> {
+    checkExecutors(executors)
+    checkRunOptions("resume", o)
     const states = await this.#session.callStates()
     const resumed: ResumedCall[] = []
     for (const call of states?.calls ?? []) {

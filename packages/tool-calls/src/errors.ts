@@ -28,11 +28,6 @@ export function keepsChangingError(session: string): SessionError {
   )
 }
 
-export function invalidToolsError(name: string, kind: unknown): SessionError {
-  const message = `The tool ${JSON.stringify(name)} must be "never" or "safe", not ${JSON.stringify(kind)}.`
-  return new SessionError("invalid", message)
-}
-
 export function notRecordedError(): SessionError {
   const message =
     "The step before this call is not in the log, so the call was not run. Give the SDK `onLanguageModelCallEnd` and `onStepEnd` of recordAiSdk."

@@ -6,7 +6,7 @@ import type { CallState } from "@sessions/core/context"
 export type ToolKind = "never" | "safe"
 
 export interface ToolCallsOptions {
-  /** By the name of the tool. Calls of other tools are run without a start, and nothing is known of them after a crash. */
+  /** By the name of the tool. Calls of other tools, also of one that is misspelt here, run without a start, and nothing is known of them after a crash. */
   readonly tools: Readonly<Record<string, ToolKind>>
   /** Asked by `resume` for each call whose outcome is unknown. Default: the model is told. */
   readonly onUnknown?: (call: CallState, o: { readonly signal?: AbortSignal }) => UnknownAnswer | Promise<UnknownAnswer>
@@ -79,8 +79,8 @@ export interface ToolCalls {
   /**
    * Runs a call of the session's last assistant message, and appends its result. A call of a `"never"` tool is started in the log first. A call
    * that has a result already is not run. Rejects with `conflict`, and runs nothing, if the call was started by another run, or the
-   * conversation has gone on behind the message; with `invalid` if the message has no such call; else with the errors of the storage. If the storage
-   * refuses the result of a call that has run, the error has its `outcome`.
+   * conversation has gone on behind the message; with `invalid` if the message has no such call, or an argument is of a wrong type; else with the errors of
+   * the storage. If the storage refuses the result of a call that has run, the error has its `outcome`.
    */
   run(call: Pick<ToolCallBlock, "id"> | CallState, execute: Execute, o?: RunOptions): Promise<CallResult>
   /**

@@ -337,12 +337,6 @@ test("a late result of a call that a compaction has left out is not that of a la
   expect(await toldOf(next.session)).toEqual({ call_0: "charged card 2" })
 })
 
-test("the kind of a tool is never or safe", async () => {
-  const { session } = await inTurn([call("a")])
-  const wrong = { tools: { charge: "once" } } as unknown as Parameters<typeof createToolCalls>[1]
-  expect(() => createToolCalls(session, wrong)).toThrow('The tool "charge" must be "never" or "safe", not "once".')
-})
-
 test("a tool that the turn may repeat, and this program must not, is not run: it may have run without a start", async () => {
   const { session } = await inTurn([call("a", "look")])
   const calls = createToolCalls(session, { tools: { look: "never" } })

@@ -4,6 +4,7 @@
  */
 import type { NewEntry } from "@sessions/core"
 import { createIds } from "@sessions/core/format"
+import { checkOptions, type OptionNames } from "@sessions/core/storage"
 import type { Appendable } from "@sessions/providers"
 import {
   type AiSdkCallEnd,
@@ -12,6 +13,7 @@ import {
   fromAiSdk,
   fromAiSdkCall,
 } from "@sessions/providers/ai-sdk"
+import { checkWrap } from "../checks.ts"
 import { notRecordedError } from "../errors.ts"
 import type { ToolCalls } from "../types.ts"
 import { type ToolSet, withRun } from "./wrap.ts"
@@ -22,6 +24,8 @@ export interface RecordOptions<Tools extends ToolSet> {
   readonly calls: Pick<ToolCalls, "run">
   readonly tools: Tools
 }
+
+const OPTIONS: OptionNames<RecordOptions<ToolSet>> = { session: 1, calls: 1, tools: 1 }
 
 /** The options that the SDK gets: `tools`, `onLanguageModelCallEnd` and `onStepEnd`. */
 export interface AiSdkRecorder<Tools extends ToolSet> {
@@ -46,11 +50,10 @@ export interface AiSdkRecorder<Tools extends ToolSet> {
  * await append(fromAiSdk(await generateText({ model, ...request, tools, onLanguageModelCallEnd, onStepEnd })))
  * ```
  */
-export function recordAiSdk<Tools extends ToolSet>({
-  session,
-  calls,
-  tools,
-}: RecordOptions<Tools>): AiSdkRecorder<Tools> {
+export function recordAiSdk<Tools extends ToolSet>(options: RecordOptions<Tools>): AiSdkRecorder<Tools> {
+  checkOptions("recordAiSdk", options, OPTIONS)
+  const { session, calls, tools } = options
+  checkWrap("recordAiSdk", calls, tools)
   const recorder = new Recorder(session)
   const run: Parameters<typeof withRun>[1] = async (callId, execute, o) => {
     await recorder.begin(callId)

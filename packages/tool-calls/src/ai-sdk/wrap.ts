@@ -1,4 +1,5 @@
 /** Tools of the AI SDK whose calls are run by `run`. */
+import { checkWrap } from "../checks.ts"
 import { withExecution } from "../execution.ts"
 import { outputOf } from "../stored-output.ts"
 import type { CallResult, Execute, RunOptions, ToolCalls } from "../types.ts"
@@ -33,6 +34,7 @@ type Run = (callId: string, execute: Execute, o: RunOptions) => Promise<CallResu
  * ```
  */
 export function wrapTools<Tools extends ToolSet>(calls: Pick<ToolCalls, "run" | "record">, tools: Tools): Tools {
+  checkWrap("wrapTools", calls, tools)
   const never = Object.entries(tools).filter(([name]) => calls.record.never.includes(name))
   return { ...tools, ...withRun(Object.fromEntries(never), (id, execute, o) => calls.run({ id }, execute, o)) }
 }

@@ -1,4 +1,5 @@
 /** Function tools of the OpenAI Agents SDK whose calls are run by `run`. */
+import { checkWrap } from "../checks.ts"
 import { notWrappedError } from "../errors.ts"
 import { withExecution } from "../execution.ts"
 import { outputOf } from "../stored-output.ts"
@@ -35,6 +36,7 @@ export function wrapTools<Tool extends AgentTool>(
   calls: Pick<ToolCalls, "run" | "record">,
   tools: readonly Tool[],
 ): Tool[] {
+  checkWrap("wrapTools", calls, tools, true)
   return tools.map((tool) =>
     tool.type === "function" && calls.record.never.includes(tool.name)
       ? { ...tool, invoke: invokeOnce(calls, tool) }
