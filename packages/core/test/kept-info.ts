@@ -68,7 +68,7 @@ export async function storeKept(
   const info = beside ? { info: text } : {}
   const head = await storage.append(STORED_ID, lines.slice(0, place + 1), { expect: 0, ...info })
   if (place + 1 < lines.length) await storage.append(STORED_ID, lines.slice(place + 1), { expect: head })
-  const own = text.startsWith(`{"v":5,"log":""`) ? text.replace('"log":""', `"log":${JSON.stringify(head.log)}`) : text
+  const own = text.startsWith(`{"v":6,"log":""`) ? text.replace('"log":""', `"log":${JSON.stringify(head.log)}`) : text
   if (!beside) await storage.docs.put(`sessions/${STORED_ID}/info`, own, { expect: null })
 }
 

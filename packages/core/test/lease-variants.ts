@@ -79,6 +79,10 @@ function blind(lease: TurnLease): TurnLease {
 function blindToReading(lease: TurnLease): TurnLease {
   return {
     fence: lease.fence,
+    get isLost() {
+      return lease.isLost
+    },
+    error: () => lease.error(),
     admit: (append) => lease.admit(append),
     isEndedBy: () => false,
     refuses: (foreign) => lease.refuses(foreign),

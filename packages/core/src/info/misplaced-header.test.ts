@@ -43,7 +43,7 @@ describe.each(BEFORE)("a log that begins with %s before its header", (before) =>
   test("is listed by its header, even if stored information of another log is beside it", async () => {
     const storage = memory()
     const lines = [...logWith(before), entryLine(6, { type: "title_change", title: "t", source: "user" })]
-    const info = JSON.stringify({ v: 5, log: "", to: { seq: 3, id: "another" }, leaf: null, createdAt: CREATED })
+    const info = JSON.stringify({ v: 6, log: "", to: { seq: 3, id: "another" }, leaf: null, createdAt: CREATED })
     const head = await storage.append(STORED_ID, lines.slice(0, 4), { expect: 0, info })
     await storage.append(STORED_ID, lines.slice(4), { expect: head })
     expect(await createSessions({ storage }).info(STORED_ID)).toMatchObject({ createdAt: CREATED, title: "t" })

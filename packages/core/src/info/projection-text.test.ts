@@ -8,7 +8,7 @@ test("a projection is read back as it was written, and one of another version is
     const projection = { ...startProjection({}, "l"), ...stale }
     const text = encodeProjection(projection)
     expect(parseProjection(text)).toEqual(projection)
-    expect(parseProjection(text.replace('"v":5', '"v":4'))).toBeUndefined()
+    expect(parseProjection(text.replace('"v":6', '"v":5'))).toBeUndefined()
   }
 })
 

@@ -7,7 +7,7 @@ import type { Tips } from "../log/projected-tips.ts"
 import { isDeep, MAX_DEPTH } from "../storage/depth.ts"
 import { type InfoProjection, isParent, isText, type WriteTimes } from "./projection.ts"
 
-const VERSION = 5
+const VERSION = 6
 
 export function encodeProjection(projection: InfoProjection): string {
   const { metadata, stamps } = projection
@@ -66,6 +66,7 @@ const OPTIONAL: Readonly<Record<string, Is>> = {
   lines: Number.isFinite,
   tips: isTips,
   settled: isCount,
+  fence: isCount,
 }
 const SUMS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens", "calls"]
 

@@ -110,6 +110,8 @@ export interface InfoProjection extends PromptProjection, Pick<SessionInfo, Copi
   readonly tips?: Tips
   /** See `settledLines`, as long as the end of those lines is not projected. */
   readonly settled?: Seq
+  /** The highest fence. Missing: none. */
+  readonly fence?: number
 }
 
 /** The write times of the entries that the title and the metadata come from. The greatest of each counts, in whatever order they are. */
@@ -281,6 +283,9 @@ function projectFields(next: Mutable<InfoProjection>, entry: Entry | undefined, 
       break
     case "reset_boundary":
       delete next.compaction
+      break
+    case "fence":
+      if (Number.isSafeInteger(entry.fence)) next.fence = Math.max(entry.fence, next.fence ?? 0)
       break
     case "tombstone":
       if (next.compaction?.id === field["targetId"]) delete next.compaction

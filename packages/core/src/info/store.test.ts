@@ -15,7 +15,7 @@ import { type InfoProjection, projectEntry, type SessionInfo, startProjection } 
 import { createSessions } from "../session/repository.ts"
 
 test("information describes the whole log, whatever part of it was stored before", async () => {
-  const garbage = ["", "null", "[]", "{}", "not json", '{"v":5}']
+  const garbage = ["", "null", "[]", "{}", "not json", '{"v":6}']
   const kept = fc.record({ at: fc.nat(), beside: fc.boolean(), harm: fc.nat({ max: 11 }) })
   await holdsAsync(
     fc.asyncProperty(fc.oneof(infoLog, anyLog), kept, async (lines, { at, beside, harm }) => {

@@ -39,23 +39,26 @@ function newestFenceOf(log: EntryLog, { state, start }: CallState): number | und
   return typeof fence === "number" ? fence : undefined
 }
 
-/** The states of the documents of turns, and when each session has first seen the present one. */
-const seen = new WeakMap<ReadableSession, { readonly state: string; readonly since: number }>()
+/** The states of the documents of turns by their keys, and when each session has first seen the present one. */
+const seen = new WeakMap<ReadableSession, Map<string, { readonly state: string; readonly since: number }>>()
 
 /** For how many milliseconds the turn with a fence has shown no sign of life; undefined if its lease has ended. */
 async function aliveSince(live: SessionWithTurns, fence: number, o: CallOptions): Promise<number | undefined> {
   if (live.turns.lease?.fence === fence) return 0
+  const states = seen.get(live) ?? new Map()
+  seen.set(live, states)
+  // Both may have the number: of two turns that have taken it the log has one.
   for (const key of [turnKey(live.id), promptsKey(live.id)]) {
     const began = now()
     const doc = await retryUnavailable(() => live.storage.docs.get(key, o))
     const turn = doc === undefined ? undefined : decodeTurn(doc.text)
     if (turn?.held === undefined || turn.fence !== fence) continue
     const state = stateOfTurn(turn)
-    const known = seen.get(live)
+    const known = states.get(key)
     const first = known?.state === state ? known : { state, since: now() }
-    seen.set(live, first)
+    states.set(key, first)
     const since = Math.max(0, began - first.since)
-    return since < turn.held.lease ? since : undefined
+    if (since < turn.held.lease) return since
   }
   return undefined
 }

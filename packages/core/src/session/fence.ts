@@ -7,13 +7,14 @@ import type { Entry } from "../format/entry.ts"
 import { SessionError } from "../format/errors.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import { isObject } from "../format/shape.ts"
-import type { EntryLog } from "../log/entry-log.ts"
 import type { CallOptions } from "../storage/contract.ts"
-import { signalOf } from "../storage/signals.ts"
+import { onAbort, rejectOnAbort, signalOf } from "../storage/signals.ts"
 import type { AppendResult, TurnLease } from "../write/types.ts"
-import { runTurn, type TurnSession, type TurnSteps } from "./turn.ts"
+import { sleep } from "./lease-clock.ts"
+import { type InformedSession, knownInfo } from "./read-entries.ts"
+import { runTurn, turnAborted, type TurnSession, type TurnSteps } from "./turn.ts"
 
-export interface FencedSession extends TurnSession {
+export interface FencedSession extends TurnSession, InformedSession {
   append(entries: readonly NewEntry[], o?: CallOptions): Promise<AppendResult>
 }
 
@@ -25,31 +26,49 @@ export async function runFenced<T>(
   o: CallOptions,
 ): Promise<T> {
   live.turns.lease = turn
+  const drain = (): Promise<void> => untilLost(turn, steps.drain())
   try {
     // Appends that an earlier turn has left would be refused, and the fence behind it.
-    await live.drain().catch(() => undefined)
-    await turn.attempt(() => live.append([{ type: "fence", fence: turn.fence }], signalOf(o)))
-    return await runTurn(live, stepsWithin(turn, steps), o)
+    await rejectOnAbort(drain(), o.signal, turnAborted(live.id))
+    const fence = live.append([{ type: "fence", fence: turn.fence }], signalOf(o))
+    await turn.attempt(() => untilLost(turn, fence))
+    return await runTurn(live, { ...stepsWithin(turn, steps), drain }, o)
   } finally {
     live.turns.lease = undefined
   }
 }
 
 /** Throws if the log has this fence already, or a higher one. */
-export function checkAbove(live: FencedSession, fence: number): void {
-  const newest = newestFence(live.state.log)
-  if (newest < fence) return
-  const message = `The log of ${live.id} has the fence ${newest} already, so this turn with the fence ${fence} was not begun. Begin turns with greater numbers.`
-  throw Object.assign(new SessionError("conflict", message, { session: live.id }), { fence: newest })
+export async function checkAbove(live: FencedSession, fence: number, o: CallOptions): Promise<void> {
+  const highest = await highestFence(live, o)
+  if (highest < fence) return
+  const message = `The log of ${live.id} has the fence ${highest} already, so this turn with the fence ${fence} was not begun. Begin turns with greater numbers.`
+  throw Object.assign(new SessionError("conflict", message, { session: live.id }), { fence: highest })
 }
 
-/** The number of the last fence among the loaded entries; 0 if there is none. */
-export function newestFence(log: EntryLog): number {
-  for (let seq = log.end - 1; seq >= log.from; seq--) {
-    const entry = log.at(seq)
-    if (entry?.type === "fence" && Number.isSafeInteger(entry.fence)) return entry.fence
-  }
-  return 0
+/** The highest number of a fence in the log, as far as this session knows the log; 0 if there is none. */
+export async function highestFence(live: FencedSession, o: CallOptions): Promise<number> {
+  const { fence = 0 } = await knownInfo(live, o)
+  return fence
+}
+
+/** A request may stay open for ever: once the lease is lost, nobody waits for what has not ended by then. */
+async function untilLost<T>(turn: FencedTurn, work: Promise<T>): Promise<T> {
+  const { signal } = turn
+  const ended = new AbortController()
+  let off = (): void => undefined
+  const fired = new Promise<void>((resolve) => {
+    off = onAbort(signal, resolve)
+    if (signal.aborted) resolve()
+  })
+  const lost = fired.then(async () => {
+    await sleep(0, ended.signal)
+    throw turn.error()
+  })
+  return Promise.race([work, lost]).finally(() => {
+    off()
+    ended.abort()
+  })
 }
 
 /** The turn with a fence, as its appends use it. */
@@ -114,7 +133,7 @@ export class FencedTurn implements TurnLease {
   }
 }
 
-function stepsWithin<T>(turn: FencedTurn, { fn, between }: TurnSteps<T>): TurnSteps<T> {
+function stepsWithin<T>(turn: FencedTurn, { fn, between }: TurnSteps<T>): Omit<TurnSteps<T>, "drain"> {
   const { fence, signal } = turn
   return {
     fn: (context) => {

@@ -41,7 +41,7 @@ import { NONE_KNOWN, Repeats } from "../write/repeats.ts"
 import type { Resolved } from "../write/resolve-outcome.ts"
 import type { SessionState } from "../write/session-state.ts"
 import { TurnLock } from "./turn.ts"
-import type { RunningTurn, AppendOptions, AppendResult, ConflictPolicy } from "../write/types.ts"
+import type { AppendOptions, AppendResult, ConflictPolicy, RunningTurn, TurnLease } from "../write/types.ts"
 import { type QueueContext, WriteQueue } from "../write/write-queue.ts"
 import type { LogEnd } from "../write/writer.ts"
 
@@ -59,6 +59,12 @@ export interface LiveSessionOptions {
   readonly readWindow: ReadWindow
   readonly newId: () => string
   readonly now: () => number
+}
+
+/** The turn in which an append is made, and the lease of the turn of which it is. */
+interface Appender {
+  readonly turn: RunningTurn | undefined
+  readonly lease: TurnLease | undefined
 }
 
 /** The options of an append, as the methods of the session pass them. */
@@ -114,7 +120,12 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
     return this.options.now()
   }
 
-  append(entries: readonly NewEntry[], o: BranchingOptions = {}): Promise<AppendResult> {
+  /** `lease`: that of the turn of which the append is. */
+  append(
+    entries: readonly NewEntry[],
+    o: BranchingOptions = {},
+    lease: TurnLease | undefined = this.turns.leaseOf(false),
+  ): Promise<AppendResult> {
     const turn = this.turns.running
     try {
       const direct = this.otherVersion === undefined && !this.options.hooks.some(({ append }) => append !== undefined)
@@ -123,9 +134,9 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
         const given = { inputs: entries, target: o.target, known: NONE_KNOWN }
         const path = pathForState(this.state, given)
         const isKnown = this.#repeats.missing(entries, o, NONE_KNOWN) === undefined
-        if (isKnown && !isOlder(path)) return this.#place({ ...given, path }, o, turn)
+        if (isKnown && !isOlder(path)) return this.#place({ ...given, path }, o, { turn, lease })
       }
-      return this.#placeLater(copyEntries(entries), o, turn)
+      return this.#placeLater(copyEntries(entries), o, { turn, lease })
     } catch (error) {
       return Promise.reject(error)
     }
@@ -155,7 +166,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
   }
 
   /** After a migration, the hooks, and the reading of a path whose state an entry stores. */
-  #placeLater(entries: readonly NewEntry[], o: BranchingOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
+  #placeLater(entries: readonly NewEntry[], o: BranchingOptions, by: Appender): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
       const abort = (): void => reject(abortedError(this.id, o.signal as AbortSignal, false))
       const off = o.signal === undefined ? undefined : onAbort(o.signal, abort)
@@ -167,7 +178,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
         const changed = await rejectOnAbort(runAppendHooks(this.options.hooks, entries, this.id), o.signal, () =>
           abortedError(this.id, o.signal as AbortSignal, false),
         )
-        resolve(this.#place(await this.#readMissing(changed, o), o, turn))
+        resolve(this.#place(await this.#readMissing(changed, o), o, by))
       }
       const done = (): void => {
         if (this.#hooked === hooked) this.#hooked = undefined
@@ -200,15 +211,15 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
   }
 
   /** Puts entries at the end of the log in memory, and queues them. If it throws, nothing has changed. */
-  #place(placed: Placed, o: AppendOptions, turn: RunningTurn | undefined): Promise<AppendResult> {
+  #place(placed: Placed, o: AppendOptions, by: Appender): Promise<AppendResult> {
     if (o.signal?.aborted === true) throw abortedError(this.id, o.signal, false)
     const { state } = this
-    const { ids, fresh } = assign(this.id, state, this.turns.lease?.admit(placed) ?? placed, this.options)
+    const { ids, fresh } = assign(this.id, state, by.lease?.admit(placed) ?? placed, this.options)
     if (fresh.length === 0) return this.#outcomeOf(ids, o)
     const entries = fresh.map(({ pending }) => pending)
     checkSizes(this.id, entries, this.storage.capabilities)
     checkMetadata(this.id, state, fresh)
-    const item = this.#toItem(fresh, entries, o, turn)
+    const item = this.#toItem(fresh, entries, o, by)
     for (const { pending, entry } of fresh) state.push(pending, entry)
     this.#queue.push(item)
     if (fresh.length < ids.length) return this.#outcomeOf(ids, o)
@@ -236,7 +247,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
     fresh: readonly EncodedAppendEntry[],
     entries: readonly PendingEntry[],
     { onConflict }: AppendOptions,
-    turn: RunningTurn | undefined,
+    { turn, lease }: Appender,
   ): PendingAppend {
     const placed = onConflict === "rebase" ? entries.find(({ type }) => ENTRY_TYPES.get(type)?.placed) : undefined
     if (placed !== undefined) throw notMovableError(this.id, placed.type)
@@ -265,7 +276,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
       ready: undefined,
       putAt: undefined,
       opens,
-      lease: this.turns.lease,
+      lease,
       diverged: undefined,
     }
     const withBlobs = fresh.filter(({ blobs }) => blobs.length > 0)

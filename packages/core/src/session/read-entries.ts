@@ -20,6 +20,7 @@ import { parseEntry } from "../log/parse-entry.ts"
 import { toWaitAbortedError } from "../write/errors.ts"
 import { findEntry, restored } from "./read-path.ts"
 import type { LiveSession } from "./live-session.ts"
+import type { ReadableSession } from "./live-types.ts"
 
 /** Reads entries in arrays: the acknowledged ones from the storage, then the pending ones. Lines that are not entries are skipped. */
 export async function* readEntryRuns(
@@ -88,8 +89,22 @@ export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<
   return toSessionInfo(id, projection, head, isOwn ? state.openTips() : undefined)
 }
 
+/** A session as its information needs it. */
+export interface InformedSession extends ReadableSession {
+  /** Reports the open tips, if one of them was not reported yet. */
+  reportTips(): void
+}
+
+/** The projection that the session keeps current, in which the values that a list shows may be stale. If it has none, it is made now. */
+export async function knownInfo(live: InformedSession, o: CallOptions = {}): Promise<InfoProjection> {
+  if (live.state.info !== undefined) return live.state.info
+  const head = await live.storage.head(live.id, o)
+  if (head === undefined) throw deletedError(live)
+  return infoOfOpen(live, head, o)
+}
+
 /** The projection that the session keeps current; if it has none, or no tips, it is made now, from memory or from the stored log. */
-async function infoOfOpen(live: LiveSession, head: HeadInfo, o: CallOptions): Promise<InfoProjection> {
+async function infoOfOpen(live: InformedSession, head: HeadInfo, o: CallOptions): Promise<InfoProjection> {
   const { state } = live
   const { info } = state
   if (isComplete(info)) return info
@@ -104,7 +119,7 @@ function isComplete(info: InfoProjection | undefined): info is InfoProjection {
 }
 
 /** Reads the log for the information and the tips that the session does not have, and reports the tips that are open. */
-export async function readTips(live: LiveSession, head: HeadInfo, o: CallOptions): Promise<InfoProjection> {
+export async function readTips(live: InformedSession, head: HeadInfo, o: CallOptions): Promise<InfoProjection> {
   const known = await currentInfo(live.storage, live.id, head, { ...o, tips: true })
   live.state.learn(known)
   live.reportTips()
@@ -112,12 +127,12 @@ export async function readTips(live: LiveSession, head: HeadInfo, o: CallOptions
 }
 
 /** The projection of a log that is completely in memory: the migrated log of an older version. */
-export function infoOfMemory({ state }: LiveSession): InfoProjection {
+export function infoOfMemory({ state }: InformedSession): InfoProjection {
   const { log, head, settled } = state
   return withTips(projectWhole(state, head.log), tipsOfLog(log, settled), settled)
 }
 
-function deletedError({ id, storage }: LiveSession): SessionError {
+function deletedError({ id, storage }: InformedSession): SessionError {
   const message = `The session ${id} was deleted while it was open.`
   return new SessionError("not_found", message, { session: id, storage: storage.description })
 }

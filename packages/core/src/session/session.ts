@@ -36,7 +36,7 @@ import type {
   TurnContext,
   TurnOptions,
 } from "./types.ts"
-import type { AppendOptions, AppendResult, EntryOptions } from "../write/types.ts"
+import type { AppendOptions, AppendResult, EntryOptions, TurnLease } from "../write/types.ts"
 
 /** The owner of a handle: a repository or a turn. */
 export interface HandleOwner {
@@ -47,6 +47,8 @@ export interface HandleOwner {
   readonly compaction: CompactionLayers
   /** For the handle that the function of a turn gets: the handle that runs the turn. It cannot start another turn. */
   readonly turnOf?: SessionHandle
+  /** For that handle: whether its turn has ended. What is appended through it then is of no turn. */
+  readonly hasEnded?: () => boolean
 }
 
 export class SessionHandle implements Session {
@@ -106,18 +108,36 @@ export class SessionHandle implements Session {
     }
     const list = Array.isArray(entries) ? (entries as readonly NewEntry[]) : [entries as NewEntry]
     if (o?.at !== undefined || o?.leaf !== undefined) return this.#branchAndAppend(list, o)
-    return this.#live.append(list, o)
+    return this.#live.append(list, o, this.#lease())
   }
 
   async turn<T>(fn: (session: Session, turn: TurnContext) => Promise<T> | T, o: TurnOptions = {}): Promise<T> {
     const live = this.#open(o, "turn")
     checkFunction("The function of a turn", fn)
     if (this.#owner.turnOf !== undefined) throw nestedTurnError(this.id)
-    const own = { isClosed: () => this.#isClosed(), release: async () => undefined, turnOf: this }
+    let ended = false
+    const own = {
+      isClosed: () => this.#isClosed(),
+      release: async () => undefined,
+      turnOf: this,
+      hasEnded: () => ended,
+    }
     const inner = new SessionHandle(live, { ...this.#owner, ...own })
-    const steps = { fn: (turn: TurnContext) => fn(inner, turn), between: () => this.#compactBetween(o) }
-    if ((o.lease ?? o.busy) !== undefined) return (await seldomFeature()).runTurnWithLease(live, steps, o)
-    return live.turns.run(() => runTurn(live, steps, o), o.signal)
+    const steps = {
+      fn: (turn: TurnContext) => {
+        // Closed while the turn waited.
+        if (this.#isClosed()) throw closedError(this.id)
+        return fn(inner, turn)
+      },
+      between: () => this.#compactBetween(o),
+      drain: () => live.drain().catch(() => undefined),
+    }
+    try {
+      if ((o.lease ?? o.busy) !== undefined) return await (await seldomFeature()).runTurnWithLease(live, steps, o)
+      return await live.turns.run(() => runTurn(live, steps, o), o.signal)
+    } finally {
+      ended = true
+    }
   }
 
   async context(o?: ContextOptions): Promise<SessionContext> {
@@ -261,6 +281,12 @@ export class SessionHandle implements Session {
     await code.ifDue(this, signalOf(o)).catch(() => undefined)
   }
 
+  /** The lease of the turn of which an append through this handle is. */
+  #lease(): TurnLease | undefined {
+    const { hasEnded, turnOf } = this.#owner
+    return hasEnded?.() === true ? undefined : this.#live.turns.leaseOf(turnOf !== undefined)
+  }
+
   #isClosed(): boolean {
     return this.#closing !== undefined || this.#owner.isClosed()
   }
@@ -341,7 +367,7 @@ export class SessionHandle implements Session {
   ): Promise<AppendResult> {
     const append = async (): Promise<AppendResult> => {
       if (this.#isClosed()) throw closedError(this.id)
-      return this.#live.append(entries() as readonly NewEntry[], { ...o, target: { id, settles } })
+      return this.#live.append(entries() as readonly NewEntry[], { ...o, target: { id, settles } }, this.#lease())
     }
     return id === null ? append() : this.#at(id, o, append)
   }

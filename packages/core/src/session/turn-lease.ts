@@ -18,7 +18,7 @@ import { backoff } from "../storage/clock.ts"
 import type { CallOptions, Doc, SessionStorage } from "../storage/contract.ts"
 import { retryUnavailable, TRIES } from "../storage/retry.ts"
 import { rejectOnAbort, signalOf } from "../storage/signals.ts"
-import { checkAbove, type FencedSession, FencedTurn, newestFence, runFenced } from "./fence.ts"
+import { checkAbove, type FencedSession, FencedTurn, highestFence, runFenced } from "./fence.ts"
 import { now, sleep } from "./lease-clock.ts"
 import { nestedTurnError, turnAborted, type TurnSteps } from "./turn.ts"
 import type { TurnOptions } from "./types.ts"
@@ -33,7 +33,8 @@ interface LeaseOptions extends CallOptions {
 }
 
 const TURN: OptionChecks<TurnOptions> = { signal: isAnything, lease: isLease, busy: oneOf("wait", "reject") }
-const HELD = { fence: wholeFrom(1) }
+/** Turns with a lease count on from a number of the program, so half of the whole numbers are left to them. */
+const HELD = { fence: wholeFrom(1, 2 ** 52) }
 const isTime = wholeFrom(1_000, 3_600_000)
 
 function isLease(value: unknown): string | undefined {
@@ -52,7 +53,7 @@ export async function runTurnWithLease<T>(live: LeasableSession, steps: TurnStep
   if (busy === "reject" && turns.isHeld) throw busyTurnError(live.id)
   const run = async (): Promise<T> => {
     if (typeof lease === "object") {
-      checkAbove(live, lease.fence)
+      await checkAbove(live, lease.fence, signalOf(o))
       return runFenced(live, new FencedTurn(live.id, lease.fence), steps, o)
     }
     const held = new Lease(live, await taken(live, { ...signalOf(o), lease, busy }))
@@ -73,7 +74,8 @@ interface Taken {
 }
 
 /** Takes the lease when it is free, or was not renewed in time. */
-async function taken(live: LeasableSession, { lease, busy, signal }: LeaseOptions): Promise<Taken> {
+async function taken(live: LeasableSession, o: LeaseOptions): Promise<Taken> {
+  const { lease, busy, signal } = o
   const { id, storage } = live
   const by = live.options.newId()
   const abort = turnAborted(id)
@@ -106,9 +108,15 @@ async function taken(live: LeasableSession, { lease, busy, signal }: LeaseOption
         continue
       }
     }
-    const next = { fence: Math.max(turn?.fence ?? 0, newestFence(live.state.log)) + 1, held: { by, lease, count: 0 } }
+    const highest = await highestFence(live, signalOf(o))
+    const next = { fence: Math.max(turn?.fence ?? 0, highest) + 1, held: { by, lease, count: 0 } }
     const since = now()
-    const version = await put(storage, id, next, doc?.version ?? null)
+    const sent = put(storage, id, next, doc?.version ?? null)
+    const version = await rejectOnAbort(sent, signal, abort).catch((error: unknown) => {
+      // It may arrive later, and nobody has the lease then.
+      sent.then((taken) => taken && put(storage, id, { fence: next.fence }, taken)).catch(() => undefined)
+      throw error
+    })
     if (version !== undefined) return { turn: next, version, since }
     await rejectOnAbort(backoff(Math.min(look, MOST_BACKOFF)), signal, abort)
   }
@@ -154,15 +162,18 @@ class Lease {
     this.#keeping = this.#keep()
   }
 
-  /** Lets the next turn run. Never rejects, and waits no longer than the lease: if that cannot be written, the next turn waits for one lease. */
+  /**
+   * Lets the next turn run. Never rejects, and waits no longer than the lease, for a lost one not at all: if that cannot be written, the next turn
+   * waits for one lease.
+   */
   async end(): Promise<void> {
     const { store } = this.#live
     this.#ended.abort()
     if (!this.turn.isLost) await this.#keeping
-    if (this.turn.isLost) return
     // A session that is not there has no document.
     const released = this.#write(({ fence }) => (store.outdated ? undefined : { fence }))
-    await answeredBy(this.#deadline(now()), released).catch(() => undefined)
+    const answered = answeredBy(this.turn.isLost ? now() : this.#deadline(now()), released)
+    await answered.catch(() => undefined)
   }
 
   async #keep(): Promise<void> {

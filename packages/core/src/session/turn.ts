@@ -42,6 +42,14 @@ export class TurnLock {
     return this.#scopes?.getStore()?.ended === false
   }
 
+  /**
+   * The lease under which the caller appends. `isOfTurn`: through the handle of the running turn. Where no async context tells who calls, every
+   * append during a turn is taken for one of it.
+   */
+  leaseOf(isOfTurn: boolean): TurnLease | undefined {
+    return isOfTurn || this.#scopes === undefined || this.isInside ? this.lease : undefined
+  }
+
   /** Whether a turn runs or waits. */
   get isHeld(): boolean {
     return this.#calls > 0
@@ -77,16 +85,18 @@ export interface TurnSession extends ReadableSession {
   followEnd(): void
 }
 
-/** The steps of a turn. `between` runs before each attempt of the function, and after the last one unless it has thrown. */
 export interface TurnSteps<T> {
   readonly fn: (turn: TurnContext) => Promise<T> | T
+  /** Runs before each attempt of the function, and after the last one unless it has thrown. */
   readonly between: () => Promise<void>
+  /** Waits for the appends that the function has not awaited. */
+  readonly drain: () => Promise<void>
 }
 
 /** Runs a turn, whose lock is held. */
 export async function runTurn<T>(
   live: TurnSession,
-  { fn, between }: TurnSteps<T>,
+  { fn, between, drain }: TurnSteps<T>,
   { signal }: CallOptions,
 ): Promise<T> {
   for (let attempt = 0; ; attempt++) {
@@ -97,7 +107,7 @@ export async function runTurn<T>(
     const [outcome] = await Promise.allSettled([(async () => fn({ attempt }))()])
     live.turns.running = undefined
     // An append that the turn did not await may still conflict.
-    await live.drain().catch(() => undefined)
+    await drain()
     live.followEnd()
     if (!running.conflicted) {
       if (outcome.status === "rejected") throw outcome.reason

@@ -1,6 +1,7 @@
 /** The options and the result of an append, and the state of the running turn. */
 import type { Divergence } from "../log/diverged.ts"
 import type { Entry } from "../format/entry.ts"
+import type { SessionError } from "../format/errors.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { CallOptions, Head } from "../storage/contract.ts"
 
@@ -50,6 +51,9 @@ export interface AppendResult {
 /** The lease of the running turn, as its appends use it. */
 export interface TurnLease {
   readonly fence: number
+  readonly isLost: boolean
+  /** The error of what is refused because the lease is lost. */
+  error(): SessionError
   /** The entries to append in place of these inputs. Throws `conflict` once the lease is lost. */
   admit<A extends { readonly inputs: readonly NewEntry[] }>(append: A): A
   /** Whether these entries of others show that another turn has taken the lease. It is lost then. */

@@ -357,7 +357,8 @@ export class WriteQueue {
     const { taken, refused } = change
     const refusal =
       taken === undefined ? otherWriterError(context) : idExistsError(context.id, taken, refused[0]?.committed)
-    this.#leave(loss ? items : refused, loss ?? refusal)
+    if (loss === undefined) this.#leaveRefused(refused, refusal)
+    else this.#leave(items, loss)
     if (divergence !== undefined) context.diverged(divergence)
     return loss
   }
@@ -395,6 +396,17 @@ export class WriteQueue {
     const failed = this.#items.splice(index)
     this.#context.state.keepPending(entriesOf(this.#items))
     this.#leave(failed, error)
+  }
+
+  /** Those of a turn that has lost its lease learn why, and that no repetition helps. */
+  #leaveRefused(refused: readonly PendingAppend[], refusal: SessionError): void {
+    const lost = refused.find(({ lease }) => lease?.isLost === true)?.lease
+    const isOfLost = ({ lease }: PendingAppend): boolean => lost !== undefined && lease === lost
+    if (lost !== undefined) this.#leave(refused.filter(isOfLost), lost.error())
+    this.#leave(
+      refused.filter((item) => !isOfLost(item)),
+      refusal,
+    )
   }
 
   /** Reports appends that have left memory. */
