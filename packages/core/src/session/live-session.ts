@@ -64,7 +64,7 @@ export interface LiveSessionOptions {
 /** The turn in which an append is made, and the lease of the turn of which it is. */
 interface Appender {
   readonly turn: RunningTurn | undefined
-  readonly lease: TurnLease | undefined
+  readonly lease: TurnLease | null
 }
 
 /** The options of an append, as the methods of the session pass them. */
@@ -120,11 +120,11 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
     return this.options.now()
   }
 
-  /** `lease`: that of the turn of which the append is. */
+  /** `lease`: that of the turn of which the append is; null: none. */
   append(
     entries: readonly NewEntry[],
     o: BranchingOptions = {},
-    lease: TurnLease | undefined = this.turns.leaseOf(false),
+    lease: TurnLease | null = this.turns.leaseOf(false),
   ): Promise<AppendResult> {
     const turn = this.turns.running
     try {

@@ -282,9 +282,9 @@ export class SessionHandle implements Session {
   }
 
   /** The lease of the turn of which an append through this handle is. */
-  #lease(): TurnLease | undefined {
+  #lease(): TurnLease | null {
     const { hasEnded, turnOf } = this.#owner
-    return hasEnded?.() === true ? undefined : this.#live.turns.leaseOf(turnOf !== undefined)
+    return hasEnded?.() === true ? null : this.#live.turns.leaseOf(turnOf !== undefined)
   }
 
   #isClosed(): boolean {

@@ -1,17 +1,24 @@
 /** Turns with a lease: one at a time in all processes, also if a process stands still, loses answers, or ends without a word. */
-import { createFaultyStorage } from "@sessions/conformance/faults"
-import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest"
+import {
+  documentOf,
+  docsOf,
+  type FaultyDocs,
+  fences,
+  KEY,
+  passing,
+  pause,
+  process,
+  processes,
+  within,
+} from "../../test/leased-processes.ts"
 import { assistant, codeOf, contextTexts, note, reopened, storedEntries, user } from "../../test/writers.ts"
-import type { DocStore } from "../storage/contract.ts"
 import { StorageError } from "../storage/errors.ts"
-import type { Hooks } from "./hooks.ts"
-import { createSessions } from "./repository.ts"
 import { sessionBranches } from "../transfer/index.ts"
 import type { Session } from "./types.ts"
 
 const LEASE = 3_000
-const KEY = "sessions/s/turn"
 
 // Loading code takes real time.
 beforeAll(() => import("./features/seldom.ts"))
@@ -499,97 +506,3 @@ test("a turn with a number that the log has passed is not begun, and the error n
   // Leases of the storage go on behind it.
   expect(await passing(one.turn((_, { fence }) => fence, { lease: LEASE }))).toBe(8)
 })
-
-// ---- Processes ---------------------------------------------------------------------------------------------------------------------
-
-interface FaultyDocs {
-  /** Calls wait until `go`. */
-  stop(): void
-  go(): void
-  fail: (() => Error) | undefined
-  /** Puts take effect, and their callers are told that nobody knows. */
-  loseAnswers: boolean
-}
-
-const faulty = new WeakMap<object, FaultyDocs>()
-
-function docsOf(storage: object): FaultyDocs {
-  return faulty.get(storage) as FaultyDocs
-}
-
-/** A repository on a storage of its own, which can stop answering. */
-function process(location: MemoryLocation, hooks: Hooks = {}) {
-  const memory = createMemoryStorage({ location })
-  let gate: Promise<void> | undefined
-  let open = (): void => undefined
-  const state: FaultyDocs = {
-    stop: () => void (gate = new Promise((resolve) => (open = resolve))),
-    go: () => {
-      gate = undefined
-      open()
-    },
-    fail: undefined,
-    loseAnswers: false,
-  }
-  const enter = async (): Promise<void> => {
-    await gate
-    if (state.fail !== undefined) throw state.fail()
-  }
-  const docs: DocStore = {
-    ...memory.docs,
-    get: async (...args) => (await enter(), memory.docs.get(...args)),
-    put: async (...args) => {
-      await enter()
-      const version = await memory.docs.put(...args)
-      if (state.loseAnswers) throw new StorageError("indeterminate", "The answer is lost.")
-      return version
-    },
-  }
-  const storage = createFaultyStorage({ ...memory, docs })
-  faulty.set(storage, state)
-  const sessions = createSessions({ storage, hooks })
-  /** Nothing of it reaches the store any more. */
-  const die = (): void => {
-    state.stop()
-    storage.hold("append")
-  }
-  return { storage, sessions, die }
-}
-
-async function processes() {
-  const location = createMemoryLocation()
-  const [first, second] = [process(location), process(location)]
-  const one = await first.sessions.create({ id: "s" })
-  const two = await second.sessions.open("s")
-  return { location, one, two, storageOne: first.storage, storageTwo: second.storage }
-}
-
-/** Lets this much time pass; what the promise has resolved with by then. */
-async function within<T>(ms: number, promise: Promise<T>): Promise<T | undefined> {
-  let value: T | undefined
-  promise.then((resolved) => (value = resolved)).catch(() => undefined)
-  for (let n = 0; n < ms; n++) await vi.advanceTimersByTimeAsync(1)
-  return value
-}
-
-/** Lets the time pass until the promise has settled. */
-async function passing<T>(promise: Promise<T>): Promise<T> {
-  let settled = false
-  const end = (): void => void (settled = true)
-  promise.then(end, end)
-  while (!settled) await vi.advanceTimersByTimeAsync(50)
-  return promise
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => void setTimeout(resolve, ms))
-}
-
-async function fences(location: MemoryLocation) {
-  return (await storedEntries(location)).filter(({ type }) => type === "fence")
-}
-
-async function documentOf(location: MemoryLocation): Promise<unknown> {
-  const doc = await createMemoryStorage({ location }).docs.get(KEY)
-  return doc === undefined ? undefined : JSON.parse(doc.text)
-}

@@ -46,8 +46,8 @@ export class TurnLock {
    * The lease under which the caller appends. `isOfTurn`: through the handle of the running turn. Where no async context tells who calls, every
    * append during a turn is taken for one of it.
    */
-  leaseOf(isOfTurn: boolean): TurnLease | undefined {
-    return isOfTurn || this.#scopes === undefined || this.isInside ? this.lease : undefined
+  leaseOf(isOfTurn: boolean): TurnLease | null {
+    return ((isOfTurn || this.#scopes === undefined || this.isInside) && this.lease) || null
   }
 
   /** Whether a turn runs or waits. */

@@ -60,8 +60,8 @@ export interface PendingAppend {
   putAt: number | undefined
   /** The turn whose first append this is. */
   readonly opens: RunningTurn | undefined
-  /** Lease of the turn that it belongs to. */
-  readonly lease: TurnLease | undefined
+  /** Lease of the turn that it belongs to; null: of none. */
+  readonly lease: TurnLease | null
   diverged: Divergence | undefined
 }
 

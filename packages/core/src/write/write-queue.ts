@@ -400,7 +400,7 @@ export class WriteQueue {
 
   /** Those of a turn that has lost its lease learn why, and that no repetition helps. */
   #leaveRefused(refused: readonly PendingAppend[], refusal: SessionError): void {
-    const lost = refused.find(({ lease }) => lease?.isLost === true)?.lease
+    const lost = refused.find(({ lease }) => lease?.isLost === true)?.lease ?? undefined
     const isOfLost = ({ lease }: PendingAppend): boolean => lost !== undefined && lease === lost
     if (lost !== undefined) this.#leave(refused.filter(isOfLost), lost.error())
     this.#leave(
