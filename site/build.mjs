@@ -45,7 +45,7 @@ layout: home
 hero:
   name: "@sessions"
   text: The session log for AI agents
-  tagline: Survives crashes, moves between Node, Bun, Deno and the browser, opens fast at any length, and never loses or hides a turn.
+  tagline: Survives crashes, moves between Node, Bun, Deno and the browser, opens fast at any length, and hides no writer's turn.
   actions:
     - { theme: brand, text: Getting started, link: /getting-started }
     - { theme: alt, text: Comparison, link: /comparison }

@@ -16,7 +16,7 @@ import { isOfOtherMessage, namedCall, namedTarget } from "./named-call.ts"
 
 /**
  * `"done"`: it has a result. `"waiting"`: its tool must not be repeated, and it did not start. `"repeatable"`: its tool may be repeated; whether
- * it began is not known and does not matter. `"unknown"`: it started and has no result. `"running"`: so it is, and the turn that started it has a
+ * it began is not known and does not matter. `"unknown"`: it started and has no result. `"running"`: as `"unknown"`, and the turn that started it has a
  * lease which has not ended; the log alone does not say that, so only `Session.callStates` does. `"unrecorded"`: nothing says whether it ran.
  */
 export type CallStatus = "done" | "waiting" | "repeatable" | "unknown" | "running" | "unrecorded"

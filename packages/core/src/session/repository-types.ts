@@ -184,7 +184,7 @@ export interface Sessions<Own extends OwnEntry = AnyOwnEntry, Metadata extends o
    * the session is deleted: call it again. `not_found` if there is no such session and nothing is left of an earlier one; a call that
    * finishes an interrupted deletion may answer so.
    *
-   * Blobs are left to `collect` of `@sessions/core/transfer`, and `purged` does not speak of them; `deleteWithBlobs` removes them at once.
+   * Blobs are left to `collect` of `@sessions/core/transfer`, and `purged` does not speak of them; `deleteWithBlobs` removes those that are older than two hours.
    */
   delete(id: string, o?: CallOptions): Promise<Deleted>
   /** Closes every open session and the storage. */
