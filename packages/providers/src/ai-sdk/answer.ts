@@ -1,7 +1,8 @@
 /** An answer of the AI SDK as messages: one for each call of the model, and one for each result of a tool that the SDK has executed. */
 import type { AssistantMessage, ContentBlock, ToolResultMessage, Usage } from "@sessions/core"
-import { type Fields, fieldsOf, textBlock } from "@sessions/formats/messages/values"
+import { type Fields, fieldsOf, isObject, textBlock } from "@sessions/formats/messages/values"
 import { answerEntry, usageOf } from "../shared/answer.ts"
+import { checkArgument, isBlocks } from "../shared/check.ts"
 import type { AnswerEntry } from "../shared/types.ts"
 import { blockOfPart, resultOfPart } from "./parts.ts"
 import type { AiSdkAnswer, AiSdkStep } from "./types.ts"
@@ -12,7 +13,10 @@ export type AiSdkEntry = {
 }
 
 /** An answer as entries for `session.append`. */
-export function fromAiSdk({ responseMessages, steps }: AiSdkAnswer): readonly AiSdkEntry[] {
+export function fromAiSdk(answer: AiSdkAnswer): readonly AiSdkEntry[] {
+  const takes = "an answer, as `await generateText(…)`, with the lists `responseMessages` and `steps`"
+  checkArgument("fromAiSdk", isAnswer(fieldsOf(answer)), takes, answer)
+  const { responseMessages, steps } = answer
   let step = 0
   return responseMessages.flatMap(({ role, content }): readonly AiSdkEntry[] => {
     if (role === "assistant") return [stepEntry(blocksOf(content), steps[step++])]
@@ -20,6 +24,14 @@ export function fromAiSdk({ responseMessages, steps }: AiSdkAnswer): readonly Ai
       part["type"] === "tool-result" ? [{ type: "message" as const, message: resultOfPart(part) }] : [],
     )
   })
+}
+
+function isAnswer({ responseMessages, steps }: Fields): boolean {
+  if (!isBlocks(responseMessages) || !isBlocks(steps)) return false
+  const isStep = ({ model, response }: Fields) => isObject(model) && isObject(response)
+  const isMessage = ({ role, content }: Fields) =>
+    isBlocks(content) || (role === "assistant" && typeof content === "string")
+  return steps.every(isStep) && responseMessages.every(isMessage)
 }
 
 function blocksOf(content: unknown): readonly ContentBlock[] {

@@ -1,10 +1,11 @@
 /** Model messages that the program has, such as those of a chat, as the provider of a model takes them. */
 import type { ContextMessage, ModelMessage } from "@sessions/core"
 import { type Fields, fieldsOf } from "@sessions/formats/messages/values"
+import { BOOLEAN, checkArgument, checkCall, type Checks, FUNCTION, isBlocks, kind, TIME } from "../shared/check.ts"
 import type { RequestDiagnostic } from "../shared/types.ts"
 import { providerOf } from "./answer.ts"
 import { blockOfPart, resultOfPart } from "./parts.ts"
-import { type AiSdkOptions, GOES_ON, toAiSdk } from "./request.ts"
+import { type AiSdkOptions, GOES_ON, isModel, toAiSdk } from "./request.ts"
 import { rulesOf } from "./rules.ts"
 
 export interface FitOptions extends Pick<AiSdkOptions, "store" | "now"> {
@@ -12,6 +13,20 @@ export interface FitOptions extends Pick<AiSdkOptions, "store" | "now"> {
   readonly model?: string | { readonly provider: string; readonly modelId?: string }
   /** Called for each kind of change. `entryId` is the place of the first message with it, from "0". Default: none is reported. */
   readonly onDiagnostic?: (diagnostic: RequestDiagnostic) => void
+}
+
+const OPTIONS: Checks<FitOptions> = {
+  model: kind("a model of the SDK, or its name", (value) => typeof value === "string" || isModel(value)),
+  store: BOOLEAN,
+  now: TIME,
+  onDiagnostic: FUNCTION,
+}
+
+const ROLES: readonly unknown[] = ["system", "user", "assistant", "tool"]
+
+/** A message of `useChat` has `parts` in place of a content: it would be sent as an empty one. */
+function isMessage({ role, content }: Fields): boolean {
+  return ROLES.includes(role) && (typeof content === "string" || isBlocks(content))
 }
 
 /**
@@ -27,7 +42,12 @@ export interface FitOptions extends Pick<AiSdkOptions, "store" | "now"> {
  * ```
  */
 export function fitAiSdk<Message extends object>(messages: readonly Message[], o: FitOptions = {}): Message[] {
+  const takes = "model messages, such as those of `await convertToModelMessages(messages)`"
+  checkArgument("fitAiSdk", isBlocks(messages), takes, messages)
   const all = messages as readonly Fields[]
+  const wrong = all.find((message) => !isMessage(message))
+  checkArgument("fitAiSdk", wrong === undefined, takes, wrong)
+  checkCall("fitAiSdk", o, OPTIONS)
   const waiting = waitingOf(all, o)
   const fitted = fit([...all, ...waiting.own.map(placeholder)], o, waiting)
   return withDecisions(fitted, waiting, o) as unknown as Message[]

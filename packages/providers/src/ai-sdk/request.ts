@@ -1,9 +1,10 @@
 /** A context as `instructions` and `messages` of the AI SDK. */
 import type { AssistantMessage, ContentBlock, ContextMessage, ModelMessage, ToolResultMessage } from "@sessions/core"
-import { type Fields, fieldsOf } from "@sessions/formats/messages/values"
+import { type Fields, fieldsOf, isObject } from "@sessions/formats/messages/values"
 import { SIGNATURE } from "../gemini/rules.ts"
 import { addAll } from "../shared/add-all.ts"
 import { isCutOff } from "../shared/answer.ts"
+import { BOOLEAN, type Check, checkCall, checkContext, type Checks, kind, REQUEST, TIME } from "../shared/check.ts"
 import { type Half, Halves } from "../shared/halves.ts"
 import type { Lost } from "../shared/lost.ts"
 import { isEqual, isNative, nativeOf } from "../shared/native.ts"
@@ -36,6 +37,15 @@ export interface AiSdkOptions extends RequestOptions {
   readonly now?: number
 }
 
+export function isModel(value: unknown): boolean {
+  const { provider, modelId } = fieldsOf(value)
+  return isObject(value) && typeof provider === "string" && (modelId === undefined || typeof modelId === "string")
+}
+
+export const MODEL: Check = kind("a model of the SDK, or its names `{ provider, modelId }`", isModel)
+
+const OPTIONS: Checks<AiSdkOptions> = { ...REQUEST, model: MODEL, store: BOOLEAN, now: TIME }
+
 interface Writer {
   readonly rules: AiSdkRules
   readonly halves: Halves
@@ -52,6 +62,8 @@ interface Written {
 }
 
 export function toAiSdk(context: Context, o: AiSdkOptions = {}): ProviderRequest<AiSdkRequest> {
+  checkContext("toAiSdk", context)
+  checkCall("toAiSdk", o, OPTIONS)
   const rules = rulesOf(o.model?.provider, o.model?.modelId)
   const prepared = prepare(context, o, rules)
   const { lost } = prepared

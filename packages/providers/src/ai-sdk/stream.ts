@@ -1,11 +1,13 @@
 /** The stream of the AI SDK as messages: each step is appended when it has ended, with the results of its tools. */
 import type { AssistantMessage, ContentBlock, ToolCallBlock, ToolResultMessage } from "@sessions/core"
 import { type Fields, fieldsOf, stringOf } from "@sessions/formats/messages/values"
-import { errorText, partialCall, toolResult } from "../shared/answer.ts"
-import { type Accumulator, appendStream } from "../shared/stream.ts"
+import { errorText, partialCall, RESULT, toolResult } from "../shared/answer.ts"
+import { checkArgument, checkCall, checkEvent, type Checks, checkResultOf, isBlocks } from "../shared/check.ts"
+import { type Accumulator, appendChecked } from "../shared/stream.ts"
 import type { AnswerEntry, Appendable, StreamOptions } from "../shared/types.ts"
 import { type AiSdkEntry, stepEntry } from "./answer.ts"
 import { blockOfPart, resultOfPart } from "./parts.ts"
+import { MODEL } from "./request.ts"
 import type { AiSdkCallEnd, AiSdkStep, AiSdkStreamPart } from "./types.ts"
 
 export interface AiSdkStreamOptions<E> extends StreamOptions<E> {
@@ -22,7 +24,7 @@ export function appendAiSdkStream<E extends AiSdkStreamPart>(
   stream: AsyncIterable<E> | PromiseLike<AsyncIterable<E>>,
   o: AiSdkStreamOptions<E> = {},
 ): Promise<AssistantMessage> {
-  return appendStream(session, stream, accumulateAiSdk(o), o)
+  return appendChecked("appendAiSdkStream", session, stream, o, OPTIONS, accumulator)
 }
 
 interface Step {
@@ -33,9 +35,16 @@ interface Step {
   info: AiSdkStep | undefined
 }
 
-export function accumulateAiSdk({
-  model,
-}: Pick<AiSdkStreamOptions<never>, "model"> = {}): Accumulator<AiSdkStreamPart> {
+type ModelOption = Pick<AiSdkStreamOptions<never>, "model">
+
+const OPTIONS: Checks<ModelOption> = { model: MODEL }
+
+export function accumulateAiSdk(o: ModelOption = {}): Accumulator<AiSdkStreamPart> {
+  checkCall("accumulateAiSdk", o, OPTIONS)
+  return accumulator(o)
+}
+
+function accumulator({ model }: ModelOption): Accumulator<AiSdkStreamPart> {
   let step = newStep()
   let isComplete = false
   let failure: unknown
@@ -47,6 +56,7 @@ export function accumulateAiSdk({
       return failure
     },
     add(part) {
+      checkEvent(part)
       const fields = part as unknown as Fields
       switch (part.type) {
         case "finish-step":
@@ -77,6 +87,8 @@ export function accumulateAiSdk({
  * `@sessions/tool-calls/ai-sdk` append it.
  */
 export function fromAiSdkCall(event: AiSdkCallEnd): AnswerEntry {
+  const takes = "the event of `onLanguageModelCallEnd`, with the list `content`"
+  checkArgument("fromAiSdkCall", isBlocks(fieldsOf(event)["content"]), takes, event)
   const { content, provider, modelId, usage, finishReason, responseId } = event
   const step = newStep()
   for (const part of content) addPart(step, part as Fields)
@@ -85,10 +97,14 @@ export function fromAiSdkCall(event: AiSdkCallEnd): AnswerEntry {
 
 /** The result of a tool that the program has executed, as the streams of the SDK have it. */
 export function aiSdkResult(
-  { id: toolCallId, name: toolName }: Pick<ToolCallBlock, "id" | "name">,
+  call: Pick<ToolCallBlock, "id" | "name">,
   output: unknown,
-  { isError = false }: { readonly isError?: boolean } = {},
+  o: { readonly isError?: boolean } = {},
 ): { readonly type: "message"; readonly message: ToolResultMessage } {
+  checkResultOf("aiSdkResult", call, output)
+  checkCall("aiSdkResult", o, RESULT)
+  const { id: toolCallId, name: toolName } = call
+  const { isError = false } = o
   if (isError) return toolResult({ id: toolCallId, name: toolName }, sentError(output), { isError })
   const sent = typeof output === "string" ? { type: "text", value: output } : { type: "json", value: output ?? null }
   return { type: "message", message: resultOfPart({ toolCallId, toolName, output: sent }) }

@@ -3,6 +3,7 @@ import type { ContentBlock } from "@sessions/core"
 import { anthropicBlockOf, blocksOfAnthropic, usageOfAnthropic } from "@sessions/formats/messages/anthropic"
 import { type Fields, fieldsOf, isObject, stringOf } from "@sessions/formats/messages/values"
 import { answerEntry } from "../shared/answer.ts"
+import { checkArgument, isBlocks } from "../shared/check.ts"
 import { withNative } from "../shared/native.ts"
 import type { AnswerEntry } from "../shared/types.ts"
 import type { AnthropicAnswer } from "./types.ts"
@@ -12,6 +13,8 @@ export const PREFIX = "anthropic:"
 
 /** An answer as an entry for `session.append`. */
 export function fromAnthropic(answer: AnthropicAnswer): AnswerEntry {
+  const takes = "an answer of `client.messages.create()`, with the list `content`"
+  checkArgument("fromAnthropic", isBlocks(fieldsOf(answer)["content"]), takes, answer)
   return answerOf(answer, answer.content.map(blockOf))
 }
 

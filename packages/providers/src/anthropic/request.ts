@@ -1,8 +1,9 @@
 /** A context as `system` and `messages` of Anthropic's API. */
 import type { AssistantMessage, ContentBlock, ContextMessage, ModelMessage } from "@sessions/core"
 import { anthropicBlockOf, anthropicMessagesOf, WRAPPED_VALUE } from "@sessions/formats/messages/anthropic"
-import type { Fields } from "@sessions/formats/messages/values"
+import { type Fields, isObject } from "@sessions/formats/messages/values"
 import { addAll } from "../shared/add-all.ts"
+import { checkCall, checkContext, type Checks, COUNT, kind, oneOf, optionsOf, REQUEST, TIME } from "../shared/check.ts"
 import type { Lost } from "../shared/lost.ts"
 import { isNative, nativeOf } from "../shared/native.ts"
 import { Turns } from "../shared/order.ts"
@@ -34,7 +35,19 @@ interface Written {
   summary?: number
 }
 
+const CACHED = optionsOf<{ readonly ttl: "5m" | "1h" }>({ ttl: oneOf("5m", "1h") }, ["ttl"])
+const IS_CACHED = kind('true, false or { ttl: "1h" }', (value) => typeof value === "boolean")
+
+const OPTIONS: Checks<AnthropicOptions> = {
+  ...REQUEST,
+  cache: (value, call, name) => (isObject(value) ? CACHED : IS_CACHED)(value, call, name),
+  maxImages: COUNT,
+  now: TIME,
+}
+
 export function toAnthropic(context: Context, o: AnthropicOptions = {}): ProviderRequest<AnthropicRequest> {
+  checkContext("toAnthropic", context)
+  checkCall("toAnthropic", o, OPTIONS)
   const images = o.maxImages === undefined ? RULES.images : { ...RULES.images, maxCount: o.maxImages }
   const prepared = prepare(context, o, { ...RULES, images })
   const { lost } = prepared

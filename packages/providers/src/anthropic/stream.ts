@@ -2,7 +2,8 @@
 import type { AssistantMessage, ContentBlock } from "@sessions/core"
 import { type Fields, fieldsOf, stringOf } from "@sessions/formats/messages/values"
 import { partialCall } from "../shared/answer.ts"
-import { type Accumulator, appendStream } from "../shared/stream.ts"
+import { checkEvent } from "../shared/check.ts"
+import { type Accumulator, appendChecked } from "../shared/stream.ts"
 import type { AnswerEntry, Appendable, StreamOptions } from "../shared/types.ts"
 import { answerOf, blockOf } from "./answer.ts"
 import { HOSTED_CALLS } from "./rules.ts"
@@ -17,7 +18,7 @@ export function appendAnthropicStream<E extends AnthropicEvent>(
   stream: AsyncIterable<E> | PromiseLike<AsyncIterable<E>>,
   o: StreamOptions<E> = {},
 ): Promise<AssistantMessage> {
-  return appendStream(session, stream, accumulateAnthropic(), o)
+  return appendChecked("appendAnthropicStream", session, stream, o, {}, accumulateAnthropic)
 }
 
 interface Piece {
@@ -41,6 +42,7 @@ export function accumulateAnthropic(): Accumulator<AnthropicEvent> {
       return isComplete
     },
     add(event) {
+      checkEvent(event)
       const { type, index, message, content_block: block, delta, usage: counts } = event as unknown as Fields
       const piece = pieces[index as number]
       switch (type) {

@@ -3,6 +3,7 @@ import { type ContentBlock, SessionError, type Usage } from "@sessions/core"
 import { blockOfPart, callBlockOf } from "@sessions/formats/messages/gemini"
 import { type Fields, fieldsOf, isObject, numberOf, stringOf } from "@sessions/formats/messages/values"
 import { answerEntry, uncached, usageOf } from "../shared/answer.ts"
+import { checkArgument, checkCall, type Checks, COUNT, isBlocks } from "../shared/check.ts"
 import { withNative } from "../shared/native.ts"
 import type { AnswerEntry } from "../shared/types.ts"
 import type { GeminiAnswer } from "./types.ts"
@@ -12,11 +13,17 @@ export interface GeminiAnswerOptions {
   readonly candidate?: number
 }
 
+export const ANSWER: Checks<GeminiAnswerOptions> = { candidate: COUNT }
+
 /** A part that ours do not have, as it was: `{part}`. */
 export const PART = "gemini:part"
 
 /** An answer as an entry for `session.append`. One to a blocked prompt has no content, and the reason as its `stopReason`. */
 export function fromGemini(answer: GeminiAnswer, o: GeminiAnswerOptions = {}): AnswerEntry {
+  const { candidates: given, promptFeedback: feedback } = fieldsOf(answer)
+  const takes = "an answer of `ai.models.generateContent()`, with the list `candidates`"
+  checkArgument("fromGemini", given === undefined ? isObject(feedback) : isBlocks(given), takes, answer)
+  checkCall("fromGemini", o, ANSWER)
   const { candidates = [], promptFeedback } = answer
   if (candidates.length > 1 && o.candidate === undefined) {
     const message = `The answer has ${candidates.length} candidates. Say with \`candidate\` which one to append.`
@@ -27,7 +34,9 @@ export function fromGemini(answer: GeminiAnswer, o: GeminiAnswerOptions = {}): A
   const blocked = promptFeedback?.blockReason
   if (chosen === undefined && blocked === undefined)
     throw new SessionError("invalid", `The answer has no candidate ${wanted}.`)
-  return answerOf(answer, (chosen?.content?.parts ?? []) as readonly Fields[], chosen?.finishReason ?? blocked)
+  const parts = chosen?.content?.parts ?? []
+  checkArgument("fromGemini", isBlocks(parts), "an answer whose candidates have lists of `parts`", parts)
+  return answerOf(answer, parts as readonly Fields[], chosen?.finishReason ?? blocked)
 }
 
 export function answerOf(

@@ -11,6 +11,7 @@ import type {
 import { functionResponseOf, partsOfBlocks } from "@sessions/formats/messages/gemini"
 import { type Fields, fieldsOf } from "@sessions/formats/messages/values"
 import { addAll } from "../shared/add-all.ts"
+import { BOOLEAN, checkCall, checkContext, type Checks, REQUEST, TEXT } from "../shared/check.ts"
 import type { Lost } from "../shared/lost.ts"
 import { nativeOf } from "../shared/native.ts"
 import { Turns } from "../shared/order.ts"
@@ -37,7 +38,17 @@ export interface GeminiOptions extends RequestOptions {
   readonly imagesInResults?: boolean
 }
 
+const OPTIONS: Checks<GeminiOptions> = {
+  ...REQUEST,
+  ids: BOOLEAN,
+  model: TEXT,
+  foreignSignature: TEXT,
+  imagesInResults: BOOLEAN,
+}
+
 export function toGemini(context: Context, o: GeminiOptions = {}): ProviderRequest<GeminiRequest> {
+  checkContext("toGemini", context)
+  checkCall("toGemini", o, OPTIONS)
   const prepared = prepare(context, o, RULES)
   const { lost } = prepared
   const { system, messages } = systemApart(prepared)

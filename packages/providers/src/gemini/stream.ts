@@ -1,9 +1,10 @@
 /** The chunks of an answer of the Gemini API as a message. */
 import type { AssistantMessage } from "@sessions/core"
 import type { Fields } from "@sessions/formats/messages/values"
-import { type Accumulator, appendStream } from "../shared/stream.ts"
+import { checkCall, checkEvent } from "../shared/check.ts"
+import { type Accumulator, appendChecked } from "../shared/stream.ts"
 import type { AnswerEntry, Appendable, StreamOptions } from "../shared/types.ts"
-import { answerOf, type GeminiAnswerOptions } from "./answer.ts"
+import { ANSWER, answerOf, type GeminiAnswerOptions } from "./answer.ts"
 import type { GeminiAnswer } from "./types.ts"
 
 /**
@@ -15,10 +16,15 @@ export function appendGeminiStream<E extends GeminiAnswer>(
   stream: AsyncIterable<E> | PromiseLike<AsyncIterable<E>>,
   o: StreamOptions<E> & GeminiAnswerOptions = {},
 ): Promise<AssistantMessage> {
-  return appendStream(session, stream, accumulateGemini(o), o)
+  return appendChecked("appendGeminiStream", session, stream, o, ANSWER, accumulator)
 }
 
-export function accumulateGemini({ candidate = 0 }: GeminiAnswerOptions = {}): Accumulator<GeminiAnswer> {
+export function accumulateGemini(o: GeminiAnswerOptions = {}): Accumulator<GeminiAnswer> {
+  checkCall("accumulateGemini", o, ANSWER)
+  return accumulator(o)
+}
+
+function accumulator({ candidate = 0 }: GeminiAnswerOptions): Accumulator<GeminiAnswer> {
   let answer: GeminiAnswer = {}
   let stopReason: string | undefined
   const parts: Fields[] = []
@@ -27,6 +33,7 @@ export function accumulateGemini({ candidate = 0 }: GeminiAnswerOptions = {}): A
       return stopReason !== undefined
     },
     add(chunk) {
+      checkEvent(chunk)
       const { responseId, modelVersion, usageMetadata, candidates = [], promptFeedback } = chunk
       answer = {
         ...answer,

@@ -3,6 +3,7 @@ import { type ContentBlock, SessionError, type Usage } from "@sessions/core"
 import { messageOfChat } from "@sessions/formats/messages/openai-chat"
 import { type Fields, fieldsOf, isObject, stringOf, textBlock } from "@sessions/formats/messages/values"
 import { answerEntry, uncached, usageOf } from "../shared/answer.ts"
+import { checkArgument, checkCall, type Checks, COUNT, isBlocks, TEXT } from "../shared/check.ts"
 import { withNative } from "../shared/native.ts"
 import type { AnswerEntry } from "../shared/types.ts"
 import { withExtras } from "./extras.ts"
@@ -18,11 +19,16 @@ export interface ChatAnswerOptions {
   readonly provider?: string
 }
 
+export const ANSWER: Checks<ChatAnswerOptions> = { choice: COUNT, provider: TEXT }
+
 /** Audio that the model spoke, of which there is no transcript. */
 export const AUDIO = "openai:audio"
 
 /** An answer as an entry for `session.append`. */
 export function fromOpenAIChat(answer: ChatAnswer, o: ChatAnswerOptions = {}): AnswerEntry {
+  const takes = "an answer of `client.chat.completions.create()`, with the list `choices`"
+  checkArgument("fromOpenAIChat", isBlocks(fieldsOf(answer)["choices"]), takes, answer)
+  checkCall("fromOpenAIChat", o, ANSWER)
   const { choices, id, model, usage } = answer
   if (choices.length > 1 && o.choice === undefined)
     throw new SessionError(
@@ -31,6 +37,7 @@ export function fromOpenAIChat(answer: ChatAnswer, o: ChatAnswerOptions = {}): A
     )
   const chosen = choices.length === 1 ? choices[0] : choices.find(({ index }, i) => (index ?? i) === o.choice)
   if (chosen === undefined) throw new SessionError("invalid", `The answer has no choice ${o.choice ?? 0}.`)
+  checkArgument("fromOpenAIChat", isObject(chosen.message), "an answer whose choices have a `message`", chosen)
   return answerEntry({
     content: contentOf(chosen.message as Fields, id),
     provider: o.provider ?? "openai",

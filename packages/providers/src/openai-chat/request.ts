@@ -2,11 +2,13 @@
 import type { AssistantMessage, ContentBlock, ContextMessage, ModelMessage } from "@sessions/core"
 import { CHAT_PART, chatMessageOf } from "@sessions/formats/messages/openai-chat"
 import { type Fields, fieldsOf, textBlock } from "@sessions/formats/messages/values"
+import { checkCall, checkContext, type Checks, oneOf, REQUEST, TEXT, TIME } from "../shared/check.ts"
 import { BEGINNING, Turns } from "../shared/order.ts"
 import { prepare, systemApart, systemText } from "../shared/prepare.ts"
 import { imagesBehind, withinLimit } from "../shared/results.ts"
 import type { Context, ProviderRequest, RequestOptions } from "../shared/types.ts"
 import { assistantRecord, joinedTexts, type Receiver } from "./assistant.ts"
+import { DIALECT } from "./rule-checks.ts"
 import { type ChatDialect, chatRules, type ChatRules } from "./rules.ts"
 import type { ChatMessage, ChatRequest } from "./types.ts"
 
@@ -29,7 +31,17 @@ export interface OpenAIChatOptions extends RequestOptions {
 
 type Item = ContextMessage<ModelMessage>
 
+const OPTIONS: Checks<OpenAIChatOptions> = {
+  ...REQUEST,
+  systemRole: oneOf("system", "developer"),
+  dialect: DIALECT,
+  provider: TEXT,
+  now: TIME,
+}
+
 export function toOpenAIChat(context: Context, o: OpenAIChatOptions = {}): ProviderRequest<ChatRequest> {
+  checkContext("toOpenAIChat", context)
+  checkCall("toOpenAIChat", o, OPTIONS)
   const rules = chatRules(o.dialect, o.provider)
   const prepared = prepare(context, o, rules)
   const { lost } = prepared

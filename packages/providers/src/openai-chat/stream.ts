@@ -2,9 +2,10 @@
 import type { AssistantMessage, ContentBlock } from "@sessions/core"
 import { type Fields, fieldsOf, stringOf } from "@sessions/formats/messages/values"
 import { answerEntry, partialCall } from "../shared/answer.ts"
-import { type Accumulator, appendStream } from "../shared/stream.ts"
+import { checkCall, checkEvent } from "../shared/check.ts"
+import { type Accumulator, appendChecked } from "../shared/stream.ts"
 import type { AnswerEntry, Appendable, StreamOptions } from "../shared/types.ts"
-import { type ChatAnswerOptions, chatUsage, contentOf } from "./answer.ts"
+import { ANSWER, type ChatAnswerOptions, chatUsage, contentOf } from "./answer.ts"
 import { addPiece, isExtra } from "./extras.ts"
 import type { ChatChunk } from "./types.ts"
 
@@ -18,7 +19,7 @@ export function appendOpenAIChatStream<E extends ChatChunk>(
   stream: AsyncIterable<E> | PromiseLike<AsyncIterable<E>>,
   o: StreamOptions<E> & ChatAnswerOptions = {},
 ): Promise<AssistantMessage> {
-  return appendStream(session, stream, accumulateOpenAIChat(o), o)
+  return appendChecked("appendOpenAIChatStream", session, stream, o, ANSWER, accumulator)
 }
 
 interface Call {
@@ -31,6 +32,11 @@ interface Call {
 }
 
 export function accumulateOpenAIChat(o: ChatAnswerOptions = {}): Accumulator<ChatChunk> {
+  checkCall("accumulateOpenAIChat", o, ANSWER)
+  return accumulator(o)
+}
+
+function accumulator(o: ChatAnswerOptions): Accumulator<ChatChunk> {
   let [id, model, usage, stopReason]: unknown[] = []
   let hasArrived = false
   const content: unknown[] = []
@@ -45,6 +51,7 @@ export function accumulateOpenAIChat(o: ChatAnswerOptions = {}): Accumulator<Cha
       return stopReason !== undefined
     },
     add(chunk) {
+      checkEvent(chunk)
       // They are empty in chunks of Azure's content filter.
       id ||= chunk.id
       model ||= chunk.model

@@ -3,6 +3,7 @@ import type { ContentBlock, Usage } from "@sessions/core"
 import { messageOfItem, thinkingOfItem } from "@sessions/formats/messages/openai-responses"
 import { type Fields, fieldsOf, numberOf, stringOf, textBlock } from "@sessions/formats/messages/values"
 import { answerEntry, partialCall, uncached, usageOf } from "../shared/answer.ts"
+import { checkArgument, checkCall, type Checks, isBlocks, TEXT } from "../shared/check.ts"
 import { withNative } from "../shared/native.ts"
 import type { AnswerEntry } from "../shared/types.ts"
 import { hostedCall, ITEM, type Pairs, pairsOf } from "./hosted.ts"
@@ -18,8 +19,18 @@ export interface ResponsesAnswerOptions {
   readonly provider?: string
 }
 
+export const ANSWER: Checks<ResponsesAnswerOptions> = { provider: TEXT }
+
 /** An answer as an entry for `session.append`. One that has failed has `stopReason: "error"`. */
 export function fromOpenAIResponses(answer: ResponsesAnswer, o: ResponsesAnswerOptions = {}): AnswerEntry {
+  const takes = "an answer of `client.responses.create()`, with the list `output`"
+  checkArgument("fromOpenAIResponses", isBlocks(fieldsOf(answer)["output"]), takes, answer)
+  checkCall("fromOpenAIResponses", o, ANSWER)
+  return entryOf(answer, o)
+}
+
+/** `answer` is one, such as that of the last event of a stream. */
+export function entryOf(answer: ResponsesAnswer, o: ResponsesAnswerOptions): AnswerEntry {
   const { status, incomplete_details: incomplete, error } = answer
   const isCut = status === "failed" || status === "cancelled" || status === "incomplete"
   const content = contentOf(answer.output as readonly Fields[], answer, isCut)

@@ -18,6 +18,7 @@ import {
   textBlock,
   textOf,
 } from "@sessions/formats/messages/values"
+import { checkArgument, checkResultOf } from "../shared/check.ts"
 import { nativeOf } from "../shared/native.ts"
 import type { Context } from "../shared/types.ts"
 import { HALVES, HOSTED_CALLS, type HostedCall } from "./rules.ts"
@@ -113,6 +114,8 @@ export function hostedResult(
   call: ToolCallBlock,
   output: object,
 ): { readonly type: "message"; readonly message: ToolResultMessage } {
+  checkResultOf("hostedResult", call, output)
+  checkArgument("hostedResult", isObject(output), "the fields of the output's item second", output)
   const { id: toolCallId, name: toolName, itemType } = call
   if (HOSTED_CALLS[String(itemType)] === undefined)
     throw new SessionError("invalid", `The call ${toolCallId} is none of a tool of OpenAI's own. Use \`toolResult\`.`)

@@ -3,6 +3,7 @@ import type { AssistantMessage, ContextMessage, ModelMessage, ToolResultMessage 
 import { itemsOf } from "@sessions/formats/messages/openai-responses"
 import type { Fields } from "@sessions/formats/messages/values"
 import { addAll } from "../shared/add-all.ts"
+import { BOOLEAN, checkCall, checkContext, type Checks, REQUEST, TEXT, TIME } from "../shared/check.ts"
 import type { Lost } from "../shared/lost.ts"
 import { isNative } from "../shared/native.ts"
 import { BEGINNING } from "../shared/order.ts"
@@ -25,8 +26,12 @@ export interface OpenAIResponsesOptions extends RequestOptions {
   readonly now?: number
 }
 
+const OPTIONS: Checks<OpenAIResponsesOptions> = { ...REQUEST, provider: TEXT, store: BOOLEAN, now: TIME }
+
 /** The whole conversation, for requests without `previous_response_id`. */
 export function toOpenAIResponses(context: Context, o: OpenAIResponsesOptions = {}): ProviderRequest<ResponsesRequest> {
+  checkContext("toOpenAIResponses", context)
+  checkCall("toOpenAIResponses", o, OPTIONS)
   const { prompt, messages, lost } = prepare(withHostedCalls(context), o, RULES)
   const to: Receiver = {
     provider: o.provider ?? lastProvider(messages),

@@ -1,4 +1,6 @@
 /** What the Responses API takes. Each rule has its source and the date on which it was read there. */
+import { isObject } from "@sessions/formats/messages/values"
+import { checkArgument } from "../shared/check.ts"
 import type { Rules } from "../shared/rules.ts"
 
 export const RULES: Rules = {
@@ -155,9 +157,11 @@ export interface StoredItem {
 
 /** Why the API does not find what is referred to; undefined: it does, or nothing says how old it is. `now`: in milliseconds since 1970. */
 export function referenceProblem(
-  { id, made, saved }: StoredItem,
+  item: StoredItem,
   { isStored, now }: { readonly isStored: boolean; readonly now: number },
 ): "not stored" | "expired" | undefined {
+  checkArgument("referenceProblem", isObject(item), "an item of the store, `{ id, made?, saved? }`", item)
+  const { id, made, saved } = item
   if (!isStored) return "not stored"
   const since = made ?? madeAt(id) ?? saved
   return since !== undefined && (since + STORED_SECONDS) * 1000 <= now ? "expired" : undefined

@@ -1,9 +1,10 @@
 /** The events of an answer of the Responses API as a message. */
 import type { AssistantMessage } from "@sessions/core"
 import { type Fields, fieldsOf, stringOf } from "@sessions/formats/messages/values"
-import { type Accumulator, appendStream } from "../shared/stream.ts"
+import { checkCall, checkEvent } from "../shared/check.ts"
+import { type Accumulator, appendChecked } from "../shared/stream.ts"
 import type { AnswerEntry, Appendable, StreamOptions } from "../shared/types.ts"
-import { answerOf, contentOf, fromOpenAIResponses, type ResponsesAnswerOptions } from "./answer.ts"
+import { ANSWER, answerOf, contentOf, entryOf, type ResponsesAnswerOptions } from "./answer.ts"
 import type { ResponsesAnswer, ResponsesEvent } from "./types.ts"
 
 /**
@@ -15,12 +16,17 @@ export function appendOpenAIResponsesStream<E extends ResponsesEvent>(
   stream: AsyncIterable<E> | PromiseLike<AsyncIterable<E>>,
   o: StreamOptions<E> & ResponsesAnswerOptions = {},
 ): Promise<AssistantMessage> {
-  return appendStream(session, stream, accumulateOpenAIResponses(o), o)
+  return appendChecked("appendOpenAIResponsesStream", session, stream, o, ANSWER, accumulator)
 }
 
 type Item = Record<string, unknown>
 
 export function accumulateOpenAIResponses(o: ResponsesAnswerOptions = {}): Accumulator<ResponsesEvent> {
+  checkCall("accumulateOpenAIResponses", o, ANSWER)
+  return accumulator(o)
+}
+
+function accumulator(o: ResponsesAnswerOptions): Accumulator<ResponsesEvent> {
   let response: Fields = {}
   let isComplete = false
   let failure: Error | undefined
@@ -33,6 +39,7 @@ export function accumulateOpenAIResponses(o: ResponsesAnswerOptions = {}): Accum
       return failure
     },
     add(event) {
+      checkEvent(event)
       const fields = event as unknown as Fields
       switch (event.type) {
         case "response.created":
@@ -65,7 +72,7 @@ export function accumulateOpenAIResponses(o: ResponsesAnswerOptions = {}): Accum
       const { output } = response
       const answer = { ...response, output: Array.isArray(output) ? output : [] } as unknown as ResponsesAnswer
       // The last event has the whole answer; before it there are the items so far.
-      if (isComplete && answer.output.length >= items.length) return [fromOpenAIResponses(answer, o)]
+      if (isComplete && answer.output.length >= items.length) return [entryOf(answer, o)]
       // A stream may have begun behind the first items.
       const arrived = items.filter((item) => item !== undefined)
       const content = contentOf(arrived, answer, !isComplete)

@@ -9,6 +9,7 @@ import {
 } from "@sessions/core"
 import { isKnownBlock } from "@sessions/core/format"
 import { type Fields, fieldsOf, numberOf, stringOf } from "@sessions/formats/messages/values"
+import { BOOLEAN, checkArgument, checkCall, checkResultOf, type Checks, isBlocks as isContent } from "./check.ts"
 import type { AnswerEntry } from "./types.ts"
 
 /** A call whose arguments did not arrive completely: `{id, name, text}`. No request has it. */
@@ -75,12 +76,19 @@ export function uncached(input: unknown, ...cached: readonly unknown[]): number 
  * result for each of them.
  */
 export function toolCalls(answer: AssistantMessage | AnswerEntry): readonly ToolCallBlock[] {
-  const message = "message" in answer ? (answer as AnswerEntry).message : answer
+  const { type, message: inside } = fieldsOf(answer)
+  const message = (inside ?? answer) as AssistantMessage
+  // A message of Anthropic's API has a type and a content, too.
+  const isRight = isContent(fieldsOf(message)["content"]) && (inside !== undefined || type === undefined)
+  checkArgument("toolCalls", isRight, "an answer as `from…` and `append…Stream` return it", answer)
   if (isCutOff(message)) return []
   return message.content.filter(
     (block): block is ToolCallBlock => block.type === "toolCall" && block["providerExecuted"] !== true,
   )
 }
+
+/** The checks of the options of the functions that make results. */
+export const RESULT: Checks<{ readonly isError?: boolean }> = { isError: BOOLEAN }
 
 /** The result of a call as an entry for `session.append`. A value that is no text and no blocks is sent as JSON; `invalid` if it cannot. */
 export function toolResult(
@@ -88,6 +96,8 @@ export function toolResult(
   output: unknown,
   o: { readonly isError?: boolean } = {},
 ): { readonly type: "message"; readonly message: ToolResultMessage } {
+  checkResultOf("toolResult", call, output)
+  checkCall("toolResult", o, RESULT)
   const { id: toolCallId, name: toolName } = call
   const content = isBlocks(output) ? output : [{ type: "text" as const, text: textOfOutput(output, call.name) }]
   return {

@@ -1,4 +1,6 @@
 /** Ids and names of calls that one provider made, in the form that another one takes. */
+import { isObject } from "@sessions/formats/messages/values"
+import { checkArgument } from "./check.ts"
 import type { Form, IdForm } from "./rules.ts"
 
 export function fits(text: string, { refused, min, max, first }: Form): boolean {
@@ -20,10 +22,12 @@ export class CallIds {
   readonly #tried = new Map<string, number>()
 
   constructor(form: IdForm) {
+    checkArgument("CallIds", isObject(form), "the form of ids, `callId` of the rules of a receiver", form)
     this.#form = form
   }
 
   ofCall(id: string): string {
+    checkArgument("ofCall", typeof id === "string", "the id of a call", id)
     const known = this.#form.once ? undefined : this.#sent.get(id)
     if (known !== undefined) return known
     let n = this.#tried.get(id) ?? 0
@@ -80,6 +84,7 @@ export const TOOL_NAME: Form = {
  * ```
  */
 export function toolName(name: string): string {
+  checkArgument("toolName", typeof name === "string", "the name of a tool", name)
   if (fits(name, TOOL_NAME)) return name
   const clean = name.replaceAll(TOOL_NAME.refused, TOOL_NAME.filler) || "unnamed"
   const digest = `_${digestOf(name)}`
@@ -89,6 +94,7 @@ export function toolName(name: string): string {
 
 /** The name of a call in a request. */
 export function sentName(name: string, form: Form): string {
+  checkArgument("sentName", typeof name === "string", "the name of a tool", name)
   return fits(name, form) ? name : toolName(name)
 }
 

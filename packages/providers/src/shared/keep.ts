@@ -1,6 +1,7 @@
 /** Keeps what has arrived of an answer in a document beside the log, so that a kill in the middle of a stream does not lose it. */
-import { SessionError } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
+import { fieldsOf } from "@sessions/formats/messages/values"
+import { checkAppendable, checkArgument, checkCall, type Checks, hasMethod, kind } from "./check.ts"
 import type { AnswerKeeper, StreamedEntry } from "./types.ts"
 
 /** What is read of a document. */
@@ -10,6 +11,10 @@ interface Kept {
 }
 
 const EVERY_MS = 3_000
+
+const OPTIONS: Checks<{ readonly every?: number }> = {
+  every: kind("a number of milliseconds above 0", (value) => typeof value === "number" && value > 0),
+}
 
 /**
  * A keeper for the answers of one session: pass it as `keep` to the function that reads the stream. It writes the document every `every` milliseconds (default
@@ -31,15 +36,19 @@ const EVERY_MS = 3_000
  * ```
  */
 export function keepAnswers(
-  { docs }: Pick<SessionStorage, "docs">,
+  storage: Pick<SessionStorage, "docs">,
   session: string,
-  { every = EVERY_MS }: { readonly every?: number } = {},
+  o: { readonly every?: number } = {},
 ): AnswerKeeper {
-  if (typeof every !== "number" || !(every > 0))
-    throw new SessionError("invalid", "keepAnswers: `every` must be a number of milliseconds above 0.", { session })
+  const { docs } = fieldsOf(storage) as { docs: SessionStorage["docs"] }
+  checkArgument("keepAnswers", hasMethod(docs, "get"), "the storage first, `sessions.storage`", storage)
+  checkArgument("keepAnswers", typeof session === "string", "the id of the session second, `session.id`", session)
+  checkCall("keepAnswers", o, OPTIONS)
+  const { every = EVERY_MS } = o
   const key = `sessions/${session}/answer`
   return {
     async restore(to) {
+      checkAppendable("restore", to)
       const found = await docs.get(key)
       if (found === undefined) return false
       await new Promise((resolve) => setTimeout(resolve, 2 * every))
@@ -52,6 +61,8 @@ export function keepAnswers(
       return isBehind && entries.length > 0
     },
     begin(to, entries) {
+      checkAppendable("begin", to)
+      checkArgument("begin", typeof entries === "function", "a function second, which gives what has arrived", entries)
       let version: string | null | undefined
       let writing: Promise<void> = Promise.resolve()
       let isWriting = false

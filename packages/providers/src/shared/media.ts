@@ -1,5 +1,6 @@
 /** Images as a receiver takes them: named by their media types, and no larger than it allows. */
 import type { ContentBlock, ImageBlock } from "@sessions/core"
+import { checkArgument, isBlocks } from "./check.ts"
 import { sidesOf, typeOf } from "./image-header.ts"
 import type { Images, Rules } from "./rules.ts"
 
@@ -12,6 +13,7 @@ export interface FittedImage {
 
 /** The images of a request, in their order. */
 export function fittedImages(given: readonly ImageBlock[], { images, receiver }: Rules): readonly FittedImage[] {
+  checkArgument("fittedImages", isBlocks(given), "a list of image blocks", given)
   const readables = given.map(readable)
   const refusals = readables.map((image) => refusalOf(image, images, given.length))
   leaveOutOldest(readables, refusals, images)

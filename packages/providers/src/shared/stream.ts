@@ -1,6 +1,7 @@
 /** Reads the stream of an answer to its end and appends the message: whole, or what arrived until it was aborted or failed. */
 import type { AssistantMessage } from "@sessions/core"
 import { errorText } from "./answer.ts"
+import { checkAppendable, checkCall, type Checks, checkStream, STREAM } from "./check.ts"
 import type { Appendable, StreamedEntry, StreamOptions } from "./types.ts"
 
 /** Builds messages from the events of a stream. */
@@ -14,6 +15,30 @@ export interface Accumulator<E> {
   take?(): readonly StreamedEntry[]
   /** What has arrived and was not taken: a message of the assistant, and results of its calls. None if nothing has. */
   entries(): readonly StreamedEntry[]
+}
+
+/** `call`: the function of the package, whose arguments are checked. `checks`: of the options that only it has. */
+export async function appendChecked<E, O extends StreamOptions<E>>(
+  call: string,
+  session: Appendable,
+  stream: AsyncIterable<E> | PromiseLike<AsyncIterable<E>>,
+  o: O,
+  checks: Checks<Omit<O, keyof StreamOptions<E>>>,
+  accumulatorOf: (o: O) => Accumulator<NoInfer<E>>,
+): Promise<AssistantMessage> {
+  checkAppendable(call, session)
+  checkCall<object>(call, o, { ...STREAM, ...checks })
+  return appendStream(session, checkedStream(call, stream), accumulatorOf(o), o)
+}
+
+/** What a promise gives is known when it is there; it rejects with the error of the client. */
+async function checkedStream<E>(
+  call: string,
+  stream: AsyncIterable<E> | PromiseLike<AsyncIterable<E>>,
+): Promise<AsyncIterable<E>> {
+  const events = await stream
+  checkStream(call, events)
+  return events
 }
 
 export async function appendStream<E>(
