@@ -281,10 +281,16 @@ test.each(Object.keys(ROWS).filter((name) => name.startsWith("append")))("%s doe
 })
 
 test.each(Object.keys(ROWS).filter((name) => name.startsWith("accumulate")))("%s takes any object", (name) => {
-  const { add } = FUNCTIONS.get(name)?.() as main.Accumulator<unknown>
+  const accumulator = FUNCTIONS.get(name)?.() as main.Accumulator<unknown>
+  const add = (event: unknown) => accumulator.add(event)
   for (const event of [{ type: "of_tomorrow", index: 3, more: [1] }, {}]) expect(() => add(event)).not.toThrow()
   for (const event of [undefined, null, "Hello", new Uint8Array(3), []])
     expect(() => add(event)).toThrow("An event of a stream must be an object")
+})
+
+test("a function that makes results takes what `toResult` of @sessions/tool-calls gets", async () => {
+  for (const name of ["toolResult", "aiSdkResult"])
+    expect(await failureOf(name, [call, "x", { isError: false, answer: { id: "e" } }])).toBeUndefined()
 })
 
 test("a keeper, and the second arguments", async () => {

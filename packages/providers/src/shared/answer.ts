@@ -87,8 +87,11 @@ export function toolCalls(answer: AssistantMessage | AnswerEntry): readonly Tool
   )
 }
 
-/** The checks of the options of the functions that make results. */
-export const RESULT: Checks<{ readonly isError?: boolean }> = { isError: BOOLEAN }
+/** Of the functions that make results. As `toResult` of `@sessions/tool-calls` they also get the entry of the answer, which they do not need. */
+export const RESULT: Checks<{ readonly isError?: boolean; readonly answer?: unknown }> = {
+  isError: BOOLEAN,
+  answer: () => undefined,
+}
 
 /** The result of a call as an entry for `session.append`. A value that is no text and no blocks is sent as JSON; `invalid` if it cannot. */
 export function toolResult(
