@@ -278,6 +278,8 @@ test.each(Object.keys(ROWS).filter((name) => name.startsWith("append")))("%s doe
   expect(done).toEqual([])
   const refused = new Error("429")
   await expect(FUNCTIONS.get(name)?.(to, Promise.reject(refused))).rejects.toBe(refused)
+  // A rejection that nobody handles fails the test.
+  await refusal(name, [to, Promise.reject(refused), { onEvnt: () => undefined }])
 })
 
 test.each(Object.keys(ROWS).filter((name) => name.startsWith("accumulate")))("%s takes any object", (name) => {

@@ -35,7 +35,7 @@ export const TEXTS: Check = kind(
 )
 export const BOOLEAN: Check = kind("true or false", (value) => typeof value === "boolean")
 export const COUNT: Check = kind("a number from 0", (value) => typeof value === "number" && value >= 0)
-export const TIME: Check = kind("a number of milliseconds since 1970", Number.isFinite)
+export const TIME: Check = kind("a number of milliseconds since 1970", (value) => Number.isFinite(value))
 export const FUNCTION: Check = kind("a function", (value) => typeof value === "function")
 
 export const REQUEST: Checks<RequestOptions> = { system: TEXT }
@@ -73,13 +73,13 @@ const ROLES: readonly unknown[] = ["user", "assistant", "toolResult", "system"]
 export function checkContext(call: string, context: unknown): void {
   const { messages, systemPromptOverride: prompt } = fieldsOf(context)
   const way = `\`${call}(await session.context())\``
-  const isList = Array.isArray(messages)
-  checkArgument(call, isList, `a context, as in ${way}`, context)
+  checkArgument(call, Array.isArray(messages), `a context, as in ${way}`, context)
   for (const [i, item] of (messages as readonly unknown[]).entries()) {
     const { role, content } = fieldsOf(fieldsOf(item)["message"])
-    const isMessage = ROLES.includes(role) && isBlocks(content)
-    const takes = `a context with messages of the session's form, as in ${way}; \`messages[${i}]\` is`
-    if (!isMessage) throw invalidError(`${call} takes ${takes} ${seen(item)}.`)
+    if (ROLES.includes(role) && isBlocks(content)) continue
+    throw invalidError(
+      `${call} takes messages of the form of a context, as in ${way}; \`messages[${i}]\` is ${seen(item)}.`,
+    )
   }
   if (prompt !== undefined) TEXT(prompt, call, "systemPromptOverride")
 }

@@ -26,8 +26,14 @@ export async function appendChecked<E, O extends StreamOptions<E>>(
   checks: Checks<Omit<O, keyof StreamOptions<E>>>,
   accumulatorOf: (o: O) => Accumulator<NoInfer<E>>,
 ): Promise<AssistantMessage> {
-  checkAppendable(call, session)
-  checkCall<object>(call, o, { ...STREAM, ...checks })
+  try {
+    checkAppendable(call, session)
+    checkCall<object>(call, o, { ...STREAM, ...checks })
+  } catch (error) {
+    // The request has been sent: nobody waits for it, and its failure would end the process.
+    Promise.resolve(stream).catch(() => undefined)
+    throw error
+  }
   return appendStream(session, checkedStream(call, stream), accumulatorOf(o), o)
 }
 
