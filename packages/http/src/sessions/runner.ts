@@ -82,8 +82,8 @@ export class Runner {
   #turn: { readonly messageId: string; readonly stop: AbortController } | undefined
   /** A turn that has ended, until the queue says so: it must not count as interrupted because the storage was out of reach then. */
   #ended: EndedTurn | undefined
-  /** The fence in a write that took a prompt and of which it is not known whether it is stored. Its turn has not begun. */
-  #taking: number | undefined
+  /** A prompt that this runner has taken, perhaps in a write whose answer was lost, and for which `run` was not called since. */
+  #unbegun: string | undefined
   /** The end of the lease as this runner has written it. This and `since` are times of the monotonic clock. */
   #until = 0
   /** What another holder has last written, and when that was first seen here. */
@@ -193,22 +193,26 @@ export class Runner {
   async #take(): Promise<Step> {
     const turn = this.#ended
     const next = await this.#queue.update((queue): { queue: Queue; result: Step } => {
-      const [first] = queue.prompts
-      const { fence, held } = queue
-      const isOwn = held?.by === this.#id
-      if (isOwn && fence === this.#taking && first?.state === "running")
-        return { queue, result: { kind: "run", fence, prompt: first } }
-      const changed = turn !== undefined && isHeld(queue, this.#id, turn.messageId) ? without(queue, turn) : queue
-      if (this.#closed) return { queue: isOwn ? withoutLease(changed) : changed, result: { kind: "idle" } }
+      const known = this.#corrected(queue, turn)
+      if (this.#closed) {
+        const isOwn = queue.held?.by === this.#id
+        return { queue: isOwn ? withoutLease(known) : known, result: { kind: "idle" } }
+      }
       const sent = performance.now()
-      const { queue: taken, step } = take(changed, { by: this.#id, lease: this.#o.lease }, this.#isLapsed(queue))
-      if (taken.fence > fence) this.#until = sent + this.#o.lease
-      if (step.kind === "run") this.#taking = taken.fence
+      const { queue: taken, step } = take(known, { by: this.#id, lease: this.#o.lease }, this.#isLapsed(queue))
+      if (taken.fence > queue.fence) this.#until = sent + this.#o.lease
+      this.#unbegun = step.kind === "run" ? step.prompt.messageId : undefined
       return { queue: taken, result: step }
     })
-    this.#taking = undefined
     this.#ended = undefined
     return next
+  }
+
+  /** The queue with what this runner knows of the prompt that it holds as running, and could not write. */
+  #corrected(queue: Queue, turn: EndedTurn | undefined): Queue {
+    if (turn !== undefined && isHeld(queue, this.#id, turn.messageId)) return without(queue, turn)
+    const isUnbegun = this.#unbegun !== undefined && isHeld(queue, this.#id, this.#unbegun)
+    return isUnbegun ? withFirstQueued(queue) : queue
   }
 
   /** Whether another holder of the lease has not written for the whole of it. The write that takes it finds out if it has since. */
@@ -222,9 +226,8 @@ export class Runner {
   async #runStep(step: Extract<Step, { readonly fence: number }>): Promise<Step> {
     const { fence, prompt } = step
     const { messageId } = prompt
-    const rerun = step.kind === "interrupted"
-    const report = rerun && this.#o.onInterrupted === "report"
-    const outcome = await this.#runTurn(prompt, { fence, rerun, report })
+    const isFound = step.kind === "interrupted"
+    const outcome = await this.#runTurn(prompt, { fence, isFound })
     if (outcome.kind === "lost") {
       this.#startIn(RETRY_MS)
       return { kind: "idle" }
@@ -233,7 +236,7 @@ export class Runner {
       // Nothing of the turn is in the log. It is tried again later, by this runner or another one.
       await this.#queue.update((queue) => {
         if (!isHeld(queue, this.#id, messageId)) return { queue, result: undefined }
-        return { queue: withoutLease(rerun ? queue : withFirstQueued(queue), outcome.fence), result: undefined }
+        return { queue: withoutLease(isFound ? queue : withFirstQueued(queue), outcome.fence), result: undefined }
       })
       this.#startIn(RETRY_MS)
       return { kind: "idle" }
@@ -242,26 +245,32 @@ export class Runner {
     return this.#take()
   }
 
-  async #runTurn(prompt: StoredPrompt, o: { fence: number; rerun: boolean; report: boolean }): Promise<Outcome> {
+  /** `isFound`: the prompt was found as running, so an earlier turn may have called `run`. */
+  async #runTurn(prompt: StoredPrompt, o: { fence: number; isFound: boolean }): Promise<Outcome> {
     const { messageId } = prompt
     const stop = new AbortController()
     const { signal } = stop
     this.#turn = { messageId, stop }
     const keeper = this.#keepLease(messageId, stop)
     let written = false
+    let isReport = false
     try {
       const handle = await this.#sessions.open(this.#session, { signal })
       try {
         await handle.turn(
           async (session, { signal: lost }) => {
             lost?.addEventListener("abort", () => stop.abort(LOST))
+            // Behind the fence no earlier turn writes the message any more, and none calls `run` without it.
+            const rerun = o.isFound && (await session.entry(messageId)) !== undefined
             await session.append(entryOf(prompt))
             written = true
-            if (o.report) return
+            isReport = rerun && this.#o.onInterrupted === "report"
+            if (isReport) return
             keeper.check()
             const message = toWaiting(prompt)
             const model = prompt.model ?? (await this.#modelOf(session.header.cwd))
-            const turn = { messageId, rerun: o.rerun }
+            const turn = { messageId, rerun }
+            this.#unbegun = undefined
             await this.#o.run({ session: failOnConflict(session), turn, message, model, signal })
           },
           { signal, lease: { fence: o.fence } },
@@ -269,7 +278,7 @@ export class Runner {
       } finally {
         await handle.close()
       }
-      return signal.aborted && signal.reason === LOST ? { kind: "lost" } : ended(messageId, endOf(signal, o.report))
+      return signal.aborted && signal.reason === LOST ? { kind: "lost" } : ended(messageId, endOf(signal, isReport))
     } catch (error) {
       if (signal.reason === LOST) return { kind: "lost" }
       if (signal.reason === STOPPED) return ended(messageId, STOPPED)

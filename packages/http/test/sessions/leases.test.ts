@@ -1,6 +1,7 @@
 /** One server runs a session at a time, whatever their clocks say, and one that comes back writes nothing into the turn of another. */
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { createSessions, type Session } from "@sessions/core"
+import { type SessionStorage, StorageError } from "@sessions/core/storage"
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest"
 import { HANG_MS } from "../../../../.config/limits.ts"
 import { history, LEASE, passing, pause, serverOn, VARIANTS } from "./leases.ts"
@@ -64,6 +65,69 @@ test("a prompt runs in a log whose fences are higher than that of the document",
   expect(await passing(fencesOf(session))).toEqual([70, 71])
   expect(served.errors).toMatchObject([{ code: "conflict" }])
 })
+
+/** What is stored of the turn when the storage goes away. */
+const AWAY = { nothing: "fence", "its fence": "message", "its message, without an answer": "answered" } as const
+
+test.each(
+  Object.entries(AWAY).flatMap(([stored, at]) => [LEASE / 2, 2 * LEASE].map((ms) => [stored, ms, at] as const)),
+)(
+  "a prompt whose turn had stored %s when the storage went away for %s ms runs afterwards, and is not told as interrupted",
+  async (_, ms, at) => {
+    const location = createMemoryLocation()
+    let away = false
+    let times = 0
+    const check = (): void => {
+      if (away) throw new StorageError("unavailable", "The storage does not answer.")
+    }
+    const append = async (
+      real: SessionStorage,
+      ...args: Parameters<SessionStorage["append"]>
+    ): ReturnType<SessionStorage["append"]> => {
+      check()
+      const isAt = args[1].some((line) => line.includes(at === "fence" ? '"type":"fence"' : '"role":"user"'))
+      const ends = isAt && times++ === 0
+      const head = ends && at !== "answered" ? undefined : await real.append(...args)
+      away ||= ends
+      if (head === undefined || ends) throw new StorageError("indeterminate", "The answer was lost.")
+      return head
+    }
+    const runs: boolean[] = []
+    const { client, handler } = serverOn(location, {
+      through: (real) => ({
+        ...real,
+        append: (...args) => append(real, ...args),
+        head: async (...args) => (check(), real.head(...args)),
+        docs: {
+          ...real.docs,
+          get: async (...args) => (check(), real.docs.get(...args)),
+          put: async (...args) => (check(), real.docs.put(...args)),
+        },
+      }),
+      run: async (turn) => {
+        runs.push(turn.turn.rerun)
+        await answer(turn)
+      },
+    })
+    const { id } = await passing(client.create())
+    const { messageId } = await passing(client.prompt(id, { text: "hello" }))
+    while (!away) await vi.advanceTimersByTimeAsync(10)
+    await vi.advanceTimersByTimeAsync(ms)
+    expect(runs).toEqual([])
+    away = false
+    const [state] = await passing(until(client.events(id), () => true))
+    expect(state?.data).toMatchObject({ ended: [] })
+    for (let waited = 0; runs.length === 0 && waited < 5 * LEASE; waited += 50) await vi.advanceTimersByTimeAsync(50)
+    await vi.advanceTimersByTimeAsync(LEASE)
+    expect(runs).toEqual([false])
+    expect(await passing(textsOf(client, id))).toEqual(["hello", "HELLO"])
+    const [last] = await passing(until(client.events(id), () => true))
+    expect(last?.data).toMatchObject({ ended: [{ messageId }], queued: [] })
+    expect(last?.data).not.toHaveProperty("ended.0.error")
+    await passing(handler.close())
+  },
+  HANG_MS,
+)
 
 test("a process that only calls runQueued takes over from a server that has died, after one lease", async () => {
   const location = createMemoryLocation()

@@ -529,26 +529,39 @@ test("a prompt for a session that is deleted meanwhile is 404, and leaves no doc
   expect(await real.docs.get(`sessions/${id}/prompts`)).toBeUndefined()
 })
 
-test("a prompt whose server died before its turn had written anything is in the log, and reported", async () => {
-  const location = createMemoryLocation()
-  const storage = createMemoryStorage({ location })
-  const { client: first } = serve({ storage, background: false })
-  const { id } = await first.create()
-  const { messageId } = await first.prompt(id, { text: "never begun" })
-  const key = `sessions/${id}/prompts`
-  const doc = await storage.docs.get(key)
-  const queue = JSON.parse(doc?.text ?? "") as { prompts: object[] }
-  const held = { by: "dead", lease: 1, count: 0 }
-  const taken = { ...queue, fence: 1, held, prompts: [{ ...queue.prompts[0], state: "running" }] }
-  await storage.docs.put(key, JSON.stringify(taken), { expect: doc?.version ?? null })
-  const { client } = serve({ storage: createMemoryStorage({ location }) })
-  await client.load(id)
-  await eventually(async () => expect(await textsOf(client, id)).toEqual(["never begun"]))
-  await eventually(async () => {
-    const [state] = await until(client.events(id), () => true)
-    expect(state?.data).toMatchObject({ queued: [], ended: [{ messageId, error: { code: "interrupted" } }] })
-  })
-})
+test.each(["report", "rerun"] as const)(
+  "a prompt whose server died before its turn had written anything runs as if it had waited; onInterrupted: %s",
+  async (onInterrupted) => {
+    const location = createMemoryLocation()
+    const storage = createMemoryStorage({ location })
+    const { client: first } = serve({ storage, background: false })
+    const { id } = await first.create()
+    const { messageId } = await first.prompt(id, { text: "never begun" })
+    const key = `sessions/${id}/prompts`
+    const doc = await storage.docs.get(key)
+    const queue = JSON.parse(doc?.text ?? "") as { prompts: object[] }
+    const held = { by: "dead", lease: 1, count: 0 }
+    const taken = { ...queue, fence: 1, held, prompts: [{ ...queue.prompts[0], state: "running" }] }
+    await storage.docs.put(key, JSON.stringify(taken), { expect: doc?.version ?? null })
+    const reruns: boolean[] = []
+    const { client } = serve({
+      storage: createMemoryStorage({ location }),
+      onInterrupted,
+      run: async (turn) => {
+        reruns.push(turn.turn.rerun)
+        await answer(turn)
+      },
+    })
+    await client.load(id)
+    await eventually(async () => {
+      const [state] = await until(client.events(id), () => true)
+      expect(state?.data).toMatchObject({ queued: [], ended: [{ messageId }] })
+      expect(state?.data).not.toHaveProperty("ended.0.error")
+    })
+    expect(await textsOf(client, id)).toEqual(["never begun", "NEVER BEGUN"])
+    expect(reruns).toEqual([false])
+  },
+)
 
 test("a prompt waits while the storage does not take its message, and runs when it does", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
