@@ -24,6 +24,9 @@ export interface Queue extends TurnDocument {
   readonly ended: readonly EndedTurn[]
 }
 
+/** The end of a prompt that was stopped, and the reason with which the signal of its turn fires. */
+export const STOPPED: AnsweredError = { code: "stopped", message: "The turn was stopped." }
+
 export const NO_PROMPTS: Queue = { fence: 0, prompts: [], ended: [] }
 
 export function encodeQueue(queue: Queue): string {
@@ -64,11 +67,12 @@ export function withPrompt(queue: Queue, { id, ...content }: NewPrompt, now: num
   return { ...queue, prompts: [...queue.prompts, prompt] }
 }
 
-/** A queued prompt leaves, and counts as ended; a running one is marked, for its runner to see. */
-export function withStop(queue: Queue, id: string, error: AnsweredError): Queue {
+/** A queued prompt leaves, and counts as ended; a running one is marked, for its runner to see, and for the next one if that dies. */
+export function withStop(queue: Queue, id: string): Queue {
   const prompt = queue.prompts[positionOf(queue, id)]
-  if (prompt === undefined || prompt.stop === true) return queue
-  if (prompt.state === "queued") return without(queue, { messageId: id, error })
+  if (prompt === undefined) return queue
+  if (prompt.state === "queued") return stopped(queue, prompt)
+  if (prompt.stop === true) return queue
   const prompts = queue.prompts.map((one) => (one === prompt ? { ...one, stop: true as const } : one))
   return { ...queue, prompts }
 }
@@ -83,7 +87,7 @@ export type Step =
   | { readonly kind: "interrupted"; readonly fence: number; readonly prompt: StoredPrompt }
 
 /**
- * Takes the lease, if it is free or `isLapsed`, and the first prompt. Each turn has a number of its own, its fence. Without a prompt it gives
+ * Takes the lease, if it is free or `isLapsed`, and the first prompt. One that was to be stopped leaves, whoever ran it. Each turn has a number of its own, its fence. Without a prompt it gives
  * the lease back.
  */
 export function take(queue: Queue, holder: Holder, isLapsed: boolean): { readonly queue: Queue; readonly step: Step } {
@@ -91,6 +95,7 @@ export function take(queue: Queue, holder: Holder, isLapsed: boolean): { readonl
   if (held !== undefined && held.by !== holder.by && !isLapsed)
     return { queue, step: { kind: "busy", lease: held.lease } }
   const [first, ...others] = queue.prompts
+  if (first?.stop === true) return take(stopped(queue, first), holder, isLapsed)
   if (first === undefined) return { queue: held === undefined ? queue : withoutLease(queue), step: { kind: "idle" } }
   const fence = queue.fence + 1
   const taken = { ...queue, fence, held: { ...holder, count: 0 } }
@@ -124,8 +129,14 @@ export function without(queue: Queue, turn: EndedTurn): Queue {
   }
 }
 
-/** The first prompt waits again: nothing of its turn was written. */
-export function withFirstQueued({ prompts: [first, ...others], ...queue }: Queue): Queue {
-  if (first === undefined) return { ...queue, prompts: [] }
+function stopped(queue: Queue, { messageId }: StoredPrompt): Queue {
+  return without(queue, { messageId, error: STOPPED })
+}
+
+/** The first prompt, whose agent was not called, waits again, or has ended if it was to be stopped. */
+export function withFirstQueued(queue: Queue): Queue {
+  const [first, ...others] = queue.prompts
+  if (first === undefined) return queue
+  if (first.stop === true) return stopped(queue, first)
   return { ...queue, prompts: [{ ...first, state: "queued" }, ...others] }
 }

@@ -12,6 +12,7 @@ import {
   type Queue,
   renewed,
   type Step,
+  STOPPED,
   type StoredPrompt,
   take,
   toWaiting,
@@ -346,8 +347,7 @@ type Outcome =
   /** The lease is another runner's, or the session is gone. */
   | { readonly kind: "lost" }
 
-/** The reasons with which the signal of a turn fires. */
-export const STOPPED: AnsweredError = { code: "stopped", message: "The turn was stopped." }
+/** The other reason with which the signal of a turn fires. */
 const LOST: AnsweredError = { code: "interrupted", message: "Another server has taken over, or the session is gone." }
 
 const INTERRUPTED: AnsweredError = {

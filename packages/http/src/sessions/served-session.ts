@@ -6,7 +6,7 @@ import { SessionFeed } from "./events.ts"
 import { PromptQueue, type QueueSnapshot } from "./prompt-queue.ts"
 import { MAX_PROMPTS } from "../sizes.ts"
 import { contentOf, positionOf, type Queue, withPrompt, withStop } from "./prompts.ts"
-import { Runner, type RunnerOptions, STOPPED } from "./runner.ts"
+import { Runner, type RunnerOptions } from "./runner.ts"
 import { SentIds } from "./sent-ids.ts"
 import type { EndedTurn, NewPrompt, PromptAnswer, StopAnswer } from "./types.ts"
 
@@ -87,7 +87,7 @@ export class ServedSession {
   async stop(messageId: string): Promise<StopAnswer> {
     const was = await this.#queue.update((queue): { queue: Queue; result: StopAnswer["was"] } => {
       const prompt = queue.prompts[positionOf(queue, messageId)]
-      return { queue: withStop(queue, messageId, STOPPED), result: prompt?.state ?? "ended" }
+      return { queue: withStop(queue, messageId), result: prompt?.state ?? "ended" }
     })
     if (was === "running") this.#runner.stop(messageId)
     return { messageId, was }

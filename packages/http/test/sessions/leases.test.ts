@@ -55,6 +55,29 @@ test('with `onInterrupted: "rerun"` it runs again, and is told so', async () => 
   expect(await passing(textsOf(client, id))).toEqual(["first", "begun", "FIRST", "second", "SECOND"])
 })
 
+test.each(["report", "rerun"] as const)(
+  "a prompt that was stopped while its server was dead runs in no other one; onInterrupted: %s",
+  async (onInterrupted) => {
+    const location = createMemoryLocation()
+    const { id, first } = await diedOn(location)
+    const runs: string[] = []
+    const { client } = serverOn(location, {
+      onInterrupted,
+      run: async (turn) => {
+        runs.push(turn.message.text)
+        await answer(turn)
+      },
+    })
+    expect(await passing(client.stop(id, first))).toEqual({ messageId: first, was: "running" })
+    const second = newId()
+    await passing(client.prompt(id, { id: second, text: "second" }))
+    const events = await passing(until(client.events(id), endOf(second)))
+    expect(events.find(endOf(first))?.data).toMatchObject({ error: { code: "stopped" } })
+    expect(runs).toEqual(["second"])
+    expect(await passing(textsOf(client, id))).toEqual(["first", "begun", "second", "SECOND"])
+  },
+)
+
 test("a prompt runs in a log whose fences are higher than that of the document", async () => {
   const served = serverOn(createMemoryLocation())
   const { id } = await passing(served.client.create())

@@ -300,6 +300,48 @@ test("another server's stop reaches the running turn", async () => {
   await reason.passed
 })
 
+test("a running prompt that another server stops and whose message is not taken has left the queue, and does not run", async () => {
+  const location = createMemoryLocation()
+  const other = serve({ storage: createMemoryStorage({ location }), background: false })
+  const { id } = await other.client.create()
+  const messageId = newId()
+  const real = createMemoryStorage({ location })
+  let stopped: unknown
+  const append: typeof real.append = async () => {
+    stopped ??= await other.client.stop(id, messageId)
+    throw Object.assign(new Error("busy"), { code: "quota" })
+  }
+  const runs: string[] = []
+  const { client, handler } = serve({ storage: { ...real, append }, run: ({ message }) => runs.push(message.text) })
+  await client.prompt(id, { id: messageId, text: "charge" })
+  await eventually(async () => {
+    const [state] = await until(other.client.events(id), () => true)
+    expect(state?.data).toMatchObject({ queued: [], ended: [{ messageId, error: { code: "stopped" } }] })
+  })
+  expect(stopped).toEqual({ messageId, was: "running" })
+  expect(await other.client.stop(id, messageId)).toEqual({ messageId, was: "ended" })
+  await handler.close()
+  expect(await textsOf(other.client, id)).toEqual([])
+  expect(runs).toEqual([])
+})
+
+test("a stop that answers `queued` has taken the prompt out, also if an earlier server has left it there with a stop", async () => {
+  const storage = createMemoryStorage()
+  const { client, handler } = serve({ storage, background: false })
+  const { id } = await client.create()
+  const asked = [newId(), newId(), newId()] as const
+  for (const one of asked) await client.prompt(id, { id: one, text: one })
+  const key = `sessions/${id}/prompts`
+  const doc = await storage.docs.get(key)
+  const queue = JSON.parse(doc?.text ?? "") as { prompts: object[] }
+  const prompts = queue.prompts.map((one, n) => (n < 2 ? { ...one, stop: true } : one))
+  await storage.docs.put(key, JSON.stringify({ ...queue, prompts }), { expect: doc?.version ?? null })
+  expect(await client.stop(id, asked[1])).toEqual({ messageId: asked[1], was: "queued" })
+  expect(await client.stop(id, asked[1])).toEqual({ messageId: asked[1], was: "ended" })
+  await handler.runQueued(id, "somebody")
+  expect(await textsOf(client, id)).toEqual([asked[2], asked[2]])
+})
+
 test("a failing agent ends the turn with an error without details, keeps the message, and the next prompt runs", async () => {
   const { client, errors } = serve({
     run: async ({ session, message }) => {
