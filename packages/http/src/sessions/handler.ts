@@ -222,7 +222,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
       const { sessions, id } = call
       const deleted = await once(call, async () => {
         const one = served.get(sessions, id)
-        one.abort()
+        one.suspend()
         let isDeleted = false
         try {
           const { parts, bytes, purged } = await sessions.delete(id)
@@ -230,7 +230,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
           quota.freed(sessions)
           return { id, parts, bytes, purged }
         } finally {
-          one.restart(isDeleted)
+          one.resume(isDeleted)
         }
       })
       return json(200, deleted)

@@ -79,6 +79,8 @@ export class Runner {
   /** Something was queued while the runner was about to end. */
   #again = false
   #closed = false
+  /** The session is being deleted: nothing is taken until that has an end. */
+  #isSuspended = false
   #endPause = (): void => undefined
   #turn: { readonly messageId: string; readonly stop: AbortController } | undefined
   /** A turn that has ended, until the queue says so: it must not count as interrupted because the storage was out of reach then. */
@@ -111,7 +113,7 @@ export class Runner {
 
   /** Runs what is queued until the queue is empty, or another runner has the lease and has shown a sign of life. Never rejects. */
   start(): Promise<void> {
-    if (this.#closed) return Promise.resolve()
+    if (this.#isEnding) return Promise.resolve()
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#again = true
@@ -124,24 +126,32 @@ export class Runner {
     if (this.#turn?.messageId === messageId) this.#turn.stop.abort(STOPPED)
   }
 
-  /** Stops the turn, and runs no other. */
-  abort(): void {
-    this.#end()
-    this.#turn?.stop.abort(LOST)
+  /** Stops the turn, and runs no other until {@link resume}. */
+  suspend(): void {
+    this.#isSuspended = true
+    this.#endPause()
+    this.#turn?.stop.abort(STOPPED)
+  }
+
+  /** A turn that has not ended yet is still this runner's, so no other one begins beside it. */
+  resume(): void {
+    this.#isSuspended = false
+    if (this.#o.continues) void this.start()
   }
 
   /** Takes no further prompt, and resolves when the running turn has ended. */
   async close(): Promise<void> {
-    this.#end()
-    await this.#running
-  }
-
-  #end(): void {
     this.#closed = true
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#endPause()
+    await this.#running
   }
+
+  get #isEnding(): boolean {
+    return this.#closed || this.#isSuspended
+  }
+
 
   async #runAll(): Promise<void> {
     while (this.#again) {
@@ -156,7 +166,7 @@ export class Runner {
         }
       } catch (error) {
         // The session was deleted, and its prompts with it.
-        if (hasCode(error, "not_found") || this.#closed) return
+        if (hasCode(error, "not_found") || this.#isEnding) return
         this.#report(error, this.#turn?.messageId ?? "")
         if (passes(error)) this.#startIn(RETRY_MS)
       }
@@ -185,7 +195,7 @@ export class Runner {
 
   /** The holder of the lease may die without a word; a timer keeps no process alive. */
   #startIn(ms: number): void {
-    if (this.#closed || !this.#o.continues) return
+    if (this.#isEnding || !this.#o.continues) return
     const timer: unknown = (this.#timer = setTimeout(() => void this.start(), ms))
     ;(timer as { unref?: () => void }).unref?.()
   }
@@ -195,7 +205,7 @@ export class Runner {
     const turn = this.#ended
     const next = await this.#queue.update((queue): { queue: Queue; result: Step } => {
       const known = this.#corrected(queue, turn)
-      if (this.#closed) {
+      if (this.#isEnding) {
         const isOwn = queue.held?.by === this.#id
         return { queue: isOwn ? withoutLease(known) : known, result: { kind: "idle" } }
       }

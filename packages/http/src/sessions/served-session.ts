@@ -25,7 +25,8 @@ export class ServedSession {
   readonly #o: ServedOptions
   readonly #queue: PromptQueue
   readonly #sent: SentIds
-  #runner: Runner
+  /** One for all time, so that this process never runs the session twice at once. */
+  readonly #runner: Runner
   #feed: SessionFeed | undefined
   #connections = 0
 
@@ -35,7 +36,7 @@ export class ServedSession {
     this.#o = o
     this.#queue = new PromptQueue(sessions.storage, id, (snapshot, own) => this.#observe(snapshot, own))
     this.#sent = new SentIds(sessions.storage, id)
-    this.#runner = this.#newRunner()
+    this.#runner = new Runner(sessions, id, { id: o.runner, queue: this.#queue, options: o })
   }
 
   /** Whether something would be lost with this object. */
@@ -119,23 +120,19 @@ export class ServedSession {
   }
 
   /** The session is about to be deleted: its turn gets the signal. */
-  abort(): void {
-    this.#runner.abort()
+  suspend(): void {
+    this.#runner.suspend()
   }
 
   /** The session was deleted, or the deletion failed and it goes on. */
-  restart(deleted: boolean): void {
-    this.#runner = this.#newRunner()
+  resume(deleted: boolean): void {
+    this.#runner.resume()
     if (deleted) this.#feed?.deleted()
   }
 
   /** Ends the connections; resolves when the running turn has ended. */
   async close(): Promise<void> {
     await Promise.all([this.#feed?.close(), this.#runner.close()])
-  }
-
-  #newRunner(): Runner {
-    return new Runner(this.#sessions, this.#id, { id: this.#o.runner, queue: this.#queue, options: this.#o })
   }
 
   #observe(snapshot: QueueSnapshot, own: boolean): void {

@@ -571,6 +571,40 @@ test("a prompt for a session that is deleted meanwhile is 404, and leaves no doc
   expect(await real.docs.get(`sessions/${id}/prompts`)).toBeUndefined()
 })
 
+test("a deletion that fails stops the running turn, which ends once and before the next prompt runs", async () => {
+  const real = createMemoryStorage()
+  const began = gate()
+  const end = gate()
+  const runs: string[] = []
+  let running = 0
+  const { client } = serve({
+    storage: { ...real, delete: () => Promise.reject(Object.assign(new Error("no"), { code: "unavailable" })) },
+    onInterrupted: "rerun",
+    run: async ({ session, message, signal }) => {
+      runs.push(`${message.text} ${++running}`)
+      began.open()
+      if (message.text === "first") await end.passed
+      await say(session, signal.aborted ? "stopped" : "done")
+      running--
+    },
+  })
+  const { id } = await client.create()
+  const { messageId: first } = await client.prompt(id, { text: "first" })
+  await began.passed
+  const second = newId()
+  await client.prompt(id, { id: second, text: "second" })
+  await expect(client.delete(id)).rejects.toMatchObject({ code: "unavailable" })
+  await client.load(id)
+  const events = client.events(id)[Symbol.asyncIterator]()
+  expect((await events.next()).value).toMatchObject({ data: { running: { messageId: first } } })
+  expect(runs).toEqual(["first 1"])
+  end.open()
+  const seen = await until({ [Symbol.asyncIterator]: () => events }, endOf(second))
+  expect(seen.find(endOf(first))?.data).toMatchObject({ error: { code: "stopped" } })
+  expect(runs).toEqual(["first 1", "second 1"])
+  expect(await textsOf(client, id)).toEqual(["first", "stopped", "second", "done"])
+})
+
 test.each(["report", "rerun"] as const)(
   "a prompt whose server died before its turn had written anything runs as if it had waited; onInterrupted: %s",
   async (onInterrupted) => {
