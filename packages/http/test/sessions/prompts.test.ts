@@ -307,17 +307,20 @@ test("a running prompt that another server stops and whose message is not taken 
   const messageId = newId()
   const real = createMemoryStorage({ location })
   let stopped: unknown
-  const append: typeof real.append = async () => {
-    stopped ??= await other.client.stop(id, messageId)
+  const append: typeof real.append = async (...args) => {
+    if (stopped !== undefined) return real.append(...args)
+    stopped = await other.client.stop(id, messageId)
     throw Object.assign(new Error("busy"), { code: "quota" })
   }
   const runs: string[] = []
   const { client, handler } = serve({ storage: { ...real, append }, run: ({ message }) => runs.push(message.text) })
   await client.prompt(id, { id: messageId, text: "charge" })
-  await eventually(async () => {
-    const [state] = await until(other.client.events(id), () => true)
-    expect(state?.data).toMatchObject({ queued: [], ended: [{ messageId, error: { code: "stopped" } }] })
+  const state = await eventually(async () => {
+    const [now] = await until(other.client.events(id), () => true)
+    expect(now?.data).toMatchObject({ queued: [], ended: [{ messageId }] })
+    return now
   })
+  expect(state?.data).toMatchObject({ ended: [{ error: { code: "stopped" } }] })
   expect(stopped).toEqual({ messageId, was: "running" })
   expect(await other.client.stop(id, messageId)).toEqual({ messageId, was: "ended" })
   await handler.close()
@@ -629,11 +632,12 @@ test.each(["report", "rerun"] as const)(
       },
     })
     await client.load(id)
-    await eventually(async () => {
-      const [state] = await until(client.events(id), () => true)
-      expect(state?.data).toMatchObject({ queued: [], ended: [{ messageId }] })
-      expect(state?.data).not.toHaveProperty("ended.0.error")
+    const state = await eventually(async () => {
+      const [now] = await until(client.events(id), () => true)
+      expect(now?.data).toMatchObject({ queued: [], ended: [{ messageId }] })
+      return now
     })
+    expect(state?.data).not.toHaveProperty("ended.0.error")
     expect(await textsOf(client, id)).toEqual(["never begun", "NEVER BEGUN"])
     expect(reruns).toEqual([false])
   },

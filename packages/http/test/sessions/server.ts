@@ -121,9 +121,9 @@ export function cutAfter(answered: Response, count: number): Response {
   return new Response(body, { status: answered.status, headers: answered.headers })
 }
 
-/** Resolves when the check passes. The limit only ends a hang. */
-export function eventually(check: () => unknown): Promise<void> {
-  return vi.waitFor(async () => void (await check()), { timeout: HANG_MS, interval: 10 })
+/** Resolves with the result of the check when it passes. The limit only ends a hang. */
+export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(async () => await check(), { timeout: HANG_MS, interval: 10 })
 }
 
 /** A promise with its resolver. */
