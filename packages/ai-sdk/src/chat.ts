@@ -72,13 +72,14 @@ function saved(path: readonly Entry[], messages: NonNullable<Change["messages"]>
 /** More than the writers that could meet in one chat; each conflict means that another writer has succeeded. */
 const MOST_CONFLICTS = 100
 
-/** Reads and compares again when another writer was faster. */
+/** Reads and compares again when another writer was faster. What is gone must not be passed over, nor a lease that was lost. */
 async function untilNoConflict(change: () => Promise<void>): Promise<void> {
   for (let conflicts = 1; ; conflicts++) {
     try {
       return await change()
     } catch (error) {
-      const isOvertaken = hasCode(error, "conflict") && (error as SessionError).leaseLost !== true
+      const { lost, leaseLost } = error as SessionError
+      const isOvertaken = hasCode(error, "conflict") && lost === undefined && leaseLost !== true
       if (conflicts === MOST_CONFLICTS || !isOvertaken) throw error
     }
   }

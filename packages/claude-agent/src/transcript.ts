@@ -3,7 +3,7 @@
  * storage takes no more lines into it; then the transcript goes on in a further one. The last one stays open between calls.
  * Calls come one after the other; `store.ts` sees to that.
  */
-import { type Entry, hasCode, type NewEntry, type Session, type Sessions } from "@sessions/core"
+import { type Entry, hasCode, type NewEntry, type Session, type SessionError, type Sessions } from "@sessions/core"
 import { deletedError, otherKeyError } from "./errors.ts"
 import { ENDED, type Known, learn, newKnown, sizeOf, SUMMARY } from "./known.ts"
 import { isKeyOf, KIND, metadataOf, newTranscriptId, partIdOf, sessionIdOf } from "./keys.ts"
@@ -72,8 +72,8 @@ export class Transcript {
         })
       } catch (error) {
         this.#passed = passed
-        if (!isChanged(error) || ++attempts === ATTEMPTS) throw error
-        await this.close()
+        if (isChanged(error)) await this.close()
+        if (!isOvertaken(error) || ++attempts === ATTEMPTS) throw error
       }
     }
   }
@@ -129,8 +129,8 @@ export class Transcript {
         const known = await this.#readAll((line) => lines.push(line))
         return known === undefined ? undefined : lines
       } catch (error) {
-        if (!isChanged(error) || attempt === ATTEMPTS) throw error
-        await this.close()
+        if (isChanged(error)) await this.close()
+        if (!isOvertaken(error) || attempt === ATTEMPTS) throw error
       }
     }
   }
@@ -406,4 +406,11 @@ async function append(session: Session, entries: NewEntry[]): Promise<void> {
 /** Another process has created, deleted or replaced the session, or has used the `uuid` of a line for another one. */
 function isChanged(error: unknown): boolean {
   return hasCode(error, "not_found") || hasCode(error, "exists") || hasCode(error, "conflict")
+}
+
+/** Whether the call may begin anew. Lines that are gone must not be passed over, nor a lease that was lost. */
+function isOvertaken(error: unknown): boolean {
+  const { lost, leaseLost } = error as SessionError
+  const isLoss = hasCode(error, "conflict") && (lost !== undefined || leaseLost === true)
+  return isChanged(error) && !isLoss
 }
