@@ -6,7 +6,7 @@ import { verifySession } from "@sessions/core/transfer"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { type UIMessage, validateUIMessages } from "ai"
 import * as fc from "fast-check"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { createDice } from "../../core/test/dice.ts"
 import { createChatStore } from "../src/index.ts"
 import { followEntries, LOST } from "../src/streams/follow.ts"
@@ -210,6 +210,35 @@ test("a run reads its stream to the end if its chunks cannot be written, and say
   source.end()
   await run.consumeSseStream({ stream: source.stream })
   expect(errors).toMatchObject([{ code: "closed" }])
+})
+
+test("a run is recorded to its end although what its log has already cannot be read, and says so", async () => {
+  const location = createMemoryLocation()
+  const real = createMemoryStorage({ location })
+  let isAway = false
+  const get: typeof real.blobs.get = async (...args) => {
+    if (isAway) throw Object.assign(new Error("no blobs"), { code: "misconfigured" })
+    return real.blobs.get(...args)
+  }
+  const storage = { ...real, blobs: { ...real.blobs, get } }
+  const errors: unknown[] = []
+  const streams = createStreams(createSessions({ storage }), { onError: (error) => errors.push(error) })
+  const asked: UIMessage = { id: "a1", role: "assistant", parts: [{ type: "text", text: "So ".repeat(1_000_000) }] }
+  const run = await streams.start({ chatId: "c", messages: [...messages, asked] })
+  isAway = true
+  const source = createSource()
+  const ended = run.consumeSseStream({ stream: source.stream })
+  await vi.waitFor(() => expect(errors).toHaveLength(1))
+  isAway = false
+  source.push(...chunks)
+  source.end()
+  await ended
+  expect(errors).toMatchObject([{ code: "misconfigured" }])
+  // Its end is in the log of the stream and in the chat.
+  expect(await streams.resume("c")).toBeNull()
+  const texts = location.logs.get(run.streamId)?.lines.join() ?? ""
+  expect(texts).toContain('"ai-sdk:end"')
+  expect(texts).toContain('" look"')
 })
 
 test("stopping a chat that is not there, or has no run, does nothing", async () => {

@@ -28,14 +28,18 @@ export async function recordStream(
   const end = new AbortController()
   const off = session.on("foreign", ({ entries }) => look(entries))
   const offOwn = session.on("appended", ({ entries }) => look(entries))
-  // Chunks are written whether or not the log can be followed: a failure of that shows in the writes.
+  // Chunks are written whether or not the log can be followed or read: a failure of that shows in the writes, but for that of a blob.
   session.follow({ signal: end.signal }).catch((error: unknown) => {
     if (hasCode(error, "not_found")) stop()
   })
   const writer = new ChunkWriter(session, stop, o)
   const read = readAll(stream, (chunks) => writer.push(chunks))
   try {
-    for await (const entry of session.entries()) look([entry])
+    try {
+      for await (const entry of session.entries()) look([entry])
+    } catch (error) {
+      o.onError(error)
+    }
     const isComplete = await read
     return { isWritten: await writer.end(), isComplete }
   } finally {
