@@ -152,7 +152,6 @@ export class Runner {
     return this.#closed || this.#isSuspended
   }
 
-
   async #runAll(): Promise<void> {
     while (this.#again) {
       this.#again = false
