@@ -19,12 +19,12 @@ import { tipsOfLog } from "../log/tips-of-log.ts"
 import { parseEntry } from "../log/parse-entry.ts"
 import { toWaitAbortedError } from "../write/errors.ts"
 import { findEntry, restored } from "./read-path.ts"
-import type { LiveSession } from "./live-session.ts"
+import type { Emitter } from "./events.ts"
 import type { ReadableSession } from "./live-types.ts"
 
 /** Reads entries in arrays: the acknowledged ones from the storage, then the pending ones. Lines that are not entries are skipped. */
 export async function* readEntryRuns(
-  live: LiveSession,
+  live: InformedSession,
   range: { readonly from?: Seq; readonly to?: Seq },
   o: CallOptions,
 ): AsyncGenerator<readonly Entry[], void, undefined> {
@@ -47,7 +47,7 @@ export async function* readEntryRuns(
 
 /** Yields entries without blobs together, and each entry with blobs in an array of its own, so that one is restored at a time. */
 async function* wholeRuns(
-  live: LiveSession,
+  live: InformedSession,
   slots: readonly EntrySlot[],
   o: CallOptions,
 ): AsyncGenerator<readonly Entry[], void, undefined> {
@@ -66,13 +66,13 @@ async function* wholeRuns(
   if (run.length > 0) yield run
 }
 
-export async function readEntry(live: LiveSession, id: string, o: CallOptions = {}): Promise<Entry | undefined> {
+export async function readEntry(live: InformedSession, id: string, o: CallOptions = {}): Promise<Entry | undefined> {
   const seq = await findEntry(live, id, o)
   const entry = seq === undefined ? undefined : live.state.log.at(seq)
   return entry === undefined ? undefined : wholeEntry(live, entry, o)
 }
 
-export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<SessionInfo> {
+export async function readInfo(live: InformedSession, o: CallOptions = {}): Promise<SessionInfo> {
   const { state, storage, id } = live
   if (state.info?.tips === undefined && live.readingTips !== undefined) {
     const message = `Reading the information of ${id} was aborted.`
@@ -89,8 +89,11 @@ export async function readInfo(live: LiveSession, o: CallOptions = {}): Promise<
   return toSessionInfo(id, projection, head, isOwn ? state.openTips() : undefined)
 }
 
-/** A session as its information needs it. */
+/** A session as its entries and its information are read. */
 export interface InformedSession extends ReadableSession {
+  readonly events: Emitter
+  /** The tips of the log are not known, and are read in the background. Never rejects. */
+  readonly readingTips: Promise<void> | undefined
   /** Reports the open tips, if one of them was not reported yet. */
   reportTips(): void
 }
@@ -138,7 +141,7 @@ function deletedError({ id, storage }: InformedSession): SessionError {
 }
 
 /** Restores the blobs of one entry. Several at once would take much memory: a blob may be far larger than the lines of a window. */
-async function wholeEntry(live: LiveSession, entry: Entry, o: CallOptions): Promise<Entry> {
+async function wholeEntry(live: InformedSession, entry: Entry, o: CallOptions): Promise<Entry> {
   const { entries, diagnostics } = await restored(live, [entry], o)
   for (const diagnostic of diagnostics) live.events.emit("diagnostic", diagnostic)
   return entries[0] as Entry

@@ -117,8 +117,7 @@ export class Runner {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#again = true
-    this.#running ??= this.#runAll().finally(() => (this.#running = undefined))
-    return this.#running
+    return (this.#running ??= this.#runAll())
   }
 
   /** Stops the turn of this prompt, if it runs here. */
@@ -153,23 +152,34 @@ export class Runner {
   }
 
   async #runAll(): Promise<void> {
-    while (this.#again) {
-      this.#again = false
-      try {
-        let step = await this.#take()
-        if (step.kind === "busy") step = await this.#waitFor(step.lease)
-        while (step.kind === "run" || step.kind === "interrupted") step = await this.#runStep(step)
-        if (step.kind === "busy") {
-          this.#again = false
-          this.#startIn(step.lease)
-        }
-      } catch (error) {
-        // The session was deleted, and its prompts with it.
-        if (hasCode(error, "not_found") || this.#isEnding) return
-        this.#report(error, this.#turn?.messageId ?? "")
-        if (passes(error)) this.#startIn(RETRY_MS)
+    try {
+      while (this.#again) {
+        this.#again = false
+        if (!(await this.#runOnce())) return
       }
+    } finally {
+      // In the tick of the last look at `#again`: a later `start` begins anew.
+      this.#running = undefined
     }
+  }
+
+  /** Returns false if there is nothing to be run any more. */
+  async #runOnce(): Promise<boolean> {
+    try {
+      let step = await this.#take()
+      if (step.kind === "busy") step = await this.#waitFor(step.lease)
+      while (step.kind === "run" || step.kind === "interrupted") step = await this.#runStep(step)
+      if (step.kind === "busy") {
+        this.#again = false
+        this.#startIn(step.lease)
+      }
+    } catch (error) {
+      // The session was deleted, and its prompts with it.
+      if (hasCode(error, "not_found") || this.#isEnding) return false
+      this.#report(error, this.#turn?.messageId ?? "")
+      if (passes(error)) this.#startIn(RETRY_MS)
+    }
+    return true
   }
 
   /** Waits until the holder of the lease has shown a sign of life, or has shown none for the whole of it. */
