@@ -3,7 +3,7 @@ import { hasCode, type Session } from "@sessions/core"
 import type { CallState } from "@sessions/core/context"
 import { onAbort } from "@sessions/core/storage"
 import { checkedCall, checkedTools, checkExecute, checkExecutors, checkRunOptions } from "./checks.ts"
-import { invalidAnswerError, noSuchCallError, NOT_RUN, notStoredError, STOPPED } from "./errors.ts"
+import { invalidAnswerError, noSuchCallError, NOT_RUN, notStoredError, startedAgainError, STOPPED } from "./errors.ts"
 import { appendResult, entryMaker, type MakeEntry, resultOf } from "./results.ts"
 import { type Grant, newRun, NotRun, Starts, type Wanted } from "./starts.ts"
 import type {
@@ -104,17 +104,12 @@ class SessionCalls implements ToolCalls {
     if (!isOutput(answer)) throw invalidAnswerError(answer)
     const place = { target, call: call.call }
     const make = await entryMaker(this.#session, place, call, this.#callbacks.toResult)
-    const newest = async (): Promise<CallState | undefined> => {
-      const now = await this.#session.callStates()
-      return now?.entryId === target ? now.calls.find((one) => one.call === call.call) : undefined
-    }
     const { output, isError = false } = answer
-    const counts = async (): Promise<boolean> => {
-      const now = await newest()
-      return now?.state !== "done" && now?.start === start
-    }
-    const settled = await appendResult(this.#session, place, make, { output, isError, run: newRun(), counts })
-    return settled !== undefined ? "settled" : (await newest())?.state === "done" ? "done" : "held"
+    const run = newRun()
+    const placing = { run, start: call, onConflict: "fail" } as const
+    const appended = await appendResult(this.#session, place, make, { output, isError, ...placing })
+    if (appended === undefined) return "held"
+    return appended.run === run ? "settled" : "done"
   }
 
   async #run(wanted: Wanted, execute: Execute): Promise<CallResult> {
@@ -124,7 +119,7 @@ class SessionCalls implements ToolCalls {
     if (grant.isDone) {
       const done = await resultOf(this.#session, place)
       if (done === undefined) throw noSuchCallError(this.#session.id, state.callId)
-      return done
+      return { entryId: done.entryId, message: done.message }
     }
     let outcome: NonNullable<CallResult["outcome"]>
     try {
@@ -137,7 +132,11 @@ class SessionCalls implements ToolCalls {
     const isError = "error" in outcome
     const output = "error" in outcome ? errorOf(outcome.error) : outcome.output
     try {
-      return { ...(await appendResult(this.#session, place, make, { output, isError, run })), outcome }
+      const start = state.start === undefined ? undefined : state
+      const placing = { run, start, onConflict: "rebase" } as const
+      const appended = await appendResult(this.#session, place, make, { output, isError, ...placing })
+      if (appended === undefined) throw startedAgainError(this.#session.id)
+      return { entryId: appended.entryId, message: appended.message, outcome }
     } catch (error) {
       throw notStoredError(this.#session.id, state.callId, error, outcome)
     }
@@ -146,22 +145,28 @@ class SessionCalls implements ToolCalls {
   /** The call may run when this resolves. Goes on when its signal has fired: a start that is in the log then gets a result that says that nothing ran. */
   async #begin(wanted: Wanted): Promise<{ readonly grant: Grant; readonly make: MakeEntry }> {
     const { signal } = wanted
-    const makerOf = async ({ place, state }: Grant): Promise<MakeEntry> =>
-      entryMaker(this.#session, place, state, this.#callbacks.toResult)
     try {
       const grant = await this.#starts.grant(wanted)
-      const make = await makerOf(grant)
+      const make = await this.#makerOf(grant)
       if (signal?.aborted !== true) return { grant, make }
-      const { place, state, run } = grant
-      if (state.run === run) await appendResult(this.#session, place, make, { output: STOPPED, isError: true, run })
+      if (grant.state.run === grant.run) await this.#say(STOPPED, grant)
       throw signal.reason
     } catch (error) {
       if (!(error instanceof NotRun)) throw error
-      const { place, run } = error.grant
-      const make = await makerOf(error.grant)
-      await appendResult(this.#session, place, make, { output: NOT_RUN, isError: true, run })
+      await this.#say(NOT_RUN, error.grant)
       throw error.error
     }
+  }
+
+  /** Says of a call that was started here that it was not run. Not if another run has started it since: that one may have run it. */
+  async #say(output: string, grant: Grant): Promise<void> {
+    const { place, attempt, run } = grant
+    const placing = { run, start: { attempt, run }, onConflict: "fail" } as const
+    await appendResult(this.#session, place, await this.#makerOf(grant), { output, isError: true, ...placing })
+  }
+
+  #makerOf({ place, state }: Grant): Promise<MakeEntry> {
+    return entryMaker(this.#session, place, state, this.#callbacks.toResult)
   }
 }
 

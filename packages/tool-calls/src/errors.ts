@@ -18,6 +18,16 @@ export function goneOnError(session: string, id: string, by: string): SessionErr
   return new SessionError("conflict", message, { session })
 }
 
+/** Lines that were acknowledged are gone: the log was put back to an older state. */
+export function lostAnswerError(session: string, answer: string): SessionError {
+  const message = `The log of session ${session} no longer has the message with the call (entry ${answer}).`
+  return new SessionError("conflict", message, { session })
+}
+
+export function startedAgainError(session: string): SessionError {
+  return new SessionError("conflict", "Another run has started the call again meanwhile.", { session })
+}
+
 export function keepsChangingError(session: string): SessionError {
   return new SessionError(
     "conflict",

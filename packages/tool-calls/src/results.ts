@@ -1,9 +1,12 @@
 /** Appends the results of calls. */
-import { hasCode, type NewEntry, type Session, type ToolResultMessage } from "@sessions/core"
+import { type Entry, hasCode, type NewEntry, type Session, type ToolResultMessage } from "@sessions/core"
+import type { CallState } from "@sessions/core/context"
 import { createIds } from "@sessions/core/format"
 import { toolResult } from "@sessions/providers"
 import { noSuchCallError } from "./errors.ts"
 import { type CallPlace, resultId } from "./key.ts"
+import { positionOf } from "./position.ts"
+import { isStartedAgain, standingOf } from "./standing.ts"
 import type { ResultEntry, ToResult } from "./types.ts"
 
 /** How often an append whose outcome is unknown, or with which another writer was faster, is sent. */
@@ -19,6 +22,8 @@ export interface Output {
 export interface Appended {
   readonly entryId: string
   readonly message: ToolResultMessage
+  /** Of whoever has given it; other programs give none. */
+  readonly run: unknown
 }
 
 interface Call {
@@ -43,39 +48,35 @@ export async function entryMaker(
   return ({ output, isError }) => toResult(block, output, { isError, answer })
 }
 
-interface Settling {
-  /** Whether the result still counts. Asked before it is appended, and again whenever another writer has appended or started something. */
-  readonly counts: () => Promise<boolean>
+interface Placing {
+  /** That of the result. */
+  readonly run: string
+  /** The newest start of the call that the result is for: once there is a newer one, it does not count. Undefined for a call that may be repeated. */
+  readonly start: Pick<CallState, "attempt" | "run"> | undefined
+  /**
+   * `"rebase"` for what a call that has run has given: behind whatever has come meanwhile. `"fail"` for what is said of a call that has not run
+   * here: it must not pass beside another run's start, on its way to the same place.
+   */
+  readonly onConflict: "rebase" | "fail"
 }
 
 /**
  * Appends a result wherever the conversation is by now. If the call has one already, that one counts. A result that cannot be stored is an error
- * result that says why: the call has run. Undefined: it no longer `counts`.
+ * result that says why: the call has run. Undefined: another run has started the call since, and nothing was appended.
  */
 export async function appendResult(
   session: Session,
   place: CallPlace,
   make: MakeEntry,
-  { run, ...output }: Output & { readonly run: string },
-): Promise<Appended>
-export async function appendResult(
-  session: Session,
-  place: CallPlace,
-  make: MakeEntry,
-  output: Output & { readonly run: string } & Settling,
-): Promise<Appended | undefined>
-export async function appendResult(
-  session: Session,
-  place: CallPlace,
-  make: MakeEntry,
-  { run, counts, ...output }: Output & { readonly run: string } & Partial<Settling>,
+  { run, start, onConflict, ...output }: Output & Placing,
 ): Promise<Appended | undefined> {
+  const placing = { run, start, onConflict }
   try {
-    return await append(session, place, { ...orError(make, output), run }, counts)
+    return await append(session, place, orError(make, output), placing)
   } catch (error) {
     if (!hasCode(error, "too_large") && !hasCode(error, "invalid")) throw error
     const why = new Error(`The tool has run, and its result was not stored: ${(error as Error).message}`)
-    return append(session, place, { ...make({ output: why, isError: true }), run }, counts)
+    return append(session, place, make({ output: why, isError: true }), placing)
   }
 }
 
@@ -88,42 +89,51 @@ function orError(make: MakeEntry, output: Output): ResultEntry {
   }
 }
 
-/** `entry` has its run, so that no result is taken for the equal one of another run, which may be on another branch. */
+/** The entry has its run, so that no result is taken for the equal one of another run, which may be on another branch. */
 async function append(
   session: Session,
   place: CallPlace,
   entry: ResultEntry,
-  counts: Settling["counts"] | undefined,
+  { run, start, onConflict }: Placing,
 ): Promise<Appended | undefined> {
-  let named: NewEntry = Object.assign({ id: resultId(place) }, entry)
-  const onConflict = counts === undefined ? "rebase" : "fail"
+  let named: NewEntry & { readonly id: string } = { id: resultId(place), ...entry, run }
   let isSure = true
-  for (let tries = 1; ; tries++) {
-    if (isSure && (await counts?.()) === false) return undefined
+  for (let tries = 1; ; ) {
+    if (start !== undefined) {
+      const before = positionOf(session)
+      const standing = await standingOf(session, place)
+      // After `indeterminate` it may be in memory, as if it were in the log.
+      const isOwn = !isSure && standing.result === named.id
+      if (standing.result !== undefined && !isOwn) return appendedOf(session, standing.result)
+      if (isStartedAgain(standing, start)) return undefined
+      // A start may be among what has come meanwhile. Nothing is awaited between this and the append.
+      if (onConflict === "fail" && positionOf(session) !== before) continue
+    }
     try {
       // Its message is in memory, and so is everything behind it.
-      const { ids } = await session.append(named, { onConflict, repeats: "end" })
-      return { entryId: ids[0] as string, message: entry.message }
+      await session.append(named, { onConflict, repeats: "end" })
+      return { entryId: named.id, message: entry.message, run }
     } catch (error) {
       if (hasCode(error, "exists")) {
-        const shown = await resultOf(session, place)
-        if (shown !== undefined) return shown
+        const { result } = await standingOf(session, place)
+        if (result !== undefined) return appendedOf(session, result)
         // Another branch has a result with this id.
-        named = Object.assign({ id: newId() }, entry)
+        named = { ...named, id: newId() }
       }
       // Also refused with a start that was queued before it, and with which another writer was faster.
-      else if ((!hasCode(error, "indeterminate") && !hasCode(error, "conflict")) || tries === TRIES) throw error
-      // It may be in memory, as if it were in the log.
+      else if ((!hasCode(error, "indeterminate") && !hasCode(error, "conflict")) || tries++ === TRIES) throw error
       isSure = !hasCode(error, "indeterminate")
     }
   }
 }
 
 /** The result that the path has of a call. */
-export async function resultOf(session: Session, { target, call }: CallPlace): Promise<Appended | undefined> {
-  const states = await session.callStates()
-  const entryId = states?.entryId === target ? states.calls.find((state) => state.call === call)?.result : undefined
-  const entry = entryId === undefined ? undefined : await session.entry(entryId)
-  if (entryId === undefined || entry?.type !== "message") return undefined
-  return { entryId, message: entry.message as ToolResultMessage }
+export async function resultOf(session: Session, place: CallPlace): Promise<Appended | undefined> {
+  const { result } = await standingOf(session, place)
+  return result === undefined ? undefined : appendedOf(session, result)
+}
+
+async function appendedOf(session: Session, entryId: string): Promise<Appended> {
+  const { message, run } = (await session.entry(entryId)) as Entry & { readonly message: ToolResultMessage }
+  return { entryId, message, run }
 }

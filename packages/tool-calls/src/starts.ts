@@ -8,6 +8,7 @@ import type { CallState, CallStates } from "@sessions/core/context"
 import { createIds } from "@sessions/core/format"
 import { goneOnError, heldError, keepsChangingError, noSuchCallError } from "./errors.ts"
 import { type CallPlace, keyOf, startId } from "./key.ts"
+import { positionOf } from "./position.ts"
 import type { ToolKind } from "./types.ts"
 
 export interface Grant {
@@ -226,11 +227,6 @@ function startEntry(
     key,
     run,
   }
-}
-
-/** Changes with everything that is taken over from other writers, and with every entry of the conversation that this process appends. */
-function positionOf({ leafId, head }: Session): string {
-  return JSON.stringify([leafId, head.next, head.log])
 }
 
 /** After the callbacks that are due now: a loop that starts its calls at once may await something first. */

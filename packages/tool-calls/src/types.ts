@@ -52,7 +52,10 @@ export interface Execution {
 export type Execute = (execution: Execution) => unknown
 
 export interface RunOptions {
-  /** Passed on. If it fires before the call begins, `run` rejects at once, and nothing runs; a call that it ends with an error has no result. */
+  /**
+   * Passed on. If it fires before the call begins, `run` rejects at once, and nothing runs. It does not wait for a start that is on its way: if that
+   * arrives, an error result says that the call was not run, unless another run has started it since. A call that it ends with an error has no result.
+   */
   readonly signal?: AbortSignal
 }
 
