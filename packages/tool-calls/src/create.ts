@@ -3,7 +3,15 @@ import { hasCode, type Session } from "@sessions/core"
 import type { CallState } from "@sessions/core/context"
 import { onAbort } from "@sessions/core/storage"
 import { checkedCall, checkedTools, checkExecute, checkExecutors, checkRunOptions } from "./checks.ts"
-import { invalidAnswerError, noSuchCallError, NOT_RUN, notStoredError, startedAgainError, STOPPED } from "./errors.ts"
+import {
+  invalidAnswerError,
+  isLoss,
+  noSuchCallError,
+  NOT_RUN,
+  notStoredError,
+  startedAgainError,
+  STOPPED,
+} from "./errors.ts"
 import { appendResult, entryMaker, type MakeEntry, resultOf } from "./results.ts"
 import { type Grant, newRun, NotRun, Starts, type Wanted } from "./starts.ts"
 import type {
@@ -65,8 +73,8 @@ class SessionCalls implements ToolCalls {
     const resumed: ResumedCall[] = []
     for (const call of states?.calls ?? []) {
       const outcome = await this.#settle(states?.entryId as string, call, executors, o).catch((error: unknown) => {
-        // One that has run, and whose result was refused, is not held by anybody.
-        if (hasCode(error, "conflict") && !Object.hasOwn(error, "outcome")) return "held" as const
+        // One that has run, and whose result was refused, is not held by anybody. After a loss nothing more is settled here.
+        if (hasCode(error, "conflict") && !isLoss(error) && !Object.hasOwn(error, "outcome")) return "held" as const
         throw error
       })
       resumed.push({ call, outcome })

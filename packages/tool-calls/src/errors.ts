@@ -1,6 +1,12 @@
 /** The errors of a run. But for {@link notStoredError}, nothing was executed. */
-import { SessionError } from "@sessions/core"
+import { hasCode, SessionError } from "@sessions/core"
 import type { CallResult } from "./types.ts"
+
+/** Whether a `conflict` is no other writer's: the turn has lost its lease, or the log has lost lines. Nothing is tried again in it. */
+export function isLoss(error: unknown): boolean {
+  const { lost, leaseLost } = error as SessionError
+  return hasCode(error, "conflict") && (lost !== undefined || leaseLost === true)
+}
 
 export function noSuchCallError(session: string, id: string): SessionError {
   const message = `The last assistant message of session ${session} has no call ${JSON.stringify(id)}. Append the answer of the model before its calls run.`
@@ -57,14 +63,15 @@ export function invalidAnswerError(answer: unknown): SessionError {
 }
 
 /**
- * The error with which a storage has refused the result of a call that has run, with its code and what the call has returned: one with `conflict` would
- * say that nothing ran.
+ * The error with which a storage has refused the result of a call that has run, with its code, its losses and what the call has returned: one with
+ * `conflict` would say that nothing ran.
  */
 export function notStoredError(session: string, id: string, cause: unknown, outcome: CallResult["outcome"]): unknown {
   if (!(cause instanceof Error)) return cause
   const message = `The call ${JSON.stringify(id)} of session ${session} has run, and its result may not be in the log: ${cause.message} Without it the call is unknown, and resume() settles it.`
-  const { name, code } = cause as { readonly name: string; readonly code?: unknown }
-  return Object.assign(new Error(message, { cause }), { name, code, session, outcome })
+  const { name, code, lost, leaseLost } = cause as SessionError
+  const losses = { ...(lost === undefined ? {} : { lost }), ...(leaseLost === true ? { leaseLost } : {}) }
+  return Object.assign(new Error(message, { cause }), { name, code, session, outcome, ...losses })
 }
 
 /** In the results of calls that were started and then not run. */

@@ -3,7 +3,7 @@ import { type Entry, hasCode, type NewEntry, type Session, type ToolResultMessag
 import type { CallState } from "@sessions/core/context"
 import { createIds } from "@sessions/core/format"
 import { toolResult } from "@sessions/providers"
-import { noSuchCallError } from "./errors.ts"
+import { isLoss, noSuchCallError } from "./errors.ts"
 import { type CallPlace, resultId } from "./key.ts"
 import { positionOf } from "./position.ts"
 import { isStartedAgain, standingOf } from "./standing.ts"
@@ -121,7 +121,8 @@ async function append(
         named = { ...named, id: newId() }
       }
       // Also refused with a start that was queued before it, and with which another writer was faster.
-      else if ((!hasCode(error, "indeterminate") && !hasCode(error, "conflict")) || tries++ === TRIES) throw error
+      else if (isLoss(error) || (!hasCode(error, "indeterminate") && !hasCode(error, "conflict"))) throw error
+      else if (tries++ === TRIES) throw error
       isSure = !hasCode(error, "indeterminate")
     }
   }

@@ -6,7 +6,7 @@
 import { hasCode, type NewEntry, type Session } from "@sessions/core"
 import type { CallState, CallStates } from "@sessions/core/context"
 import { createIds } from "@sessions/core/format"
-import { goneOnError, heldError, keepsChangingError, noSuchCallError } from "./errors.ts"
+import { goneOnError, heldError, isLoss, keepsChangingError, noSuchCallError } from "./errors.ts"
 import { type CallPlace, keyOf, startId } from "./key.ts"
 import { positionOf } from "./position.ts"
 import type { ToolKind } from "./types.ts"
@@ -127,7 +127,7 @@ export class Starts {
       // The same entries are looked for, and sent again.
       if (hasCode(error, "indeterminate")) return error
       const isTaken = hasCode(error, "exists")
-      if (!hasCode(error, "conflict") && !isTaken) throw error
+      if ((!hasCode(error, "conflict") && !isTaken) || isLoss(error)) throw error
       await session.refresh()
       return isTaken ? error : undefined
     }

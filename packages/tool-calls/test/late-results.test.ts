@@ -113,17 +113,18 @@ test("a result of an attempt behind which the session knows another one is not a
   const { calls, session, location } = await inTurn([call("a")])
   const next = await startProcess(location, { onUnknown: notDone })
   let resumed: Promise<unknown> | undefined
-  const started = Promise.withResolvers<void>()
-  const over = Promise.withResolvers<void>()
+  let [begin, end] = [(): void => undefined, (): void => undefined]
+  const started = new Promise<void>((resolve) => (begin = resolve))
+  const over = new Promise<void>((resolve) => (end = resolve))
   const first = calls.run(call("a"), async () => {
     await next.session.refresh()
-    resumed = next.calls.resume({ charge: () => (started.resolve(), over.promise.then(() => "charged")) })
-    await started.promise
+    resumed = next.calls.resume({ charge: () => (begin(), over.then(() => "charged")) })
+    await started
     await session.refresh()
     throw new Error("The bank did not answer.")
   })
   const refused: unknown = await first.catch((error: unknown) => error)
-  over.resolve()
+  end()
   await resumed
   expect(refused).toMatchObject({
     code: "conflict",

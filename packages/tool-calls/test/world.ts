@@ -85,6 +85,14 @@ export async function soonRejected(promise: Promise<unknown>): Promise<unknown> 
   return rejected
 }
 
+/** What a promise has rejected with; undefined if it resolved. */
+export async function rejected(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}
+
 export async function codeOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => "resolved",
