@@ -1,6 +1,7 @@
 /** Checks what the functions of this package are given, before anything is started or stored. */
 import { type Session, SessionError } from "@sessions/core"
 import { checkOptions, type OptionNames } from "@sessions/core/storage"
+import type { Wanted } from "./starts.ts"
 import type { RunOptions, ToolCallsOptions, ToolKind } from "./types.ts"
 
 const OPTIONS: OptionNames<ToolCallsOptions> = { tools: 1, onUnknown: 1, toResult: 1 }
@@ -23,10 +24,11 @@ export function checkedTools(session: Session, options: ToolCallsOptions): Reado
   return new Map(Object.entries(tools))
 }
 
-/** The id of a call, and its place in the message where the caller knows it. */
-export function checkedCall(call: unknown): { readonly callId: string; readonly call?: number | undefined } {
-  const { callId, id, call: place } = isObject(call) ? call : {}
-  if (typeof callId === "string") return { callId, call: place as number | undefined }
+/** The id of a call, and its message and its place there where the caller knows them. */
+export function checkedCall(call: unknown): Pick<Wanted, "callId" | "call" | "target"> {
+  const { callId, id, call: place, entryId: target } = isObject(call) ? call : {}
+  if (typeof callId === "string")
+    return { callId, call: place as number | undefined, target: target as string | undefined }
   if (typeof id === "string") return { callId: id }
   throw invalidError("run takes a call of the answer first: its block, or what `callStates()` has of it", call)
 }

@@ -5,6 +5,7 @@ export type {
   CallResult,
   Execute,
   Execution,
+  PlacedCall,
   ResultEntry,
   ResumedCall,
   RunOptions,

@@ -183,7 +183,7 @@ export class Starts {
     const { callId, place, target = states.entryId, call } = request
     if (target !== states.entryId) return undefined
     if (place !== undefined) return place.target === states.entryId ? stateAt(states, place.call) : undefined
-    if (call !== undefined) return stateAt(states, call)
+    if (call !== undefined) return states.calls.find((state) => state.call === call && state.callId === callId)
     const own = states.calls.filter((state) => state.callId === callId)
     const isTaken = (state: CallState): boolean => this.#taken.has(startId({ target, call: state.call }, 0))
     return own.find((state) => !isTaken(state)) ?? own.at(-1)

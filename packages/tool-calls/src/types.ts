@@ -76,6 +76,12 @@ export interface ResumedCall {
   readonly outcome: "done" | "ran" | "settled" | "held" | "left"
 }
 
+/** A call by its place, as ids may be there twice: what `callStates()` has of it. */
+export interface PlacedCall extends Pick<CallState, "callId" | "call"> {
+  /** The entry of its message. Without it: the last assistant message. */
+  readonly entryId?: string
+}
+
 export interface ToolCalls {
   /** The record of the tools, for the batch of the turn's question: `turn.append([question, calls.record])`. */
   readonly record: { readonly type: "tool_policy"; readonly never: readonly string[]; readonly safe: readonly string[] }
@@ -85,7 +91,7 @@ export interface ToolCalls {
    * conversation has gone on behind the message; with `invalid` if the message has no such call, or an argument is of a wrong type; else with the errors of
    * the storage. If the storage refuses the result of a call that has run, the error has its `outcome`.
    */
-  run(call: Pick<ToolCallBlock, "id"> | CallState, execute: Execute, o?: RunOptions): Promise<CallResult>
+  run(call: Pick<ToolCallBlock, "id"> | PlacedCall, execute: Execute, o?: RunOptions): Promise<CallResult>
   /**
    * Goes through the calls of the last assistant message that have no result, in their order: those that did not start, and those that may be
    * repeated, run; for those whose outcome is unknown `onUnknown` is asked. `executors`: by the name of the tool; without one a call is left.

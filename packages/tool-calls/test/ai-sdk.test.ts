@@ -1,5 +1,5 @@
 /** Loops with the AI SDK whose tools are recorded, with the SDK itself and a scripted model. */
-import { createSessions, type Session } from "@sessions/core"
+import { createSessions, type Message, type Session } from "@sessions/core"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { aiSdkResult, appendAiSdkStream, fromAiSdk, toAiSdk } from "@sessions/providers/ai-sdk"
 import { createToolCalls, executionOf } from "@sessions/tool-calls"
@@ -64,6 +64,20 @@ async function runTurn(way: "streamText" | "generateText", { steps, during, answ
 
 const pay = (id: string, amount = 5): ToolUse => ({ id, name: "charge", input: { amount } })
 const look = (id: string): ToolUse => ({ id, name: "look", input: {} })
+
+/** Its input is not what the tool takes: the SDK gives an error result, and nothing runs. */
+const wrong = (id: string): ToolUse => ({ id, name: "charge", input: { amount: "five" } })
+const REFUSED: unknown = expect.stringMatching(/^AI_InvalidToolInputError/)
+
+const textOf = (content: unknown): string =>
+  (content as readonly { readonly text?: string }[] | undefined)?.[0]?.text ?? ""
+
+/** The results that the model gets. */
+async function toldIn(session: Session): Promise<readonly string[]> {
+  return (await session.context()).messages.flatMap(({ message }) =>
+    message.role === "toolResult" ? [textOf(message.content)] : [],
+  )
+}
 
 async function rolesOf(session: Session): Promise<readonly string[]> {
   return (await session.messages()).messages.map(({ message }) => message.role)
@@ -185,6 +199,32 @@ describe.each(["streamText", "generateText"] as const)("with %s", (way) => {
       "h unrecorded",
     ])
   })
+
+  test("a result that the SDK gives itself is in the log, also if an earlier step had a call with its id", async () => {
+    const { run, session, charged } = await runTurn(way, {
+      steps: [{ calls: [pay("call_0")] }, { calls: [wrong("call_0")] }, { text: "Done." }],
+    })
+    await run
+    expect(charged).toHaveLength(1)
+    expect(await toldIn(session)).toEqual(['{"charged":5}', expect.stringMatching(/^AI_InvalidToolInputError/)])
+  })
+
+  test.each<readonly [string, readonly ToolUse[], readonly unknown[]]>([
+    ["the first", [wrong("call_0"), pay("call_0", 6)], [REFUSED, '{"charged":6}']],
+    ["the second", [pay("call_0", 6), wrong("call_0")], ['{"charged":6}', REFUSED]],
+    ["the third", [pay("call_0", 5), pay("call_0", 6), wrong("call_0")], ['{"charged":5}', '{"charged":6}', REFUSED]],
+  ])(
+    "of several calls of an answer with one id each has its own result, if %s is not valid",
+    async (_, calls, told) => {
+      const { run, session, charged } = await runTurn(way, { steps: [{ calls }, { text: "Done." }] })
+      await run
+      expect(charged).toHaveLength(calls.length - 1)
+      await session.branch((await stored(session, "message"))[calls.length + 1]?.["id"] as string)
+      const results = (await callsOf(session)).map(({ result }) => result ?? "")
+      const entries = await Promise.all(results.map(async (id) => session.entry(id)))
+      expect(entries.map((entry) => textOf((entry?.["message"] as Message | undefined)?.content))).toEqual(told)
+    },
+  )
 
   test("a run that is stopped in a tool leaves its call unknown", async () => {
     const stop = new AbortController()

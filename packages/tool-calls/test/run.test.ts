@@ -275,6 +275,16 @@ test("the call must be one of the last assistant message", async () => {
   expect(await codeOf(calls.run(call("a"), () => 1))).toBe("invalid")
 })
 
+test("a call that is given by its place must have that id, and be of that message", async () => {
+  const { session, calls } = await inTurn([call("a"), call("b")])
+  expect(await codeOf(calls.run({ callId: "a", call: 1 }, () => expect.unreachable()))).toBe("invalid")
+  expect(await codeOf(calls.run({ callId: "a", call: 0, entryId: "other" }, () => expect.unreachable()))).toBe(
+    "conflict",
+  )
+  await calls.run({ callId: "b", call: 1, entryId: "answer" }, () => "ran")
+  expect(await statesOf(session)).toEqual(["a waiting", "b done"])
+})
+
 test("a result does not take the leaf from a newer turn", async () => {
   const { calls, location } = await inTurn([call("a")])
   const other = await startProcess(location)

@@ -6,17 +6,13 @@ import type { NewEntry } from "@sessions/core"
 import { createIds } from "@sessions/core/format"
 import { checkOptions, type OptionNames } from "@sessions/core/storage"
 import type { Appendable } from "@sessions/providers"
-import {
-  type AiSdkCallEnd,
-  type AiSdkEntry,
-  type AiSdkStepEnd,
-  fromAiSdk,
-  fromAiSdkCall,
-} from "@sessions/providers/ai-sdk"
+import { type AiSdkCallEnd, type AiSdkEntry, type AiSdkStepEnd, fromAiSdk } from "@sessions/providers/ai-sdk"
 import { checkWrap } from "../checks.ts"
 import { notRecordedError } from "../errors.ts"
-import type { ToolCalls } from "../types.ts"
-import { type ToolSet, withRun } from "./wrap.ts"
+import { resultId } from "../key.ts"
+import type { PlacedCall, ToolCalls } from "../types.ts"
+import { Answer, callIdOf } from "./answer.ts"
+import { type ExecutedCall, type ToolSet, withRun } from "./wrap.ts"
 
 export interface RecordOptions<Tools extends ToolSet> {
   /** That of the running turn, on which `calls` was made, or the same session. */
@@ -55,9 +51,9 @@ export function recordAiSdk<Tools extends ToolSet>(options: RecordOptions<Tools>
   const { session, calls, tools } = options
   checkWrap("recordAiSdk", calls, tools)
   const recorder = new Recorder(session)
-  const run: Parameters<typeof withRun>[1] = async (callId, execute, o) => {
-    await recorder.begin(callId)
-    return calls.run({ id: callId }, execute, o).catch((error: unknown) => {
+  const run: Parameters<typeof withRun>[1] = async (call, execute, o) => {
+    const placed = await recorder.begin(call)
+    return calls.run(placed ?? { id: call.id }, execute, o).catch((error: unknown) => {
       // A run that was stopped is no failure of this loop.
       if (o?.signal?.aborted !== true) recorder.fail(error)
       throw error
@@ -103,19 +99,13 @@ function stepsOf(entries: readonly AiSdkEntry[]): readonly (readonly AiSdkEntry[
 
 const newId = createIds()
 
-interface Answer {
-  readonly entry: AiSdkEntry
-  /** The id of its entry, once the append has begun. */
-  stored?: Promise<string>
-}
-
 class Recorder {
   readonly #session: Appendable
   /** Of the steps, in their order. */
   readonly #answers: Answer[] = []
   readonly #steps: Promise<void>[] = []
-  /** The calls whose results `run` appends. */
-  readonly #executed = new Set<string>()
+  /** The calls of earlier requests whose results `run` appends. */
+  readonly #approved = new Set<string>()
   #failure: { readonly error: unknown } | undefined
 
   constructor(session: Appendable) {
@@ -123,46 +113,52 @@ class Recorder {
   }
 
   answered(event: AiSdkCallEnd): void {
-    this.#answers.push({ entry: fromAiSdkCall(event) })
+    this.#answers.push(new Answer(event))
   }
 
   fail(error: unknown): void {
     this.#failure ??= { error }
   }
 
-  /** Resolves when the answer with the call is in the log. */
-  async begin(callId: string): Promise<void> {
-    this.#executed.add(callId)
-    this.#throwFailure()
+  /** Resolves when the answer with the call is in the log, with the call's place there. */
+  async begin(call: ExecutedCall): Promise<PlacedCall | undefined> {
     const answer = this.#answers.at(-1)
+    const place = answer?.execute(call)
+    if (place === undefined) this.#approved.add(call.id)
+    this.#throwFailure()
     // A call that a person has approved since is in the log, from an earlier request.
-    if (answer === undefined || !hasCall(answer, callId)) return
+    if (answer === undefined || place === undefined) return undefined
     const before = this.#answers.length - 2
     if (before >= 0 && this.#steps[before] === undefined) this.fail(notRecordedError())
     await this.#steps[before]
     this.#throwFailure()
-    await (answer.stored ??= this.#appendAnswer(answer))
+    const entryId = await (answer.stored ??= this.#appendAnswer(answer))
+    return { callId: call.id, call: place, entryId }
   }
 
   /** Appends what is missing of a step. Both callers may have it first. */
   step(index: number, entries: readonly AiSdkEntry[]): Promise<void> {
-    return (this.#steps[index] ??= this.#appendStep(this.#answers[index]?.stored, entries))
+    return (this.#steps[index] ??= this.#appendStep(this.#answers[index], entries))
   }
 
-  /** Appends results that `run` has not appended. */
-  results(entries: readonly AiSdkEntry[], before: readonly NewEntry[] = []): Promise<void> {
+  /** Appends the results of calls that a person has approved, or denied, but for those that `run` has appended. */
+  results(entries: readonly AiSdkEntry[]): Promise<void> {
+    return this.#append(() => entries.filter((entry) => !this.#approved.has(callIdOf(entry) ?? "")))
+  }
+
+  async #appendStep(known: Answer | undefined, [answer, ...results]: readonly AiSdkEntry[]): Promise<void> {
+    if (answer === undefined) return
+    const id = await known?.stored
+    if (known === undefined || id === undefined) return this.#append(() => [answer, ...results])
+    await this.#append(() => [...approvalsOf(id, answer), ...known.given(results).map((given) => toEntry(id, given))])
+  }
+
+  #append(missing: () => readonly NewEntry[]): Promise<void> {
     return this.#failing(async () => {
       this.#throwFailure()
-      const missing = entries.filter(
-        ({ message }) => message.role !== "toolResult" || !this.#executed.has(message.toolCallId),
-      )
-      if (before.length + missing.length > 0) await this.#session.append([...before, ...missing])
+      const entries = missing()
+      if (entries.length > 0) await this.#session.append(entries)
     })
-  }
-
-  async #appendStep(stored: Promise<string> | undefined, [answer, ...results]: readonly AiSdkEntry[]): Promise<void> {
-    if (answer === undefined) return
-    await this.results(results, stored === undefined ? [answer] : approvalsOf(await stored, answer))
   }
 
   #appendAnswer({ entry }: Answer): Promise<string> {
@@ -187,8 +183,9 @@ class Recorder {
   }
 }
 
-function hasCall({ entry }: Answer, callId: string): boolean {
-  return entry.message.content.some((block) => block.type === "toolCall" && block["id"] === callId)
+/** One that has a place is named by it, as those of `run` are: others of its message have the id of its call. */
+function toEntry(target: string, { entry, place }: ReturnType<Answer["given"]>[number]): NewEntry {
+  return place === undefined ? entry : { id: resultId({ target, call: place }), ...entry }
 }
 
 /** An edit of an answer that is in the log: the SDK asks for the approval of other calls of it when its first tool runs. */

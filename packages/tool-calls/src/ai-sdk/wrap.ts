@@ -15,8 +15,14 @@ type ExecuteTool = (input: unknown, options: ToolOptions) => unknown
 /** The option `tools` of the AI SDK. */
 export type ToolSet = Readonly<Record<string, object>>
 
-/** The function that runs a call: `calls.run` with the id of the call. */
-type Run = (callId: string, execute: Execute, o: RunOptions) => Promise<CallResult>
+/** A call as the SDK executes it: its answer has the same value as input, unless that has several calls with the id. */
+export interface ExecutedCall {
+  readonly id: string
+  readonly input: unknown
+}
+
+/** The function that runs a call: `calls.run`. */
+type Run = (call: ExecutedCall, execute: Execute, o: RunOptions) => Promise<CallResult>
 
 /**
  * The tools with the `execute` of those that are `"never"` run by `calls.run`. They need `needsApproval: true`: a chat of `@sessions/ai-sdk` is saved
@@ -36,7 +42,7 @@ type Run = (callId: string, execute: Execute, o: RunOptions) => Promise<CallResu
 export function wrapTools<Tools extends ToolSet>(calls: Pick<ToolCalls, "run" | "record">, tools: Tools): Tools {
   checkWrap("wrapTools", calls, tools)
   const never = Object.entries(tools).filter(([name]) => calls.record.never.includes(name))
-  return { ...tools, ...withRun(Object.fromEntries(never), (id, execute, o) => calls.run({ id }, execute, o)) }
+  return { ...tools, ...withRun(Object.fromEntries(never), ({ id }, execute, o) => calls.run({ id }, execute, o)) }
 }
 
 export function withRun<Tools extends ToolSet>(tools: Tools, run: Run): Tools {
@@ -44,9 +50,9 @@ export function withRun<Tools extends ToolSet>(tools: Tools, run: Run): Tools {
     const { execute } = tool as { readonly execute?: ExecuteTool }
     if (execute === undefined) return [name, tool]
     const executeOnce: ExecuteTool = async (input, options) => {
-      const { toolCallId, abortSignal: signal } = options
+      const { toolCallId: id, abortSignal: signal } = options
       const { outcome, message } = await run(
-        toolCallId,
+        { id, input },
         async (execution) => last(await execute.call(tool, input, withExecution(options, execution))),
         signal === undefined ? {} : { signal },
       )
