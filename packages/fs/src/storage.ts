@@ -209,6 +209,7 @@ function createFirstUseSweep({ files, layout }: Deps): FirstUseSweep {
 function checkStorageOptions(root: unknown, numbers: Readonly<Record<string, number>>, durability: string): void {
   if (typeof root !== "string" || root === "")
     throw new StorageError("invalid", "File storage needs `root`, the path of a folder.")
+  if (root.includes("\0")) throw new StorageError("invalid", "No path has a NUL character, as this `root` has.")
   if (durability !== "os" && durability !== "disk") {
     throw new StorageError("invalid", `\`durability\` is "os" or "disk", not ${JSON.stringify(durability)}.`)
   }

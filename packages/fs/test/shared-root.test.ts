@@ -34,7 +34,7 @@ for (const [name, call] of Object.entries(calls)) {
         const { storage } = openAt(root)
         for (let again = 0; again < 2; again++) {
           await expect((async () => call(storage))()).rejects.toMatchObject({
-            code: "invalid",
+            code: "misconfigured",
             message: expect.stringMatching(/chmod go-w .*allowSharedRoot: true/) as string,
           })
         }
@@ -54,9 +54,13 @@ test.skipIf(process.platform === "win32")(
     fs.symlinkSync(root, link)
     await fill(openAt(link).storage, "a", 1)
     fs.chmodSync(root, 0o777)
-    await expect(openAt(link).storage.head("a")).rejects.toMatchObject({ code: "invalid" })
+    await expect(openAt(link).storage.head("a")).rejects.toMatchObject({ code: "misconfigured" })
   },
 )
+
+test("a root with a character that no path has is `invalid`", () => {
+  expect(() => createFileStorage({ root: "a\0b" })).toThrow(expect.objectContaining({ code: "invalid" }))
+})
 
 test("a root that others may write is used if it is sticky, or if the option allows it", async () => {
   for (const [mode, allowSharedRoot] of [
@@ -80,7 +84,7 @@ test.skipIf(process.platform === "win32")(
     expect(await storage.head("a")).toBeUndefined()
     fs.mkdirSync(root)
     fs.chmodSync(root, 0o777)
-    await expect(storage.append("a", ["x"], { expect: 0 })).rejects.toMatchObject({ code: "invalid" })
+    await expect(storage.append("a", ["x"], { expect: 0 })).rejects.toMatchObject({ code: "misconfigured" })
   },
 )
 

@@ -163,7 +163,7 @@ test("of a root that others may write, which the error names, nothing is in any 
   try {
     const told = await answersOf(createFileStorage({ root }), newId())
     expect(namesOf(told)).toEqual([])
-    expect(told.get("GET /storage/blobs")).toContain("may write to the root the storage (mode")
+    expect(told.get("GET /storage/blobs")).toContain("misconfigured")
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -67,7 +67,7 @@ test("an entry may have its own id and time", () => {
 
 test.each<[object, string]>([
   [{ type: "message" }, "message must be an object."],
-  [{ type: "message", message: { role: "user" } }, "message.content must be an array of blocks."],
+  [{ type: "message", message: { role: "user" } }, "message.content must be a text or an array of blocks."],
   [
     {
       type: "message",

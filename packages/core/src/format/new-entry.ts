@@ -117,7 +117,7 @@ export function normalizeWithAnyNames(input: NewEntry): EntryPayload {
     throw refusedError(`a message is a field of its entry: { type: "message", message: { role: … } }.`)
   const payload = withBlocks(input)
   const problem = payloadProblem(payload)
-  if (problem !== undefined) throw refusedError(problem)
+  if (problem !== undefined) throw refusedError(problem.replace("an array of blocks", "a text or an array of blocks"))
   return payload as EntryPayload
 }
 

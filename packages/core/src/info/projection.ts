@@ -17,7 +17,7 @@ import { settledLines } from "../log/tips.ts"
 import type { HeadInfo, PartInfo, Seq } from "../storage/contract.ts"
 import { isDeep } from "../storage/depth.ts"
 import { firstPromptOf, promptAfter, type PromptProjection } from "./first-prompt.ts"
-import { isBefore, toTime } from "../storage/clock.ts"
+import { isBefore, LATEST_TIME, toTime } from "../storage/clock.ts"
 import { addMetrics, addUsage, NO_METRICS, type SessionMetrics } from "./metrics.ts"
 
 /** Values by their keys, as the metadata entries of a session set them. */
@@ -328,9 +328,6 @@ function compactionAt(entry: Entry, seq: Seq): CompactionPlace {
 export function fitsLog(projection: InfoProjection, log: string, entryAt: Entry | undefined): boolean {
   return projection.log === log && (entryAt?.id ?? "") === projection.to.id
 }
-
-/** The largest time of a `Date`, in milliseconds since 1970. */
-const LATEST_TIME = 8.64e15
 
 /** `open`: the tips that are open to a session whose leaf is not the log's last entry. */
 export function toSessionInfo(

@@ -139,9 +139,9 @@ const LIST: OptionChecks<ListOptions> = {
   idPrefix: isString,
   kind: isKind,
   metadata: isFilter,
-  cwd: isAnything,
+  cwd: isString,
   source: oneOf("interactive", "cron"),
-  parent: isAnything,
+  parent: isString,
 }
 
 /** Calls that return a promise: the position of their options among the arguments, and the table of these. */

@@ -179,10 +179,15 @@ export class OpenSessions {
     const { state, storage, id } = live
     await live.drain()
     if (state.head.next === slot.from) return
-    if (storage.capabilities.sync) await retryUnavailable(async () => storage.sync?.(id))
-    slot.from = state.head.next
-    if (state.projection === undefined || fitsBesideHead(state.projection)) return
-    await storeInfo(storage, id, state.projection)
+    try {
+      if (storage.capabilities.sync) await retryUnavailable(async () => storage.sync?.(id))
+      slot.from = state.head.next
+      if (state.projection === undefined || fitsBesideHead(state.projection)) return
+      await storeInfo(storage, id, state.projection)
+    } catch (error) {
+      // Another repository has closed the storage, which keeps what it has acknowledged.
+      if (!hasCode(error, "closed")) throw error
+    }
   }
 
   /** Drops a session from memory. */

@@ -1,4 +1,5 @@
 /** `Sessions`: the repository of the sessions of one storage. Checks arguments and state, runs hooks, and calls the modules. */
+import { LATEST_TIME } from "../storage/clock.ts"
 import { cloneJson } from "../format/clone.ts"
 import { SessionError, hasCode } from "../format/errors.ts"
 import type { Header } from "../format/header.ts"
@@ -49,7 +50,11 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   }
 
   const checkOpen = (): void => {
-    if (open.closed) throw new SessionError("closed", "These sessions were closed. Call createSessions() again.")
+    if (open.closed)
+      throw new SessionError(
+        "closed",
+        "These sessions were closed, and their storage with them. Call createSessions() again, with a new storage.",
+      )
   }
   const check = (id: string): void => {
     checkOpen()
@@ -193,7 +198,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
 
 /** The options with all defaults applied. */
 function withDefaults(o: SessionsOptions): LiveSessionOptions {
-  const now = o.now ?? Date.now
+  const now = o.now === undefined ? Date.now : checkedClock(o.now)
   return {
     hooks: [o.hooks ?? []].flat(),
     onHookFailed(hook, error) {
@@ -213,6 +218,15 @@ function withDefaults(o: SessionsOptions): LiveSessionOptions {
     readWindow: o.readWindow ?? READ_WINDOW,
     newId: createIds(now),
     now,
+  }
+}
+
+/** A time that cannot be written would fail in the middle of a call. */
+function checkedClock(now: () => number): () => number {
+  return () => {
+    const at = now()
+    if (Math.abs(at) <= LATEST_TIME) return at
+    throw new SessionError("invalid", `\`now\` must return milliseconds since 1970, not ${shown(at)}.`)
   }
 }
 

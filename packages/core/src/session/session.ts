@@ -179,6 +179,8 @@ export class SessionHandle implements Session {
 
   async label(id: string, label: string | null, o?: EntryOptions): Promise<AppendResult> {
     this.#open(o, "label")
+    if (label === undefined)
+      throw new SessionError("invalid", "A label is a text, or null for none.", { session: this.id })
     const entry = { type: "label", targetId: id } as const
     return this.#at(id, o, () => this.append(label === null ? entry : { ...entry, label }, o))
   }

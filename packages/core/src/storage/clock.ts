@@ -22,6 +22,9 @@ export function backoff(attempt: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, most / 2 + (Math.random() * most) / 2))
 }
 
+/** The largest time of a `Date`, in milliseconds since 1970. */
+export const LATEST_TIME = 8.64e15
+
 let lastTime = 0
 let lastText = new Date(0).toISOString()
 

@@ -97,7 +97,7 @@ function checkPermissions(path: string, stat: FileStat): void {
 function othersMayWriteError(path: string, stat: FileStat): StorageError {
   const mode = (stat.mode & 0o777).toString(8).padStart(4, "0")
   const message = `Other users may write to the root ${path} (mode ${mode}), so they can replace or remove its sessions. Run chmod go-w on it, or pass \`allowSharedRoot: true\` if you trust them.`
-  return new StorageError("invalid", message, { at: path })
+  return new StorageError("misconfigured", message, { at: path })
 }
 
 /** This folder, or the first one above it that exists. */
