@@ -171,9 +171,9 @@ class Lease {
     this.#ended.abort()
     if (!this.turn.isLost) await this.#keeping
     // A session that is not there has no document.
-    const released = this.#write(({ fence }) => (store.outdated ? undefined : { fence }))
-    const answered = answeredBy(this.turn.isLost ? now() : this.#deadline(now()), released)
-    await answered.catch(() => undefined)
+    const write = this.#write(({ fence }) => (store.outdated ? undefined : { fence }))
+    const released = write.catch(() => undefined)
+    if (!this.turn.isLost) await answeredBy(this.#deadline(now()), released)
   }
 
   async #keep(): Promise<void> {

@@ -47,7 +47,9 @@ export class TurnLock {
    * append during a turn is taken for one of it.
    */
   leaseOf(isOfTurn: boolean): TurnLease | null {
-    return ((isOfTurn || this.#scopes === undefined || this.isInside) && this.lease) || null
+    // Asked for each append, and most are in no turn with a lease.
+    if (this.lease === undefined) return null
+    return isOfTurn || this.#scopes === undefined || this.isInside ? this.lease : null
   }
 
   /** Whether a turn runs or waits. */

@@ -400,9 +400,9 @@ export class WriteQueue {
 
   /** Those of a turn that has lost its lease learn why, and that no repetition helps. */
   #leaveRefused(refused: readonly PendingAppend[], refusal: SessionError): void {
-    const lost = refused.find(({ lease }) => lease?.isLost === true)?.lease ?? undefined
-    const isOfLost = ({ lease }: PendingAppend): boolean => lost !== undefined && lease === lost
-    if (lost !== undefined) this.#leave(refused.filter(isOfLost), lost.error())
+    const isOfLost = ({ lease }: PendingAppend): boolean => lease?.isLost === true
+    const own = refused.filter(isOfLost)
+    this.#leave(own, own[0]?.lease?.error())
     this.#leave(
       refused.filter((item) => !isOfLost(item)),
       refusal,
