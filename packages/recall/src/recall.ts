@@ -1,5 +1,5 @@
 /** Extracts facts from sessions into memory files, and gives them back as text. Start here. */
-import { hasCode, type NewEntry, type Session } from "@sessions/core"
+import { hasCode, type NewEntry, type Session, type SessionError } from "@sessions/core"
 import { isTooLong, type Summarize } from "@sessions/core/compaction"
 import { type CallOptions, checkOptions, checkSignal, type OptionNames } from "@sessions/core/storage"
 import { askModel } from "./extraction/ask.ts"
@@ -250,8 +250,11 @@ class ScopeRecall implements Recall {
     try {
       found = readFacts(answer.text, minConfidence)
     } catch (error) {
-      // The call was paid for. The reason that it failed matters more than a failure to note that.
-      if (usage.length > 0) await session.append(usage, signalOf(o)).catch(() => undefined)
+      // The call was paid for. The reason that it failed matters more than a failure to note that, except for a loss, which is told once.
+      const noted = usage.length === 0 ? undefined : session.append(usage, signalOf(o))
+      await noted?.catch((failure: SessionError) => {
+        if (failure.lost !== undefined) throw failure
+      })
       throw error
     }
     const at = new Date(now()).toISOString()

@@ -31,6 +31,8 @@ export interface SessionInside {
   readonly isOfTurn: boolean
   /** Throws `closed` if the handle is closed, and `aborted` if the signal has fired. */
   readonly checkOpen: (o?: CallOptions) => void
+  /** The caller got this error: a loss of lines is told to each handle once. */
+  readonly told: (error: unknown) => void
 }
 
 /** The inside of a repository, for transfer. */

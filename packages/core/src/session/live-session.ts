@@ -28,6 +28,7 @@ import { isConversation, type PendingAppend, type PendingEntry } from "../write/
 import { assign, type BranchTarget, pathForState, type Placed } from "../write/assign.ts"
 import { type EncodedAppendEntry, putPlanned } from "../write/encode.ts"
 import { abortedError, notMovableError, otherWriterError } from "../write/errors.ts"
+import { type KnownLosses, Losses } from "../write/losses.ts"
 import { followEnd } from "../write/reconcile.ts"
 import { checkMetadata, checkSizes } from "../write/limits.ts"
 import type {
@@ -65,6 +66,8 @@ export interface LiveSessionOptions {
 interface Appender {
   readonly turn: RunningTurn | undefined
   readonly lease: TurnLease | null
+  /** Of the handle through which it is made; undefined: of none. */
+  readonly losses: KnownLosses | undefined
 }
 
 /** The options of an append, as the methods of the session pass them. */
@@ -87,6 +90,7 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
   readingTips: Promise<void> | undefined
   readonly compaction: CompactionProgress = { running: false, failures: 0 }
   readonly closeListeners: Set<() => void> = new Set()
+  readonly losses: Losses = new Losses()
   /** Made on first use: few sessions are followed. */
   following: Following | undefined
   readonly #queue: WriteQueue
@@ -120,11 +124,12 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
     return this.options.now()
   }
 
-  /** `lease`: that of the turn of which the append is; null: none. */
+  /** `lease`: that of the turn of which the append is; null: none. `losses`: those that the caller knows. */
   append(
     entries: readonly NewEntry[],
     o: BranchingOptions = {},
     lease: TurnLease | null = this.turns.leaseOf(false),
+    losses?: KnownLosses,
   ): Promise<AppendResult> {
     const turn = this.turns.running
     try {
@@ -134,9 +139,9 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
         const given = { inputs: entries, target: o.target, known: NONE_KNOWN }
         const path = pathForState(this.state, given)
         const isKnown = this.#repeats.missing(entries, o, NONE_KNOWN) === undefined
-        if (isKnown && !isOlder(path)) return this.#place({ ...given, path }, o, { turn, lease })
+        if (isKnown && !isOlder(path)) return this.#place({ ...given, path }, o, { turn, lease, losses })
       }
-      return this.#placeLater(copyEntries(entries), o, { turn, lease })
+      return this.#placeLater(copyEntries(entries), o, { turn, lease, losses })
     } catch (error) {
       return Promise.reject(error)
     }
@@ -215,15 +220,15 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
     if (o.signal?.aborted === true) throw abortedError(this.id, o.signal, false)
     const { state } = this
     const { ids, fresh } = assign(this.id, state, by.lease?.admit(placed) ?? placed, this.options)
-    if (fresh.length === 0) return this.#outcomeOf(ids, o)
+    if (fresh.length === 0) return this.#outcomeOf(ids, o, by)
     const entries = fresh.map(({ pending }) => pending)
     checkSizes(this.id, entries, this.storage.capabilities)
     checkMetadata(this.id, state, fresh)
     const item = this.#toItem(fresh, entries, o, by)
     for (const { pending, entry } of fresh) state.push(pending, entry)
     this.#queue.push(item)
-    if (fresh.length < ids.length) return this.#outcomeOf(ids, o)
-    const settled = this.#queue.waitFor(item, ids, o.signal)
+    if (fresh.length < ids.length) return this.#outcomeOf(ids, o, by)
+    const settled = this.#queue.waitFor(item, ids, o.signal, by.losses)
     this.#queue.wake()
     return settled
   }
@@ -232,11 +237,11 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
    * The outcome of a request that repeats entries: complete when every append that holds an entry of it is, with the divergence of the last
    * one.
    */
-  async #outcomeOf(ids: readonly string[], o: AppendOptions): Promise<AppendResult> {
+  async #outcomeOf(ids: readonly string[], o: AppendOptions, { losses }: Appender): Promise<AppendResult> {
     const pending = ids.filter((id) => (this.state.log.find(id) as Seq) >= this.state.acknowledged)
     const items = pending.length === 0 ? [] : this.#queue.holding(pending)
     // The newest first: an abort withdraws it, if it is this request's own, and its error must say so.
-    const results = items.toReversed().map((item) => this.#queue.waitFor(item, ids, o.signal))
+    const results = items.toReversed().map((item) => this.#queue.waitFor(item, ids, o.signal, losses))
     // After the callers are known: the queue may refuse an append at once.
     if (items.length > 0) this.#queue.wake()
     const [last] = await Promise.all(results)

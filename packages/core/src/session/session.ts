@@ -23,6 +23,7 @@ import { readEntry, readEntryRuns, readInfo } from "./read-entries.ts"
 import { contextFeature, seldomFeature } from "./features/load.ts"
 import type { LiveSession } from "./live-session.ts"
 import { toWaitAbortedError } from "../write/errors.ts"
+import { KnownLosses } from "../write/losses.ts"
 import { nestedTurnError, runTurn } from "./turn.ts"
 import type {
   BranchSummary,
@@ -54,6 +55,8 @@ export interface HandleOwner {
 export class SessionHandle implements Session {
   readonly #live: LiveSession
   readonly #owner: HandleOwner
+  /** The handle of a turn is used by the same caller. */
+  readonly #losses: KnownLosses
   /** End the listeners of this handle. */
   readonly #listening: Set<() => void> = new Set()
   #closing: Promise<void> | undefined
@@ -61,6 +64,7 @@ export class SessionHandle implements Session {
   constructor(live: LiveSession, owner: HandleOwner) {
     this.#live = live
     this.#owner = owner
+    this.#losses = owner.turnOf === undefined ? new KnownLosses(live.losses) : owner.turnOf.#losses
   }
 
   static {
@@ -72,6 +76,7 @@ export class SessionHandle implements Session {
           compaction: this.#owner.compaction,
           isOfTurn: this.#owner.turnOf !== undefined,
           checkOpen: (o) => void this.#open(o),
+          told: (error) => this.#losses.told(error),
         }
       },
     })
@@ -108,7 +113,9 @@ export class SessionHandle implements Session {
     }
     const list = Array.isArray(entries) ? (entries as readonly NewEntry[]) : [entries as NewEntry]
     if (o?.at !== undefined || o?.leaf !== undefined) return this.#branchAndAppend(list, o)
-    return this.#live.append(list, o, this.#lease())
+    const loss = this.#losses.tell()
+    if (loss !== undefined) return Promise.reject(loss)
+    return this.#live.append(list, o, this.#lease(), this.#losses)
   }
 
   async turn<T>(fn: (session: Session, turn: TurnContext) => Promise<T> | T, o: TurnOptions = {}): Promise<T> {
@@ -129,12 +136,19 @@ export class SessionHandle implements Session {
         if (this.#isClosed()) throw closedError(this.id)
         return fn(inner, turn)
       },
-      between: () => this.#compactBetween(o),
+      between: async () => {
+        await this.#compactBetween(o)
+        // After the turn, too: its own lines are among those that are gone.
+        this.#tellLoss()
+      },
       drain: () => live.drain().catch(() => undefined),
     }
     try {
       if ((o.lease ?? o.busy) !== undefined) return await (await seldomFeature()).runTurnWithLease(live, steps, o)
       return await live.turns.run(() => runTurn(live, steps, o), o.signal)
+    } catch (error) {
+      this.#losses.told(error)
+      throw error
     } finally {
       ended = true
     }
@@ -243,14 +257,14 @@ export class SessionHandle implements Session {
   async refresh(o: CallOptions = {}): Promise<Head> {
     const live = this.#open(o, "refresh")
     const message = `Reading what other writers appended to ${this.id} was aborted.`
-    return rejectOnAbort(live.refresh(), o.signal, toWaitAbortedError(this.id, message))
+    return this.#telling(() => rejectOnAbort(live.refresh(), o.signal, toWaitAbortedError(this.id, message)))
   }
 
   async follow(o: CallOptions = {}): Promise<void> {
     const live = this.#open()
     checkSessionCall("follow", o, this.id)
     const { Following } = await seldomFeature()
-    return (live.following ??= new Following(live)).join(o.signal, () => this.#isClosed())
+    return this.#telling(() => (live.following ??= new Following(live)).join(o.signal, () => this.#isClosed()))
   }
 
   async flush(o: CallOptions = {}): Promise<void> {
@@ -281,6 +295,23 @@ export class SessionHandle implements Session {
     if (code === undefined || this.#isClosed()) return
     // Failures are reported already. Other rejections: an abort, which the turn reports itself, or a closed session.
     await code.ifDue(this, signalOf(o)).catch(() => undefined)
+  }
+
+  /** Throws a loss that the caller does not know. */
+  #tellLoss(): void {
+    const loss = this.#losses.tell()
+    if (loss !== undefined) throw loss
+  }
+
+  /** A call that finds losses, and tells those that others have found. */
+  async #telling<T>(call: () => Promise<T>): Promise<T> {
+    this.#tellLoss()
+    try {
+      return await call()
+    } catch (error) {
+      this.#losses.told(error)
+      throw error
+    }
   }
 
   /** The lease of the turn of which an append through this handle is. */
@@ -369,7 +400,9 @@ export class SessionHandle implements Session {
   ): Promise<AppendResult> {
     const append = async (): Promise<AppendResult> => {
       if (this.#isClosed()) throw closedError(this.id)
-      return this.#live.append(entries() as readonly NewEntry[], { ...o, target: { id, settles } }, this.#lease())
+      this.#tellLoss()
+      const inputs = entries() as readonly NewEntry[]
+      return this.#live.append(inputs, { ...o, target: { id, settles } }, this.#lease(), this.#losses)
     }
     return id === null ? append() : this.#at(id, o, append)
   }

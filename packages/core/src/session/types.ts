@@ -202,8 +202,8 @@ export interface Session<Own extends OwnEntry = AnyOwnEntry, Metadata extends ob
    * Takes over what other writers have appended up to the call, with the events `foreign` and `diverged`, as a conflicting append does:
    * the leaf moves on if they continued it, except inside a turn that has begun to write, which moves it at its end. Returns the end of
    * the log. Appends are not affected, but those whose outcome was `indeterminate` are tried again. `not_found` if the session was
-   * deleted; `conflict` if the log is of another version and has changed (open it again); else the errors of the
-   * storage.
+   * deleted; `conflict` with `lost` if the log has lost lines, and without if it is of another version and has changed (open it again); else the
+   * errors of the storage.
    */
   refresh(o?: CallOptions): Promise<Head>
   /**

@@ -9,6 +9,7 @@ import { utf8Length } from "../storage/utf8.ts"
 import type { Head, Seq } from "../storage/contract.ts"
 import { hasCode } from "../format/errors.ts"
 import type { Divergence } from "../log/diverged.ts"
+import type { KnownLosses } from "./losses.ts"
 import type { RunningTurn, AppendResult, ConflictPolicy, TurnLease } from "./types.ts"
 
 export interface PendingEntry {
@@ -38,6 +39,8 @@ export interface Caller {
   readonly ids: readonly string[]
   readonly resolve: (result: AppendResult) => void
   readonly reject: (error: unknown) => void
+  /** Of the handle through which it appends. */
+  readonly losses: KnownLosses | undefined
 }
 
 /** The entries of one call of `append`. They go out in one batch, never split. */
@@ -171,5 +174,8 @@ export function refuse(item: PendingAppend, error: unknown): void {
     item.opens.phase = "unopened"
     item.opens.conflicted ||= item.policy === "retry-turn" && hasCode(error, "conflict") && !isLoss(error)
   }
-  for (const { reject } of item.callers) reject(error)
+  for (const { losses, reject } of item.callers) {
+    losses?.told(error)
+    reject(error)
+  }
 }

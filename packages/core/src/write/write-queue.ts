@@ -20,6 +20,7 @@ import {
   deletedSessionError,
 } from "./errors.ts"
 import { batchOf, entriesBytes, type BeyondLimit, beyondLimitIn } from "./limits.ts"
+import type { KnownLosses, Losses } from "./losses.ts"
 import {
   acknowledge,
   type Caller,
@@ -42,6 +43,7 @@ export interface QueueContext extends ResolveContext {
   /** A turn is running that has been written in part. */
   readonly midTurn: boolean
   readonly maxSessionBytes: number
+  readonly losses: Losses
   /** Milliseconds since the epoch. */
   now(): number
   /** Makes the session information to send with a batch, as of its last entry. */
@@ -118,9 +120,14 @@ export class WriteQueue {
   }
 
   /** Waits for a pending append. Before it is sent, the signal withdraws it; afterwards the signal only ends the waiting. */
-  waitFor(item: PendingAppend, ids: readonly string[], signal: AbortSignal | undefined): Promise<AppendResult> {
+  waitFor(
+    item: PendingAppend,
+    ids: readonly string[],
+    signal: AbortSignal | undefined,
+    losses?: KnownLosses,
+  ): Promise<AppendResult> {
     return new Promise((resolve, reject) => {
-      const caller = { ids, resolve, reject }
+      const caller = { ids, resolve, reject, losses }
       item.callers.push(caller)
       if (signal === undefined) return
       const { id } = this.#context
@@ -358,7 +365,10 @@ export class WriteQueue {
     const refusal =
       taken === undefined ? otherWriterError(context) : idExistsError(context.id, taken, refused[0]?.committed)
     if (loss === undefined) this.#leaveRefused(refused, refusal)
-    else this.#leave(items, loss)
+    else {
+      context.losses.add(loss)
+      this.#leave(items, loss)
+    }
     if (divergence !== undefined) context.diverged(divergence)
     return loss
   }

@@ -29,8 +29,8 @@ import { compactByHand, compactIfDue } from "./run.ts"
  * `closed`, and those of the storage.
  */
 export async function compact(session: Session, o: CompactOptions = {}): Promise<CompactionResult> {
-  const { live, by } = opened("compact", session)
-  return compactByHand(live, by, o)
+  const { live, by, told } = opened("compact", session)
+  return compactByHand(live, by, o).catch(telling(told))
 }
 
 /**
@@ -62,9 +62,9 @@ export async function autoCompact(session: Session, o: AutoCompactOptions = {}):
  * `aborted`, `closed`, and those of the storage.
  */
 export async function makeRoom(session: Session, o: MakeRoomOptions = {}): Promise<RoomResult> {
-  const { live, by } = opened("makeRoom", session)
+  const { live, by, told } = opened("makeRoom", session)
   checkMakeRoom(live.id, o)
-  return roomFor(live, by, o)
+  return roomFor(live, by, o).catch(telling(told))
 }
 
 /**
@@ -116,6 +116,14 @@ function opened(call: string, session: Session): SessionInside & { readonly by: 
   inside.checkOpen()
   const by = { layers: settingsOf(inside.compaction), checkOpen: inside.checkOpen }
   return { ...inside, by }
+}
+
+/** Passes an error on that the caller then knows. */
+function telling(told: (error: unknown) => void): (error: unknown) => never {
+  return (error) => {
+    told(error)
+    throw error
+  }
 }
 
 function notInTurnError(session: string): SessionError {
