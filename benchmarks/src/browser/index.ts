@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { bundle } from "../../../.config/browsers/bundle.ts"
-import { type Engine, openBrowser, serve } from "../../../.config/browsers/page.ts"
+import type { Engine } from "../../../.config/browsers/page.ts"
 import { withFolder } from "../folder.ts"
 import { type Result, type Scenario, timed } from "../report.ts"
 import { ROUNDS } from "../rounds.ts"
@@ -55,6 +55,8 @@ function inPage<K extends keyof PageBenchmarks>(
 ): Promise<PageFigures> {
   return withFolder(async (folder) => {
     const script = await bundle(fileURLToPath(new URL("page.ts", import.meta.url)), { conditions: [] })
+    // Not before it is needed: it imports `node:test`, whose report would be among the listed rows.
+    const { openBrowser, serve } = await import("../../../.config/browsers/page.ts")
     const server = await serve({ "/page.js": script })
     const page = await openBrowser(engine, { profile: join(folder, "profile") })
     try {
