@@ -144,8 +144,9 @@ export class SessionsSaver extends BaseCheckpointSaver {
     const values = new Map<string, Stored>(stored)
     const session = await sessionOf(thread)
     let chain: readonly [number, number] = [0, 0]
-    const written = await this.#writers.append(thread, session, true, async (log) => {
-      const changes = changesTo(known?.log === log ? known : undefined, values)
+    const written = await this.#writers.append(thread, session, true, async ({ log, has }) => {
+      const isThere = known?.log === log && (await has(known.seq, ns, known.id))
+      const changes = changesTo(isThere ? known : undefined, values)
       ;({ chain } = changes)
       const data = {
         ns,

@@ -11,6 +11,7 @@ import {
   type CheckpointRecord,
   type Claim,
   greater,
+  recordIn,
   recordOf,
   type WRITES,
   type WritesRecord,
@@ -39,10 +40,17 @@ export interface Written extends Place {
   readonly count: CheckpointRecord["count"]
 }
 
+/** The log to which a record is appended. */
+export interface Target {
+  /** Its identity. */
+  readonly log: string
+  /** Whether it has this checkpoint there: it may have been put back to an older state since that was read or put. */
+  readonly has: (seq: Seq, ns: string, id: string) => Promise<boolean>
+}
+
 interface Job {
   readonly isCheckpoint: boolean
-  /** Makes the record for a log with this identity. */
-  readonly make: (log: string) => Promise<NewRecord>
+  readonly make: (target: Target) => Promise<NewRecord>
   readonly resolve: (written: Written) => void
   readonly reject: (error: unknown) => void
 }
@@ -57,6 +65,8 @@ interface Opened {
   readonly known: Map<Seq, string | undefined>
   /** Seqs of own entries whose append was acknowledged. */
   readonly seqs: Map<string, Seq>
+  /** Seqs of own checkpoints. The session would not append behind others in their place. */
+  readonly own: Set<Seq>
   appended: number
 }
 
@@ -126,12 +136,13 @@ export class ThreadWriter {
     const opened = (this.#opened ??= await this.#open())
     advance(opened)
     const { claim } = opened
+    const target: Target = { log: opened.log, has: (...checkpoint) => this.#has(opened, ...checkpoint) }
     let { count } = opened
     const made: { readonly job: Job; readonly count: CheckpointRecord["count"] }[] = []
     const entries: { type: "custom"; customType: string; data: object }[] = []
     for (const job of group) {
       try {
-        const { type, data } = await job.make(opened.log)
+        const { type, data } = await job.make(target)
         if (type === CHECKPOINT) count = [count[0], count[1] + 1]
         entries.push({
           type: "custom",
@@ -150,6 +161,7 @@ export class ThreadWriter {
     for (const [n, { job, count }] of made.entries()) {
       const seq = opened.seqs.get(ids[n] as string)
       if (seq === undefined) throw new Error(`The entry ${ids[n]} of ${this.id} was appended, but not reported.`)
+      if (job.isCheckpoint) opened.own.add(seq)
       job.resolve({ seq, log: opened.log, count })
     }
     opened.seqs.clear()
@@ -172,6 +184,7 @@ export class ThreadWriter {
         count: [0, 0],
         known: new Map(),
         seqs: new Map(),
+        own: new Set(),
         appended: 0,
       }
       session.on("appended", ({ entries }) => {
@@ -185,6 +198,20 @@ export class ThreadWriter {
       await session.close()
       throw error
     }
+  }
+
+  async #has({ log, own }: Opened, seq: Seq, ns: string, id: string): Promise<boolean> {
+    if (own.has(seq)) return true
+    try {
+      for await (const { lines } of this.#sessions.storage.read(this.id, { from: seq, to: seq + 1, log })) {
+        const found = recordIn(lines[0] ?? "", seq)
+        return found?.kind === "checkpoint" && found.data.ns === ns && found.data.id === id
+      }
+    } catch (error) {
+      // Another log by now: the append finds out which.
+      if (!hasCode(error, "conflict")) throw error
+    }
+    return false
   }
 
   /** Reads the claims of the lines up to `head`, and how many checkpoints they count. */
