@@ -55,10 +55,15 @@ export class Following {
     })
   }
 
+  /** Ends all calls with an error that something else has met: the log has lost lines. */
+  end(error: unknown): void {
+    for (const fail of this.#followers) fail(error)
+  }
+
   #start(): void {
     const stop = (this.#stop = new AbortController())
     follow(this.#session, stop.signal).catch((error: unknown) => {
-      if (!stop.signal.aborted) for (const fail of this.#followers) fail(error)
+      if (!stop.signal.aborted) this.end(error)
     })
   }
 }

@@ -5,7 +5,7 @@
 import type { BlobLimits } from "../format/blobs.ts"
 import { cloneJson } from "../format/clone.ts"
 import type { Diagnostic } from "../format/diagnostics.ts"
-import { hasCode } from "../format/errors.ts"
+import { hasCode, type SessionError } from "../format/errors.ts"
 import type { Extensions } from "../format/names.ts"
 import type { NewEntry } from "../format/new-entry.ts"
 import type { Entry } from "../format/entry.ts"
@@ -218,6 +218,9 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
   /** Puts entries at the end of the log in memory, and queues them. If it throws, nothing has changed. */
   #place(placed: Placed, o: AppendOptions, by: Appender): Promise<AppendResult> {
     if (o.signal?.aborted === true) throw abortedError(this.id, o.signal, false)
+    // It may have waited, as for a hook, while the loss was met.
+    const loss = by.losses?.tell()
+    if (loss !== undefined) throw loss
     const { state } = this
     const { ids, fresh } = assign(this.id, state, by.lease?.admit(placed) ?? placed, this.options)
     if (fresh.length === 0) return this.#outcomeOf(ids, o, by)
@@ -328,6 +331,11 @@ export class LiveSession implements QueueContext, CompactableSession, Reloadable
     // The entries may have settled branches.
     this.#updateDiverged()
     this.events.emit("rolled_back", { ids, error })
+  }
+
+  lost(loss: SessionError): void {
+    this.losses.add(loss)
+    this.following?.end(loss)
   }
 
   foreign(entries: readonly Entry[]): void {

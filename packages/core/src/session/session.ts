@@ -113,8 +113,6 @@ export class SessionHandle implements Session {
     }
     const list = Array.isArray(entries) ? (entries as readonly NewEntry[]) : [entries as NewEntry]
     if (o?.at !== undefined || o?.leaf !== undefined) return this.#branchAndAppend(list, o)
-    const loss = this.#losses.tell()
-    if (loss !== undefined) return Promise.reject(loss)
     return this.#live.append(list, o, this.#lease(), this.#losses)
   }
 
@@ -307,7 +305,10 @@ export class SessionHandle implements Session {
   async #telling<T>(call: () => Promise<T>): Promise<T> {
     this.#tellLoss()
     try {
-      return await call()
+      const result = await call()
+      // Another call may have met it meanwhile.
+      this.#tellLoss()
+      return result
     } catch (error) {
       this.#losses.told(error)
       throw error
@@ -400,7 +401,6 @@ export class SessionHandle implements Session {
   ): Promise<AppendResult> {
     const append = async (): Promise<AppendResult> => {
       if (this.#isClosed()) throw closedError(this.id)
-      this.#tellLoss()
       const inputs = entries() as readonly NewEntry[]
       return this.#live.append(inputs, { ...o, target: { id, settles } }, this.#lease(), this.#losses)
     }

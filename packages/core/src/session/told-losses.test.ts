@@ -1,9 +1,10 @@
 import type { MemoryLocation } from "@sessions/memory"
-import { expect, test } from "vitest"
+import { expect, test, vi } from "vitest"
 import { FILLER, startCompacting, SUMMARY } from "../../test/compacting.ts"
 import { assistant, contextTexts, storedIds, twoWriters, user } from "../../test/writers.ts"
 import { autoCompact, automaticCompaction, compact } from "../compaction/index.ts"
 import type { SessionError } from "../format/errors.ts"
+import type { Hooks } from "./hooks.ts"
 import type { Session } from "./types.ts"
 
 /** Returns a function that puts the present log back in its place. */
@@ -92,6 +93,61 @@ test("a handle that is opened after a loss goes on from the log as it is", async
   const later = await writerOne.sessions.open("s")
   await later.append(user("c", "c"))
   expect(await contextTexts(later)).toEqual(["start", "c"])
+})
+
+test("a `follow` that runs ends with a loss that another handle has met", async () => {
+  const { location, one, writerOne } = await twoWriters({}, [user("start", "a")])
+  const other = await writerOne.sessions.open("s")
+  const restore = backup(location)
+  const following = refused(other.follow())
+  await one.append([user("b", "b"), user("c", "c")])
+  restore()
+  expect(await refused(one.append(user("d", "d")))).toEqual(LOST)
+  expect(await following).toEqual(LOST)
+  await other.append(user("e", "e"))
+  expect(await storedIds(location)).toEqual(["a", "e"])
+})
+
+test("an append that waits for its hook while another one meets a loss is refused with it", async () => {
+  let goOn = (): void => undefined
+  const gate = new Promise<void>((resolve) => (goOn = resolve))
+  let isWaiting = false
+  const hook: Hooks = {
+    async append({ id }) {
+      if (id !== "d") return
+      isWaiting = true
+      await gate
+    },
+  }
+  const { location, one, writerOne } = await twoWriters({ hooks: [hook] }, [user("start", "a")])
+  const other = await writerOne.sessions.open("s")
+  const restore = backup(location)
+  await one.append([user("b", "b"), user("c", "c")])
+  restore()
+  const waiting = refused(other.append(user("d", "d")))
+  expect([await refused(one.refresh()), isWaiting]).toEqual([LOST, true])
+  goOn()
+  expect(await waiting).toEqual(LOST)
+  await other.append(user("e", "e"))
+  expect(await storedIds(location)).toEqual(["a", "e"])
+})
+
+test("a refresh that waits behind an append that meets a loss is refused with it", async () => {
+  const { location, one, writerOne } = await twoWriters({}, [user("start", "a")])
+  const other = await writerOne.sessions.open("s")
+  const restore = backup(location)
+  await one.append([user("b", "b"), user("c", "c")])
+  restore()
+  const release = writerOne.storage.hold("append")
+  const append = refused(one.append(user("d")))
+  await vi.waitFor(() => expect(writerOne.storage.calls.at(-1)?.operation).toBe("append"))
+  const refresh = refused(other.refresh())
+  release()
+  expect(await Promise.all([append, refresh])).toEqual([LOST, LOST])
+  expect(await Promise.all([one, other].map((handle) => refused(handle.refresh())))).toEqual([
+    ["resolved"],
+    ["resolved"],
+  ])
 })
 
 const compaction = automaticCompaction({

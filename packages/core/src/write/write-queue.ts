@@ -20,7 +20,7 @@ import {
   deletedSessionError,
 } from "./errors.ts"
 import { batchOf, entriesBytes, type BeyondLimit, beyondLimitIn } from "./limits.ts"
-import type { KnownLosses, Losses } from "./losses.ts"
+import type { KnownLosses } from "./losses.ts"
 import {
   acknowledge,
   type Caller,
@@ -43,7 +43,6 @@ export interface QueueContext extends ResolveContext {
   /** A turn is running that has been written in part. */
   readonly midTurn: boolean
   readonly maxSessionBytes: number
-  readonly losses: Losses
   /** Milliseconds since the epoch. */
   now(): number
   /** Makes the session information to send with a batch, as of its last entry. */
@@ -51,6 +50,8 @@ export interface QueueContext extends ResolveContext {
   /** Own entries are in the log, at these seqs. */
   acknowledged(seqs: readonly Seq[], head: Head): void
   rolledBack(ids: readonly string[], error: unknown): void
+  /** The log has lost lines that were acknowledged. */
+  lost(loss: SessionError): void
   foreign(entries: readonly Entry[]): void
   diverged(divergence: Divergence): void
 }
@@ -366,7 +367,7 @@ export class WriteQueue {
       taken === undefined ? otherWriterError(context) : idExistsError(context.id, taken, refused[0]?.committed)
     if (loss === undefined) this.#leaveRefused(refused, refusal)
     else {
-      context.losses.add(loss)
+      context.lost(loss)
       this.#leave(items, loss)
     }
     if (divergence !== undefined) context.diverged(divergence)
