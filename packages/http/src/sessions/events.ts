@@ -7,6 +7,7 @@ import { toJsonText } from "@sessions/core/format"
 import type { Head, Seq } from "@sessions/core/storage"
 import type { PromptQueue, QueueSnapshot } from "./prompt-queue.ts"
 import { type Queue, toWaiting } from "./prompts.ts"
+import { isPutBack, refreshed } from "./put-back.ts"
 import type { EndedTurn, SessionEventData, SessionEventName, SessionState, WaitingPrompt } from "./types.ts"
 
 /** Events that a connection may be behind, and UTF-16 units of them, before it is closed; it connects again and reads the log. */
@@ -59,6 +60,8 @@ export class SessionFeed {
   #opening: Promise<Session> | undefined
   /** The end of the log as the events have told it. */
   #head: Head | undefined
+  /** The log has lost lines, perhaps some of which the events have told. */
+  #isPutBack = false
   /** UTF-16 units of the entries told since the session was opened. */
   #grown = 0
   /** The queue as it was last read or written. */
@@ -92,7 +95,7 @@ export class SessionFeed {
     this.observe(await this.#o.queue.read(), false)
     return this.#inOrder(async () => {
       const session = this.#session as Session
-      await session.refresh()
+      await this.#refresh(session)
       await this.#advance(session)
       const { queue, version } = this.#told as QueueSnapshot
       const { log, next } = this.#head as Head
@@ -156,7 +159,7 @@ export class SessionFeed {
     this.#inOrder(async () => {
       const session = this.#session as Session
       // The end of a turn comes after the last entry of the turn.
-      if (!own && changes.length > 0) await session.refresh()
+      if (!own && changes.length > 0) await this.#refresh(session)
       if (changes.length > 0) await this.#advance(session)
       this.#told = snapshot
       for (const change of changes) this.#push(change)
@@ -200,8 +203,24 @@ export class SessionFeed {
       this.#tell("compact_failed", { kind, failures, breakerOpen }),
     )
     session.on("diverged", (event) => this.#tell("diverged", event))
-    session.follow({ signal: this.#stop.signal }).catch((error: unknown) => this.#fail(error))
+    this.#follow(session)
     return session
+  }
+
+  #follow(session: Session): void {
+    session.follow({ signal: this.#stop.signal }).catch((error: unknown) => {
+      if (this.ended || !isPutBack(error)) return this.#fail(error)
+      // It has the entries that are gone, which no client gets.
+      this.#o.onError(error)
+      this.#isPutBack = true
+      this.#startAdvance()
+      this.#follow(session)
+    })
+  }
+
+  /** A log that was put back to an older state is news for the clients, and no failure. */
+  async #refresh(session: Session): Promise<void> {
+    if (await refreshed(session)) this.#isPutBack = true
   }
 
   #tell<Name extends SessionEventName>(event: Name, data: SessionEventData[Name]): void {
@@ -235,8 +254,9 @@ export class SessionFeed {
   async #advance(session: Session): Promise<void> {
     const head = session.head
     const told = this.#head as Head
-    if (head.log !== told.log) {
+    if (head.log !== told.log || this.#isPutBack) {
       this.#head = head
+      this.#isPutBack = false
       this.#push({ event: "reset", data: JSON.stringify({ head }) })
     } else if (head.next > told.next) {
       for await (const page of pages(session, told.next, head)) {

@@ -14,6 +14,7 @@ import { invalid, Refusal } from "../refusal.ts"
 import { repeatsOf, writeIdOf } from "../repeats.ts"
 import { BODY_BYTES } from "../sizes.ts"
 import { connect, cursorText, lastTurn, parseCursor, toPage, toStream } from "./connection.ts"
+import { refreshed } from "./put-back.ts"
 import {
   contextQuery,
   eventsQuery,
@@ -131,7 +132,7 @@ export function createSessionHandler<P>(options: SessionHandlerOptions<P>): Sess
     const session = await sessions.open(id)
     try {
       // It may have been open, and another server may have written since.
-      await session.refresh()
+      await refreshed(session)
       return await act(session)
     } finally {
       await session.close()

@@ -4,7 +4,7 @@
  */
 import { hasCode } from "@sessions/core"
 import { isUlid } from "@sessions/core/format"
-import type { Head, ReadRange, Seq, SessionStorage } from "@sessions/core/storage"
+import { type Head, lineMark, type ReadRange, type Seq, type SessionStorage } from "@sessions/core/storage"
 
 /** Milliseconds by which the time of a prompt's id may differ from the server's, and for which repetitions are recognized: 24 hours. */
 export const REPEAT_MS: number = 24 * 60 * 60 * 1000
@@ -38,13 +38,10 @@ export class SentIds {
   /** The seq of the entry with this id, a ULID; undefined if the log up to `head` has none. */
   async find(id: string, head: Head): Promise<Seq | undefined> {
     const time = timeOfUlid(id)
-    if (this.#scanned?.log !== head.log || this.#scanned.seqs.size > MOST_KEPT)
-      this.#scanned = { log: head.log, from: head.next, next: head.next, oldest: Infinity, seqs: new Map() }
-    const scanned = this.#scanned
-    if (scanned.next < head.next) {
-      await this.#scan(scanned, { from: scanned.next, to: head.next })
-      scanned.next = head.next
-    }
+    const known = this.#scanned
+    const goesOn = known?.log === head.log && known.seqs.size <= MOST_KEPT && (await this.#goesOn(known, head))
+    const scanned = goesOn ? known : newScan(head)
+    this.#scanned = scanned
     // The entry got its time when a server took the prompt, at most a day from the time of its id.
     while (!scanned.seqs.has(id) && scanned.from > 0 && scanned.oldest >= time - REPEAT_MS) {
       try {
@@ -59,20 +56,48 @@ export class SentIds {
     return scanned.seqs.get(id)
   }
 
-  /** Remembers the entries of a range, and returns its first seq. */
-  async #scan(scanned: Scanned, range: ReadRange): Promise<Seq | undefined> {
-    let first: Seq | undefined
-    for await (const { from, lines } of this.#storage.read(this.#session, { ...range, log: scanned.log })) {
-      first ??= from
+  /**
+   * Remembers what has come. False if the log no longer has the last line that was read: an older state was put back, which keeps the
+   * identity.
+   */
+  async #goesOn(scanned: Scanned, head: Head): Promise<boolean> {
+    const { next, mark } = scanned
+    if (next === 0 || head.next < next) return next === 0
+    if (head.next === next && head.mark !== undefined) return head.mark === mark
+    const range = { from: next - 1, to: head.next, log: head.log }
+    for await (const { from, lines } of this.#storage.read(this.#session, range)) {
       for (const [index, line] of lines.entries()) {
-        const { id, timestamp, writtenAt = timestamp } = fieldsOf(line)
-        if (isUlid(id)) scanned.seqs.set(id, from + index)
-        const time = typeof writtenAt === "string" ? Date.parse(writtenAt) : Number.NaN
-        if (time < scanned.oldest) scanned.oldest = time
+        const seq = from + index
+        if (seq >= next) remember(scanned, seq, line)
+        else if (lineMark(line) !== mark) return false
       }
+    }
+    return true
+  }
+
+  /** Remembers the entries of a window, and returns its first seq. */
+  async #scan(scanned: Scanned, window: ReadRange): Promise<Seq | undefined> {
+    let first: Seq | undefined
+    for await (const { from, lines } of this.#storage.read(this.#session, { ...window, log: scanned.log })) {
+      first ??= from
+      for (const [index, line] of lines.entries()) remember(scanned, from + index, line)
     }
     return first
   }
+}
+
+function remember(scanned: Scanned, seq: Seq, line: string): void {
+  const { id, timestamp, writtenAt = timestamp } = fieldsOf(line)
+  if (isUlid(id)) scanned.seqs.set(id, seq)
+  const time = typeof writtenAt === "string" ? Date.parse(writtenAt) : Number.NaN
+  if (time < scanned.oldest) scanned.oldest = time
+  if (seq + 1 < scanned.next) return
+  scanned.next = seq + 1
+  scanned.mark = lineMark(line)
+}
+
+function newScan({ log, next }: Head): Scanned {
+  return { log, from: next, next, mark: undefined, oldest: Infinity, seqs: new Map() }
 }
 
 interface Scanned {
@@ -80,6 +105,8 @@ interface Scanned {
   /** The lines from `from` to before `next` were read. */
   from: Seq
   next: Seq
+  /** Of the last of them, see `lineMark`. */
+  mark: number | undefined
   /** Milliseconds since the epoch, of the oldest entry that was read. */
   oldest: number
   readonly seqs: Map<string, Seq>

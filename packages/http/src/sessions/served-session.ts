@@ -6,6 +6,7 @@ import { SessionFeed } from "./events.ts"
 import { PromptQueue, type QueueSnapshot } from "./prompt-queue.ts"
 import { MAX_PROMPTS } from "../sizes.ts"
 import { contentOf, positionOf, type Queue, withPrompt, withStop } from "./prompts.ts"
+import { refreshed } from "./put-back.ts"
 import { Runner, type RunnerOptions } from "./runner.ts"
 import { SentIds } from "./sent-ids.ts"
 import type { EndedTurn, NewPrompt, PromptAnswer, StopAnswer } from "./types.ts"
@@ -171,7 +172,7 @@ export class ServedSession {
     const session = await this.#sessions.open(this.#id)
     try {
       // It may have been open, and another server may have written the line.
-      await session.refresh()
+      await refreshed(session)
       for await (const entry of session.entries({ from: seq, to: seq + 1 })) {
         if (entry.id !== id || entry.type !== "message" || entry.message.role !== "user") return undefined
         const { content, attachments } = entry.message
