@@ -1,5 +1,5 @@
 /** Writes the chunks of a stream to its log while they are generated. */
-import { type Entry, hasCode, type Session } from "@sessions/core"
+import { type Entry, hasCode, type Session, type SessionError } from "@sessions/core"
 import { type Chunk, EventReader } from "./chunks.ts"
 import { ALIVE_ENTRY, chunksEntry, StreamState } from "./log.ts"
 
@@ -28,11 +28,13 @@ export async function recordStream(
   const end = new AbortController()
   const off = session.on("foreign", ({ entries }) => look(entries))
   const offOwn = session.on("appended", ({ entries }) => look(entries))
-  // Chunks are written whether or not the log can be followed or read: a failure of that shows in the writes, but for that of a blob.
+  const writer = new ChunkWriter(session, stop, o)
+  // Chunks are written whether or not the log can be followed or read: a failure of that shows in the writes, but for that of a blob, and for
+  // lost lines, of which an open session is told once.
   session.follow({ signal: end.signal }).catch((error: unknown) => {
     if (hasCode(error, "not_found")) stop()
+    else if ((error as SessionError).lost !== undefined) writer.fail(error)
   })
-  const writer = new ChunkWriter(session, stop, o)
   const read = readAll(stream, (chunks) => writer.push(chunks))
   try {
     try {
@@ -83,6 +85,7 @@ class ChunkWriter {
   #pending: Chunk[] = []
   #written = 0
   #isEnded = false
+  #failure: { readonly error: unknown } | undefined
   #wake: (() => void) | undefined
 
   constructor(session: Session, stop: () => void, o: WriterOptions) {
@@ -95,6 +98,11 @@ class ChunkWriter {
   push(chunks: readonly Chunk[]): void {
     this.#pending.push(...chunks)
     if (this.#pending.length > 0) this.#wake?.()
+  }
+
+  /** The next write fails with this error: chunks that were written are gone. */
+  fail(error: unknown): void {
+    this.#failure = { error }
   }
 
   /** Resolves with whether all chunks are in the log. */
@@ -125,10 +133,12 @@ class ChunkWriter {
         return false
       }
     }
-    return true
+    if (this.#failure !== undefined) onError(this.#failure.error)
+    return this.#failure === undefined
   }
 
   async #write(): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure.error
     if (this.#pending.length === 0) return void (await this.#session.append(ALIVE_ENTRY))
     const chunks = firstChunks(this.#pending)
     await this.#session.append(chunksEntry(this.#written, chunks))
