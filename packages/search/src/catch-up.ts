@@ -143,7 +143,7 @@ export class CatchUp {
     o: CallOptions,
   ): Promise<Outcome> {
     const failed = this.#failures.get(id)?.head
-    if (failed !== undefined && failed.log === head.log && failed.next === head.next) return "read"
+    if (failed !== undefined && isSameHead(failed, head)) return "read"
     this.#failures.delete(id)
     const changes = this.#reader.changes(id, indexed, head, o)
     for (;;) {
@@ -190,9 +190,8 @@ export class CatchUp {
     })
   }
 
-  #isCurrent(indexed: IndexedHead | undefined, { log, next, updatedAt }: DatedHead): boolean {
-    if (indexed === undefined || indexed.extraction < this.#extraction) return false
-    return indexed.log === log && indexed.next === next && indexed.updatedAt === updatedAt
+  #isCurrent(indexed: IndexedHead | undefined, head: DatedHead): boolean {
+    return indexed !== undefined && indexed.extraction >= this.#extraction && isSameHead(indexed, head)
   }
 
   #remove(session: string, expect: IndexedHead): Promise<boolean> {
@@ -200,6 +199,11 @@ export class CatchUp {
     const change: IndexChange = { session, expect, head: undefined, reset: true, removed: [], rows: [] }
     return this.#unlessFull([session], () => this.#index.write([change]), true)
   }
+}
+
+/** An undamaged copy that was put back has the same identity and as many lines, and another time. */
+function isSameHead(one: DatedHead, other: DatedHead): boolean {
+  return one.log === other.log && one.next === other.next && one.updatedAt === other.updatedAt
 }
 
 /** Whether the index has more of the log: the list is older, or the log was restored from a backup. */

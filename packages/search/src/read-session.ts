@@ -7,7 +7,7 @@
 import { createSessions, type Entry, type Session, type Sessions } from "@sessions/core"
 import { blobRefs, FORMAT, isEntry, parseLine, restoreBlobs, VERSION } from "@sessions/core/format"
 import { piLogs } from "@sessions/core/migrations"
-import type { CallOptions, Seq, SessionStorage } from "@sessions/core/storage"
+import { type CallOptions, lineMark, type Seq, type SessionStorage } from "@sessions/core/storage"
 import { contentOf, extractionOf, type ToMessage } from "./content.ts"
 import type { DatedHead, IndexChange, IndexedHead, IndexRow } from "./search-index.ts"
 import { wordsOf } from "./words.ts"
@@ -96,9 +96,11 @@ async function* newLines(
     for (const [index, line] of chunk.lines.entries()) {
       const seq = chunk.from + index
       const { record } = parseLine(line)
-      last = isEntry(record) ? record.id : ""
+      const id = isEntry(record) ? record.id : ""
+      last = `${id} ${lineMark(line)}`
       if (seq < from) {
-        if (last === indexed?.last) continue
+        // An older version of this package has stored the id alone.
+        if (last === indexed?.last || id === indexed?.last) continue
         yield "restored"
         return
       }

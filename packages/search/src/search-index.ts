@@ -9,7 +9,10 @@ export type DatedHead = Pick<HeadInfo, "log" | "next" | "updatedAt">
 
 /** The end of a log as the index has read it. */
 export interface IndexedHead extends DatedHead {
-  /** Id of the last line, "" if that is no entry. A log that was restored from a backup has another one there. */
+  /**
+   * Of the last line: its id, or nothing if that is no entry, a space, and its mark (`lineMark`). A log that was restored from a backup has
+   * another one there.
+   */
   readonly last: string
   /** The log is of another version: read as a whole, and again when it has changed. */
   readonly whole: boolean
