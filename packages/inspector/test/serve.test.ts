@@ -1,6 +1,6 @@
 import { createSessions, type Sessions } from "@sessions/core"
 import { exportSession } from "@sessions/core/transfer"
-import { createMemoryStorage } from "@sessions/memory"
+import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { expect, test, vi } from "vitest"
 import { createInspector, type InspectorOptions, sessionPage } from "../src/index.ts"
 import type { End } from "../src/serve/end.ts"
@@ -20,8 +20,8 @@ interface Server {
   readonly whole: (id: string) => Promise<Whole>
 }
 
-function server(options: Partial<InspectorOptions> = {}): Server {
-  const sessions = createSessions({ storage: createMemoryStorage() })
+function server(options: Partial<InspectorOptions> = {}, storage = createMemoryStorage()): Server {
+  const sessions = createSessions({ storage })
   const inspector = createInspector({ sessions, token: TOKEN, ...options })
   const send: Server["send"] = (path, headers = { authorization: `Bearer ${TOKEN}` }, method = "GET") =>
     inspector(new Request(path.startsWith("http") ? path : `${ORIGIN}${path}`, { method, headers }))
@@ -64,6 +64,21 @@ test("no data without the token, or with another one; the page itself has no dat
   const page = await send("/", {})
   expect(page.status).toBe(200)
   expect((await page.text()).includes("secret")).toBe(false)
+})
+
+test("a page that has read a session reads it anew when a copy with as many lines was put in its place", async () => {
+  const location = createMemoryLocation()
+  const { sessions, get, whole } = server({}, createMemoryStorage({ location }))
+  await (await sessions.create({ id: "s", title: "old" })).close()
+  const { head } = await whole("s")
+  expect((await get("/api/sessions/s", asEnd)).head).toBe(head)
+  const log = location.logs.get("s")
+  if (log === undefined) throw new Error("There is no log.")
+  const lines = log.lines.map((line) => line.replace("old", "new"))
+  location.logs.set("s", { ...log, lines, updatedAt: log.updatedAt + 1 })
+  const end = await get("/api/sessions/s", asEnd)
+  expect([end.summary.info.title, end.head === head]).toEqual(["new", false])
+  expect((await whole("s")).head).toBe(end.head)
 })
 
 test("a name that resolves to loopback is refused with and without the token: DNS rebinding", async () => {

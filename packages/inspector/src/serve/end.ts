@@ -20,6 +20,7 @@ export interface End {
 const END_ENTRIES = 60
 
 export async function readEnd(sessions: Sessions, session: Session, o: CallOptions): Promise<End> {
+  const head = await headText(sessions, session, o)
   const { entries } = await session.path({ limit: END_ENTRIES, ...o })
   let parent = -1
   const rows = entries.map((entry) => {
@@ -36,7 +37,7 @@ export async function readEnd(sessions: Sessions, session: Session, o: CallOptio
       diagnostics: session.diagnostics,
       redacted: false,
     },
-    head: headText(session),
+    head,
     rows,
     entries: await readEntries(
       sessions,
@@ -47,8 +48,12 @@ export async function readEnd(sessions: Sessions, session: Session, o: CallOptio
   }
 }
 
-export function headText({ head }: Session): string {
-  return head === undefined ? "" : `${head.log} ${head.next}`
+/** With the time: a copy that was put back, as in place of a damaged log, has the same identity and may have as many lines. */
+export async function headText({ storage }: Sessions, { id, head }: Session, o: CallOptions): Promise<string> {
+  if (head === undefined) return ""
+  const stored = await storage.head(id, o)
+  const isSame = stored?.log === head.log && stored.next === head.next
+  return `${head.log} ${head.next} ${isSame ? stored.updatedAt : "?"}`
 }
 
 /** Entries that are further apart are read by themselves. */

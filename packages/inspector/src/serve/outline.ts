@@ -19,7 +19,7 @@ export interface WholeEnd {
 
 /** Other requests have their turn between the steps, which are short: all of them together take a large session a second. */
 export async function* readWhole(sessions: Sessions, session: Session, o: CallOptions): AsyncGenerator<WholePart> {
-  const head = headText(session)
+  const head = await headText(sessions, session, o)
   const tree = await sessionTree(session, o)
   await turn(o)
   const { bySeq, leaf } = placesOf(tree)
