@@ -11,6 +11,8 @@ const PAGE_UNITS = 1_048_576
 /** What a client knows: the log up to a place, and how far the turns had ended. */
 export interface Cursor {
   readonly log: string
+  /** Of the entry before the place, see `markOf`. Missing: it is not compared. */
+  readonly mark?: string
   readonly next: Seq
   /** The last turn whose end is known, or `NO_TURN`. Missing: only what ends from now on is told. */
   readonly turn?: string
@@ -19,15 +21,17 @@ export interface Cursor {
 /** No turn had ended. */
 const NO_TURN = "-"
 
-/** `<log>.<next>.<turn>` or `<log>.<next>`; 400 for anything else. */
+/** `<log>~<mark>.<next>.<turn>`, also without the mark or the turn; 400 for anything else. */
 export function parseCursor(text: string): Cursor {
-  const [, log, next, turn] = /^(.+?)\.(\d{1,15})(?:\.([0-9A-Z]{26}|-))?$/.exec(text) ?? []
+  const [, log, mark, next, turn] = /^(.+?)(?:~([0-9a-z]{1,7}))?\.(\d{1,15})(?:\.([0-9A-Z]{26}|-))?$/.exec(text) ?? []
   if (log === undefined || next === undefined) throw invalid("The place to continue from must be the id of an event.")
-  return { log, next: Number(next), ...(turn !== undefined && { turn }) }
+  return { log, next: Number(next), ...(mark !== undefined && { mark }), ...(turn !== undefined && { turn }) }
 }
 
-export function cursorText({ log, next, turn }: Cursor): string {
-  return turn === undefined ? `${log}.${next}` : `${log}.${next}.${turn}`
+/** An older server takes a log with a mark for another one, so that its clients load the session again. */
+export function cursorText({ log, mark, next, turn }: Cursor): string {
+  const place = mark === undefined ? `${log}.${next}` : `${log}~${mark}.${next}`
+  return turn === undefined ? place : `${place}.${turn}`
 }
 
 /** The turn of a cursor behind all of these. */
@@ -55,14 +59,18 @@ export async function* connect(
 ): AsyncGenerator<PlacedEvent, void, undefined> {
   const { head, ended } = state
   let { log } = head
-  const isOther = after !== undefined && (after.log !== log || after.next > head.next)
+  const isBehind = after !== undefined && after.log === log && after.next <= head.next
+  let mark = isBehind ? await feed.markAt(after.next) : await feed.markAt(head.next)
+  const isOther = after !== undefined && (!isBehind || (after.mark ?? mark) !== mark)
+  if (isOther) mark = await feed.markAt(head.next)
   let next = after === undefined || isOther ? head.next : after.next
   const missed = endedSince(ended, after?.turn, isOther)
   let turn = missed.length === 0 ? lastTurn(ended) : after?.turn
   const placed = (event: FeedEvent): PlacedEvent => {
     next = event.next ?? next
+    mark = event.mark ?? mark
     turn = event.turn ?? turn
-    return { ...event, cursor: cursorText({ log, next, ...(turn !== undefined && { turn }) }) }
+    return { ...event, cursor: cursorText({ log, mark, next, ...(turn !== undefined && { turn }) }) }
   }
   yield placed({ event: "state", data: JSON.stringify(state) })
   if (isOther) yield placed({ event: "reset", data: JSON.stringify({ head }) })

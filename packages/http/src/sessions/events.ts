@@ -4,7 +4,7 @@
  */
 import { type Entry, hasCode, type Session, type Sessions } from "@sessions/core"
 import { toJsonText } from "@sessions/core/format"
-import type { Head, Seq } from "@sessions/core/storage"
+import { type Head, lineMark, type Seq } from "@sessions/core/storage"
 import type { PromptQueue, QueueSnapshot } from "./prompt-queue.ts"
 import { type Queue, toWaiting } from "./prompts.ts"
 import { isPutBack, refreshed } from "./put-back.ts"
@@ -30,8 +30,15 @@ export interface FeedEvent {
   readonly data: string
   /** Of an `appended`: the place in the log behind its entries. */
   readonly next?: Seq
+  /** Of an `appended` or a `reset`: that of the entry before its place, see {@link markOf}. */
+  readonly mark?: string
   /** Of a `turn_end`: the message of the turn. */
   readonly turn?: string
+}
+
+/** A log that was put back to an older state, and has grown since, has another entry before a place. `0`: that line is no entry. */
+function markOf(id: string | undefined): string {
+  return id === undefined ? "0" : lineMark(id).toString(36)
 }
 
 export function turnEnd(turn: EndedTurn): FeedEvent {
@@ -148,6 +155,18 @@ export class SessionFeed {
     }
   }
 
+  /** The mark of the entry before this place. */
+  async markAt(next: Seq): Promise<string> {
+    const session = await (this.#opening ??= this.#open())
+    try {
+      for await (const { id } of session.entries({ from: Math.max(0, next - 1), to: next })) return markOf(id)
+    } catch (error) {
+      // Closed meanwhile: its last events still come.
+      if (!hasCode(error, "closed")) throw error
+    }
+    return markOf(undefined)
+  }
+
   /** The queue was read or written here. `own`: by this process; else the log may have grown with it. */
   observe(snapshot: QueueSnapshot, own: boolean): void {
     const before = this.#queue
@@ -257,7 +276,7 @@ export class SessionFeed {
     if (head.log !== told.log || this.#isPutBack) {
       this.#head = head
       this.#isPutBack = false
-      this.#push({ event: "reset", data: JSON.stringify({ head }) })
+      this.#push({ event: "reset", data: JSON.stringify({ head }), mark: await this.markAt(head.next) })
     } else if (head.next > told.next) {
       for await (const page of pages(session, told.next, head)) {
         this.#push(page)
@@ -345,10 +364,12 @@ async function* pages(session: Session, from: Seq, head: Head): AsyncGenerator<F
   let entries: string[] = []
   let units = 0
   let next = from
+  let last: Entry | undefined
   const page = (): FeedEvent => ({
     event: "appended",
     data: `{"entries":[${entries.join(",")}],"head":${JSON.stringify({ log: head.log, next })}}`,
     next,
+    mark: markOf(last?.seq === next - 1 ? last.id : undefined),
   })
   for await (const entry of session.entries({ from, to: head.next })) {
     const text = toJsonText(entry satisfies Entry)
@@ -360,6 +381,7 @@ async function* pages(session: Session, from: Seq, head: Head): AsyncGenerator<F
     entries.push(text)
     units += text.length
     next = entry.seq + 1
+    last = entry
   }
   // Lines that are no entries, and the header, are passed over.
   next = head.next

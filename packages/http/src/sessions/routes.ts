@@ -122,9 +122,10 @@ export const sessionState: z.ZodType = z
 // With an id, a schema is a component of the OpenAPI document, named in each place.
 const info = sessionInfoSchema.meta({ ...sessionInfoSchema.meta(), id: "SessionInfo" })
 const message = messageSchema.meta({ ...messageSchema.meta(), id: "Message" })
-const cursor = z
-  .string()
-  .meta({ description: "`<log>.<next>.<turn>`: a place in the log, and the last turn that had ended." })
+const cursor = z.string().meta({
+  description:
+    "`<log>~<mark>.<next>.<turn>`: a place in the log, and the last turn that had ended. `load` gives no mark.",
+})
 
 const loaded = z.looseObject({
   info,

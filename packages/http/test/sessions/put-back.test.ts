@@ -81,3 +81,20 @@ test("a prompt whose message is gone runs again when it is sent again, and one t
   expect(await send({ id: two, text: "two" })).toBe(null)
   expect(await textsOf(client, id)).toEqual(["one", "ONE", "two", "TWO"])
 })
+
+test("one who connects again, when the log has grown beyond the place that it knew, is told to load again", async () => {
+  const { client, id, restore, location } = await served()
+  const before = await ask(client, id, "two")
+  const after = before.at(-1)?.cursor ?? ""
+  restore()
+  const other = serve({ storage: createMemoryStorage({ location }) })
+  for (const text of ["three", "four"]) await ask(other.client, id, text)
+  const events = other.client.events(id, { after })[Symbol.asyncIterator]()
+  const seen = [await events.next(), await events.next()].map(({ value }) => (value as SessionEvent).event)
+  expect(seen).toEqual(["state", "reset"])
+  await events.return?.()
+  const { cursor } = (await until(other.client.events(id), () => true))[0] as SessionEvent
+  await ask(other.client, id, "five")
+  const further = await until(other.client.events(id, { after: cursor }), ({ event }) => event === "appended")
+  expect(further.map(({ event }) => event)).toEqual(["state", "appended"])
+})
