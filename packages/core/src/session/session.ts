@@ -333,6 +333,11 @@ export class SessionHandle implements Session {
     return this.#live
   }
 
+  /** It may be one of those that are gone. */
+  #unknownEntry(id: string): SessionError {
+    return this.#losses.tell() ?? unknownEntryError(this.#live, id)
+  }
+
   /**
    * Calls `then` with the seq of the entry. If the entry is in memory, `then` runs synchronously, so that its append keeps its order
    * before appends made after the call. `not_found` if the log has no such entry.
@@ -340,7 +345,7 @@ export class SessionHandle implements Session {
   async #at<T>(id: string, o: CallOptions | undefined, then: (seq: Seq) => Promise<T>): Promise<T> {
     const live = this.#open(o)
     const seq = live.state.log.find(checkedId(id)) ?? (await findEntry(live, id, o))
-    if (seq === undefined) throw unknownEntryError(live, id)
+    if (seq === undefined) throw this.#unknownEntry(id)
     return then(seq)
   }
 
@@ -361,7 +366,7 @@ export class SessionHandle implements Session {
     const copy: readonly string[] = [...ids]
     for (const id of copy) {
       const known = live.state.knows(id) || (await findEntry(live, id, o)) !== undefined
-      if (!known) throw unknownEntryError(live, id)
+      if (!known) throw this.#unknownEntry(id)
     }
     return then(copy)
   }

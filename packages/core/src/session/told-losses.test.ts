@@ -66,6 +66,23 @@ test.each(Object.entries(CALLS))(
   },
 )
 
+const NAMING: Readonly<Record<string, (session: Session) => Promise<unknown>>> = {
+  "append with a place": (session) => session.append(user("f", "f"), { at: "b" }),
+  branch: (session) => session.branch("b"),
+  settle: (session) => session.settle(["b"]),
+  label: (session) => session.label("b", "f"),
+  edit: (session) => session.edit("b", { content: "f" }),
+  tombstone: (session) => session.tombstone("b"),
+}
+
+test.each(Object.entries(NAMING))(
+  "`%s` of an entry that is gone tells the loss before it says that there is no such entry",
+  async (_, call) => {
+    const { other } = await twoHandles()
+    expect([await refused(call(other)), await refused(call(other))]).toEqual([LOST, ["not_found", undefined]])
+  },
+)
+
 test("several losses are told one after the other", async () => {
   const { location, one, writerOne } = await twoWriters({}, [user("start", "a")])
   const other = await writerOne.sessions.open("s")
