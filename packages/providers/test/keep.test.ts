@@ -1,5 +1,6 @@
 /** What has arrived of an answer survives a kill, in a document that is deleted with the answer. */
 import { createSessions, type Session } from "@sessions/core"
+import { StorageError } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage, type MemoryLocation } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { type AnswerKeeper, keepAnswers } from "../src/index.ts"
@@ -89,6 +90,21 @@ test("the next process puts what a killed one has left behind its question, once
   const { messages } = await session.messages()
   expect(messages.at(-1)?.message).toMatchObject({ role: "assistant", stopReason: "aborted" })
   expect(await keep.restore(session)).toBe(false)
+})
+
+test("an answer that the log does not take stays in the document, whole, for the next turn, unless the conversation has gone on", async () => {
+  const { session, keep, kept } = await process(createMemoryLocation())
+  await ask(session)
+  const fail = async (code: "unavailable" | "conflict"): Promise<void> => {
+    const append = (): Promise<never> => Promise.reject(new StorageError(code, "It was not written."))
+    const to = { leafId: session.leafId, append }
+    await expect(appendOpenAIChatStream(to, answer(Promise.resolve()), { keep })).rejects.toMatchObject({ code })
+  }
+  await fail("conflict")
+  expect(await kept()).toBeUndefined()
+  await fail("unavailable")
+  expect(await keep.restore(session)).toBe(true)
+  expect([await kept(), await textsOf(session)]).toEqual([undefined, ["Where?", "In France."]])
 })
 
 test("a conversation that has gone on gets nothing of it, and the document is deleted", async () => {

@@ -19,7 +19,7 @@ const OPTIONS: Checks<{ readonly every?: number }> = {
 /**
  * A keeper for the answers of one session: pass it as `keep` to the function that reads the stream. It writes the document every `every` milliseconds (default
  * 3,000) while an answer arrives, and deletes it when the answer is in the log; deleting the session deletes it too. A write that fails is tried again with the
- * next one, and never fails the answer: a kill then leaves an older text, or none. Throws `invalid` for a wrong interval.
+ * next one, and never fails the answer: a kill then leaves an older text, or none. If the log does not take the answer, the document stays for the next turn. Throws `invalid` for a wrong interval.
  *
  * ```ts
  * import { createSessions } from "@sessions/core"
@@ -81,9 +81,10 @@ export function keepAnswers(
           .then(() => void (isWriting = false))
       }, every)
       return {
-        async end() {
+        async end(deletes = true) {
           clearInterval(timer)
           await writing
+          if (!deletes) return write().catch(() => undefined)
           // What stays is deleted by `restore`: the leaf has moved on.
           if (typeof version === "string") await docs.delete(key, { expect: version }).catch(() => undefined)
         },

@@ -1,5 +1,5 @@
 /** Reads the stream of an answer to its end and appends the message: whole, or what arrived until it was aborted or failed. */
-import type { AssistantMessage } from "@sessions/core"
+import { type AssistantMessage, hasCode } from "@sessions/core"
 import { errorText } from "./answer.ts"
 import { checkAppendable, checkCall, type Checks, checkStream, STREAM } from "./check.ts"
 import type { Appendable, StreamedEntry, StreamOptions } from "./types.ts"
@@ -76,9 +76,12 @@ export async function appendStream<E>(
   const entries = accumulator.entries()
   try {
     await append(isWhole ? entries : entries.map((entry) => interrupted(entry, failed, signal)))
-  } finally {
-    await kept?.end()
+  } catch (error) {
+    // After a conflict the conversation has gone on, and nothing can be put behind the question.
+    await kept?.end(hasCode(error, "conflict"))
+    throw error
   }
+  await kept?.end()
   if (failed !== undefined) throw failed.error
   if (last === undefined) throw new Error("The stream of the answer ended before anything of it arrived.")
   return last

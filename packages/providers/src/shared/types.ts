@@ -94,8 +94,11 @@ export interface AnswerKeeper {
    * next call deletes it. Rejects with the errors of the storage and of `append`.
    */
   restore(session: Appendable): Promise<boolean>
-  /** Of the functions that read a stream: `entries` gives what has arrived. The result ends it, and deletes the document. */
-  begin(session: Appendable, entries: () => readonly StreamedEntry[]): { end(): Promise<void> }
+  /**
+   * Of the functions that read a stream: `entries` gives what has arrived. The result ends it, and deletes the document; with `false`, where the log has not taken
+   * the answer, the document stays, with all that has arrived.
+   */
+  begin(session: Appendable, entries: () => readonly StreamedEntry[]): { end(deletes?: boolean): Promise<void> }
 }
 
 export interface StreamOptions<E> {
