@@ -1,5 +1,5 @@
 /** `createToolCalls`: runs the calls of a session, and settles those that an earlier process has left. */
-import { hasCode, type Session } from "@sessions/core"
+import { hasCode, type Session, type SessionError } from "@sessions/core"
 import type { CallState } from "@sessions/core/context"
 import { onAbort } from "@sessions/core/storage"
 import { checkedCall, checkedTools, checkExecute, checkExecutors, checkRunOptions } from "./checks.ts"
@@ -45,6 +45,8 @@ class SessionCalls implements ToolCalls {
   readonly #kinds: ReadonlyMap<string, ToolKind>
   readonly #callbacks: Callbacks
   readonly #starts: Starts
+  /** Lines were lost, of which the session has told a run whose caller had gone. */
+  #untold: { readonly error: unknown } | undefined
 
   constructor(
     session: Session,
@@ -63,12 +65,14 @@ class SessionCalls implements ToolCalls {
     const wanted = checkedCall(call)
     checkExecute(execute)
     checkRunOptions("run", o)
+    this.#tellLoss()
     return this.#run({ ...wanted, signal: o.signal }, execute)
   }
 
   async resume(executors: Readonly<Record<string, Execute>>, o: RunOptions = {}): Promise<readonly ResumedCall[]> {
     checkExecutors(executors)
     checkRunOptions("resume", o)
+    this.#tellLoss()
     const states = await this.#session.callStates()
     const resumed: ResumedCall[] = []
     for (const call of states?.calls ?? []) {
@@ -122,7 +126,11 @@ class SessionCalls implements ToolCalls {
 
   async #run(wanted: Wanted, execute: Execute): Promise<CallResult> {
     const { signal } = wanted
-    const { grant, make } = await untilAborted(this.#begin(wanted), signal)
+    const begun = this.#begin(wanted)
+    begun.catch((error: unknown) => {
+      if (signal?.aborted === true && (error as SessionError | undefined)?.lost !== undefined) this.#untold = { error }
+    })
+    const { grant, make } = await untilAborted(begun, signal)
     const { place, state, key, attempt, run } = grant
     if (grant.isDone) {
       const done = await resultOf(this.#session, place)
@@ -148,6 +156,12 @@ class SessionCalls implements ToolCalls {
     } catch (error) {
       throw notStoredError(this.#session.id, state.callId, error, outcome)
     }
+  }
+
+  #tellLoss(): void {
+    const untold = this.#untold
+    this.#untold = undefined
+    if (untold !== undefined) throw untold.error
   }
 
   /** The call may run when this resolves. Goes on when its signal has fired: a start that is in the log then gets a result that says that nothing ran. */

@@ -98,3 +98,22 @@ test("a result that comes when others have read of the lost lines is not added b
   const reader = await startProcess(location)
   expect((await reader.session.messages()).messages.map(({ message }) => message.role)).toEqual(["user", "assistant"])
 })
+
+test("a loss that a run meets whose caller has aborted is told by the next call", async () => {
+  const location = createMemoryLocation()
+  const { session, calls, storage } = await startProcess(location)
+  await session.append(question())
+  const kept = location.logs.get("s")?.lines.length ?? 0
+  await session.append([calls.record, answer(call("a"))])
+  const release = storage.hold("append")
+  const before = storage.calls.length
+  const stop = new AbortController()
+  const run = rejected(calls.run(call("a"), () => expect.unreachable(), { signal: stop.signal }))
+  await expect.poll(() => storage.calls.slice(before).map(({ operation }) => operation)).toContain("append")
+  stop.abort()
+  expect(await run).toBe(stop.signal.reason)
+  putBack(location, kept)
+  release()
+  await expect.poll(() => rejected(calls.resume({}))).toMatchObject({ code: "conflict", lost: [{}, { id: "answer" }] })
+  expect(await calls.resume({})).toEqual([])
+})
