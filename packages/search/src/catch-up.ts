@@ -23,9 +23,12 @@ export interface AllRead {
 
 interface Failure {
   readonly error: unknown
-  /** Of the log that could not be read; undefined if the head could not be read, or the index had no space. */
+  /** Of the log that cannot be read as it is; undefined if a later call may read it without a change of the log. */
   readonly head: DatedHead | undefined
 }
+
+/** Errors of the log itself. Any other passes, or somebody mends it, such as a right that is missing, and the log stays as it is. */
+const LASTING = ["corrupt", "unsupported", "not_a_session", "newer_version", "older_version", "too_large"] as const
 
 /** How reading a session ended: `again` if its log was replaced, or another process was faster. */
 type Outcome = "read" | "again"
@@ -49,6 +52,11 @@ export class CatchUp {
 
   get failures(): ReadonlyMap<string, { readonly error: unknown }> {
     return this.#failures
+  }
+
+  /** Sessions that the next call is to read although their heads may be the same. */
+  get unread(): readonly string[] {
+    return [...this.#failures].flatMap(([id, { error }]) => (isLasting(error) ? [] : [id]))
   }
 
   /** Lists the storage and reads every session that has changed. */
@@ -181,7 +189,7 @@ export class CatchUp {
   #note(id: string, head: DatedHead | undefined, error: unknown): void {
     if (hasCode(error, "aborted") || hasCode(error, "closed") || hasCode(error, "unavailable")) throw error
     // `not_found`: deleted meanwhile.
-    if (!hasCode(error, "not_found")) this.#failures.set(id, { head, error })
+    if (!hasCode(error, "not_found")) this.#failures.set(id, { head: isLasting(error) ? head : undefined, error })
   }
 
   #batch(): Batch {
@@ -199,6 +207,10 @@ export class CatchUp {
     const change: IndexChange = { session, expect, head: undefined, reset: true, removed: [], rows: [] }
     return this.#unlessFull([session], () => this.#index.write([change]), true)
   }
+}
+
+function isLasting(error: unknown): boolean {
+  return LASTING.some((code) => hasCode(error, code))
 }
 
 /** An undamaged copy that was put back has the same identity and as many lines, and another time. */

@@ -1,5 +1,5 @@
 /** Creates the search of a storage. Start here. */
-import { hasCode, SessionError } from "@sessions/core"
+import { SessionError } from "@sessions/core"
 import {
   type CallOptions,
   checkOptions,
@@ -175,7 +175,7 @@ class StorageSearch implements Search {
         await this.#catchUp.one(id, this.#signal).catch((error: unknown) => {
           if (!this.#catchUp.failures.has(id)) throw error
         })
-      this.#keepUnwritten()
+      this.#keepUnread()
     } catch (error) {
       for (const id of changed) this.#changed.add(id)
       throw error
@@ -219,7 +219,7 @@ class StorageSearch implements Search {
       try {
         const read = await this.#catchUp.all({ ...this.#signal, ...(onProgress === undefined ? {} : { onProgress }) })
         this.#epoch = read.epoch
-        this.#keepUnwritten()
+        this.#keepUnread()
         this.#purgeLater()
         return read
       } catch (error) {
@@ -233,9 +233,9 @@ class StorageSearch implements Search {
     return all
   }
 
-  /** Sessions for which the index had no space are read as soon as there is some. */
-  #keepUnwritten(): void {
-    for (const [id, { error }] of this.#catchUp.failures) if (hasCode(error, "quota")) this.#changed.add(id)
+  /** Sessions that could not be read, or for which the index had no space, are read as soon as that has passed. */
+  #keepUnread(): void {
+    for (const id of this.#catchUp.unread) this.#changed.add(id)
   }
 
   #purgeLater(): void {

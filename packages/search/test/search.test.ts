@@ -2,6 +2,7 @@
 import { createSessions, hasCode } from "@sessions/core"
 import { branchWithSummary } from "@sessions/core/compaction"
 import { piLogs } from "@sessions/core/migrations"
+import { type SessionStorage, StorageError, type StorageErrorCode } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
 import { afterEach, describe, expect, test } from "vitest"
 import { createMemoryIndex, createSearch, type ToMessage } from "../src/index.ts"
@@ -275,7 +276,62 @@ describe("sessions that cannot be read", () => {
     await storage.delete("broken")
     expect((await search.search("word")).unreadable).toEqual([])
   })
+
+  test.each(["all", "own"] as const)("are read once their errors have passed, with catchUp %j", async (catchUp) => {
+    const { storage, fault } = faulty()
+    const { sessions, search, find } = createWorld({ storage })
+    const id = await say(await sessions.create(), "word")
+    for (const code of ["misconfigured", "indeterminate"] as const) {
+      fault.code = code
+      await search.clear()
+      const { hits, unreadable } = await search.search("word", { catchUp })
+      expect(hits).toEqual([])
+      expect(unreadable).toMatchObject([{ error: { code } }])
+      fault.code = undefined
+      expect(await find("word", { catchUp })).toEqual([id])
+    }
+  })
+
+  test("are read again when a backup of the same length was put back, and not before", async () => {
+    const { storage, fault } = faulty()
+    const { sessions, search, find } = createWorld({ storage })
+    const id = await say(await sessions.create(), "word")
+    fault.code = "corrupt"
+    for (let n = 0; n < 2; n++) expect((await search.search("word")).unreadable).toHaveLength(1)
+    expect(fault.reads).toBe(1)
+    fault.code = undefined
+    fault.later = 1_000
+    expect(await find("word")).toEqual([id])
+  })
 })
+
+/** A storage whose logs cannot be read while `code` is set, and were changed `later`, in milliseconds, than they were. */
+function faulty() {
+  const inner = createMemoryStorage()
+  const fault: { code: StorageErrorCode | undefined; later: number; reads: number } = {
+    code: undefined,
+    later: 0,
+    reads: 0,
+  }
+  const storage: SessionStorage = {
+    ...inner,
+    read(...given) {
+      if (fault.code === undefined) return inner.read(...given)
+      fault.reads++
+      throw new StorageError(fault.code, "The log cannot be read.")
+    },
+    async head(...given) {
+      const head = await inner.head(...given)
+      return head && { ...head, updatedAt: head.updatedAt + fault.later }
+    },
+    async *list(...given) {
+      for await (const row of inner.list(...given)) {
+        yield row.error === undefined ? { ...row, updatedAt: row.updatedAt + fault.later } : row
+      }
+    },
+  }
+  return { storage, fault }
+}
 
 test("finds what `toMessage` makes of other entries, also of lines that come later, and hides it as any other", async () => {
   const storage = createMemoryStorage()
