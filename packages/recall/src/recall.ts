@@ -16,6 +16,7 @@ import {
 import { addFacts, clearFacts, deleteFile } from "./facts/add.ts"
 import { readFacts } from "./facts/answer.ts"
 import { CATEGORIES, type Fact, factKeys } from "./facts/fact.ts"
+import { withKnownOutcomes } from "./files/changes.ts"
 import { checkMemoryName, checkScope, CONSOLIDATION_FILES, INDEX_FILE, invalidError } from "./files/names.ts"
 import type { MemoryFiles } from "./files/types.ts"
 import { signalOf } from "./signal.ts"
@@ -58,7 +59,7 @@ export function createRecall(options: RecallOptions): Recall {
   checkCount("minToolCalls", minToolCalls, 0)
   const targets = new Map(CATEGORIES.map((category) => [category, target(category)]))
   for (const name of targets.values()) checkMemoryName(name)
-  return new ScopeRecall(options.files.of(options.scope), targets, {
+  return new ScopeRecall(withKnownOutcomes(options.files.of(options.scope)), targets, {
     ask,
     now,
     minConfidence,

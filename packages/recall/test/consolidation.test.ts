@@ -294,6 +294,116 @@ test("a consolidation that is rejected, fails or is aborted puts back every file
   }
 })
 
+test("changes whose outcome is unknown are found out: the agent's, the putting back, the state's and the lock's", async () => {
+  const before: Readonly<Record<string, string>> = { "MEMORY.md": "- [A](a.md)\n", "a.md": "kept", "b.md": "old" }
+  for (const happens of [true, false]) {
+    for (const fails of [true, false]) {
+      const w = await createScope()
+      for (const [name, text] of Object.entries(before)) await w.files.write(name, text, { expect: null })
+      const run = inPhase("consolidate", async (tools) => {
+        for (const name of Object.keys(before)) await tools.readMemory(name)
+        await tools.writeMemory("MEMORY.md", "- [A](a.md): better\n")
+        await tools.deleteMemory("b.md")
+        if (fails) throw new Error("overloaded")
+      })
+      const files = { of: () => unsure(w.files, happens) }
+      const consolidation = createConsolidation({ ...w.options, files, run })
+      const message = "The agent failed: overloaded"
+      if (fails) await expect(consolidation.consolidate()).rejects.toMatchObject({ message })
+      else expect(await consolidation.consolidate()).toMatchObject({ written: ["MEMORY.md"], deleted: ["b.md"] })
+      expect(await textsOf(w.files)).toEqual(fails ? before : { "MEMORY.md": "- [A](a.md): better\n", "a.md": "kept" })
+      expect((await w.files.read(STATE)) === undefined).toBe(fails)
+      expect(await w.files.read(LOCK)).toBeUndefined()
+    }
+  }
+})
+
+test("what an agent reads while its own write is under way is no other writer's change, and is put back", async () => {
+  const w = await createScope()
+  await w.files.write("MEMORY.md", "kept", { expect: null })
+  const { begin, begun } = signalled()
+  const slow: MemoryFiles = {
+    ...w.files,
+    async write(...given) {
+      const version = await w.files.write(...given)
+      if (given[0] === "MEMORY.md") begin()
+      for (let n = 0; n < 100; n++) await w.files.list()
+      return version
+    },
+  }
+  const run = inPhase("consolidate", async (tools) => {
+    await tools.readMemory("MEMORY.md")
+    const writing = tools.writeMemory("MEMORY.md", "worse")
+    await begun
+    await Promise.all([writing, tools.readMemory("MEMORY.md")])
+    throw new Error("overloaded")
+  })
+  const consolidation = createConsolidation({ ...w.options, files: { of: () => slow }, run })
+  await expect(consolidation.consolidate({ force: true })).rejects.toThrow(/overloaded/)
+  expect(await textsOf(w.files)).toEqual({ "MEMORY.md": "kept" })
+})
+
+test("a write that is under way when the caller aborts, or when a phase ends, is put back, or counted", async () => {
+  for (const isAborted of [true, false]) {
+    const w = await createScope()
+    await w.files.write("MEMORY.md", "kept", { expect: null })
+    const stop = new AbortController()
+    const { begin, begun } = signalled()
+    const late: MemoryFiles = {
+      ...w.files,
+      async write(name, text, o) {
+        if (name === "MEMORY.md" && text !== "kept") {
+          if (isAborted) stop.abort()
+          begin()
+          // As long as a phase needs to end.
+          for (let n = 0; n < 100; n++) await w.files.list()
+        }
+        return w.files.write(name, text, { expect: o.expect })
+      },
+    }
+    const run = inPhase("prune", async (tools) => {
+      await tools.readMemory("MEMORY.md")
+      void tools.writeMemory("MEMORY.md", "links to [a](gone.md)")
+      await begun
+    })
+    const done = createConsolidation({ ...w.options, files: { of: () => late }, run }).consolidate({
+      signal: stop.signal,
+    })
+    expect(await done.catch(codeOf)).toBe(isAborted ? "aborted" : "consolidation_failed")
+    expect(await textsOf(w.files)).toEqual({ "MEMORY.md": "kept" })
+  }
+})
+
+/** A promise, and what fulfils it. */
+function signalled(): { readonly begin: () => void; readonly begun: Promise<void> } {
+  let begin = (): void => undefined
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  return { begin: () => begin(), begun }
+}
+
+async function textsOf(files: MemoryFiles): Promise<Record<string, string | undefined>> {
+  const texts: Record<string, string | undefined> = {}
+  for (const name of await files.list()) texts[name] = (await files.read(name))?.text
+  return texts
+}
+
+/** Each second change has no answer. */
+function unsure(files: MemoryFiles, happens: boolean): MemoryFiles {
+  let changes = 0
+  const tell = async <T>(change: () => Promise<T>): Promise<T> => {
+    if (++changes % 2 === 0) return change()
+    if (happens) await change()
+    throw new StorageError("indeterminate", "no answer")
+  }
+  return {
+    ...files,
+    write: (...given) => tell(() => files.write(...given)),
+    delete: (...given) => tell(() => files.delete(...given)),
+  }
+}
+
 test("an agent that deletes or empties everything is rejected; of a memory that was empty nothing is asked", async () => {
   const empty = async ({ listMemory, readMemory, writeMemory, deleteMemory }: ConsolidationTools): Promise<void> => {
     for (const name of await listMemory()) {
@@ -498,6 +608,15 @@ test("the error of the agent is reported, also if the lock cannot be released", 
   const files = { of: (scope: string) => ({ ...w.options.files.of(scope), delete: () => Promise.reject(down) }) }
   const run = (): Promise<never> => Promise.reject(new Error("agent broke"))
   await expect(createConsolidation({ ...w.options, files, run }).consolidate()).rejects.toThrow(/agent broke/)
+})
+
+test("a consolidation that is done resolves, also if the lock cannot be released", async () => {
+  const w = await createScope()
+  const down = new StorageError("unavailable", "down")
+  const files = { of: (scope: string) => ({ ...w.options.files.of(scope), delete: () => Promise.reject(down) }) }
+  const consolidation = createConsolidation({ ...w.options, files })
+  expect(await consolidation.consolidate()).toMatchObject({ sessions: 5 })
+  expect(await consolidation.consolidate()).toMatchObject({ skipped: "too_soon" })
 })
 
 test("updateState needs the lock", async () => {

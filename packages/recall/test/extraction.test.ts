@@ -509,6 +509,22 @@ test("a write whose outcome is unknown is looked for, so the fact is there once"
   }
 })
 
+test("a write whose outcome stays unknown is not tried for ever, and rejects with the storage's error", async () => {
+  const files = createDocumentMemory(createMemoryStorage()).of(SCOPE)
+  let writes = 0
+  const write = (): Promise<never> => {
+    writes++
+    return Promise.reject(Object.assign(new Error("no answer"), { code: "indeterminate" }))
+  }
+  const { session, recall } = await createWorld({
+    answers: [answerOf(TABS)],
+    files: { of: () => ({ ...files, write }) },
+  })
+  await talk(session, 20)
+  await expect(recall.extract(session)).rejects.toMatchObject({ code: "indeterminate", message: "no answer" })
+  expect(writes).toBe(5)
+})
+
 test("wrong options are `invalid` at once", () => {
   const files = createDocumentMemory(createMemoryStorage())
   const wrong: readonly unknown[] = [

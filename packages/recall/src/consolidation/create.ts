@@ -3,6 +3,7 @@ import { hasCode } from "@sessions/core"
 import { type CallOptions, checkOptions, checkSignal, onAbort, type OptionNames } from "@sessions/core/storage"
 import { RecallError } from "../error.ts"
 import { checkScope, invalidError } from "../files/names.ts"
+import { withKnownOutcomes } from "../files/changes.ts"
 import type { MemoryFiles } from "../files/types.ts"
 import { signalOf } from "../signal.ts"
 import { hasMemory, problemsOf } from "./check.ts"
@@ -71,7 +72,7 @@ class ScopeConsolidation implements Consolidation {
   constructor(options: Settings) {
     const { files, scope, filter = { cwd: scope }, toolResults = false, now = Date.now } = options
     this.#options = options
-    this.#files = files.of(scope)
+    this.#files = withKnownOutcomes(files.of(scope))
     this.#now = now
     this.#review = { filter, now, toolResults }
   }
@@ -91,7 +92,8 @@ class ScopeConsolidation implements Consolidation {
   async updateState(lock: ConsolidationLock, o: CallOptions & { readonly at?: number } = {}): Promise<void> {
     checkSignal(o.signal)
     await lock.check()
-    await writeState(this.#files, o.at ?? this.#now(), signalOf(o))
+    checkSignal(o.signal)
+    await writeState(this.#files, o.at ?? this.#now())
   }
 
   async releaseLock(lock: ConsolidationLock): Promise<void> {
@@ -110,18 +112,14 @@ class ScopeConsolidation implements Consolidation {
     if (closed !== undefined) return nothing(closed)
     const lock = await this.acquireLock(signalOf(o))
     if (lock === undefined) return nothing("locked")
-    let done: Consolidated
     try {
       // Another process may have finished between the gates and the lock.
       const now = force ? undefined : await this.#closedGate(o)
-      done = now === undefined ? await this.#run(run, lock, o) : nothing(now)
-    } catch (error) {
-      // The first error says more than that of a release which fails as well.
+      return now === undefined ? await this.#run(run, lock, o) : nothing(now)
+    } finally {
+      // What was done stays done, and an error before says more. A lock that cannot be released becomes stale.
       await lock.release().catch(() => undefined)
-      throw error
     }
-    await lock.release()
-    return done
   }
 
   /** The cheapest gate first; stops at the first that is closed. */
@@ -184,6 +182,8 @@ class ScopeConsolidation implements Consolidation {
       const text = await runPhase(lock.signal, o.signal, async (signal) =>
         run({ phase, prompt: phasePrompt(prompt, facts), tools: createTools(deps, edits, signal), signal }),
       )
+      // An agent may not have waited for its last write.
+      await edits.settled()
       if (typeof text === "string" && text.trim() !== "") notes.push({ phase, text: text.trim() })
     }
     const problems = await problemsOf(this.#files, had, signalOf(o))

@@ -116,7 +116,7 @@ export class HeldLock implements ConsolidationLock {
   }
 }
 
-/** Undefined if another process was first. A write whose outcome is unknown has happened if the text is there. */
+/** Undefined if another process was first. */
 async function put(
   files: MemoryFiles,
   text: string,
@@ -129,9 +129,7 @@ async function put(
     return await files.write(NAME, text, { expect })
   } catch (error) {
     if (hasStorageCode(error, "conflict")) return undefined
-    if (!hasStorageCode(error, "indeterminate")) throw error
-    const file = await files.read(NAME)
-    return file?.text === text ? file.version : undefined
+    throw error
   }
 }
 

@@ -1,5 +1,6 @@
 /** The time of the last consolidation, in a file of its own. */
-import { type CallOptions, hasStorageCode } from "@sessions/core/storage"
+import type { CallOptions } from "@sessions/core/storage"
+import { retried } from "../files/changes.ts"
 import { CONSOLIDATION_FILES } from "../files/names.ts"
 import type { MemoryFiles } from "../files/types.ts"
 
@@ -19,19 +20,14 @@ export async function lastConsolidation(
   return typeof seconds === "number" && seconds >= 0 && seconds * 1_000 <= latest ? seconds * 1_000 : undefined
 }
 
-/** Fields of other programs are kept. */
-export async function writeState(files: MemoryFiles, ms: number, o: CallOptions): Promise<void> {
-  for (;;) {
-    const file = await files.read(NAME, o)
+/** Fields of other programs are kept. Takes no signal: an aborted write may still happen, and then nothing would be reviewed again. */
+export async function writeState(files: MemoryFiles, ms: number): Promise<void> {
+  // A person may change the file since it was read.
+  await retried(NAME, async () => {
+    const file = await files.read(NAME)
     const state = { ...parse(file?.text), last_consolidated_at: Math.floor(ms / 1_000), lock_etag: null }
-    try {
-      await files.write(NAME, `${JSON.stringify(state)}\n`, { ...o, expect: file?.version ?? null })
-      return
-    } catch (error) {
-      // A person has changed the file since it was read.
-      if (!hasStorageCode(error, "conflict")) throw error
-    }
-  }
+    await files.write(NAME, `${JSON.stringify(state)}\n`, { expect: file?.version ?? null })
+  })
 }
 
 function parse(text = ""): Readonly<Record<string, unknown>> {

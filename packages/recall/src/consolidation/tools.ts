@@ -1,6 +1,6 @@
 /** The tools of the agent. Every write is compare-and-set on what the agent has read, and checks the lock first. */
 import type { Sessions } from "@sessions/core"
-import { type CallOptions, checkSignal, StorageError } from "@sessions/core/storage"
+import { type CallOptions, checkSignal, createQueue, StorageError } from "@sessions/core/storage"
 import { checkMemoryName, checkMemoryText } from "../files/names.ts"
 import type { MemoryFiles } from "../files/types.ts"
 import { belongs, type ReviewOptions, sessionText } from "./reviewed.ts"
@@ -25,6 +25,16 @@ export class MemoryEdits {
   readonly before: Map<string, string | undefined> = new Map()
   readonly written: Set<string> = new Set()
   readonly deleted: Set<string> = new Set()
+  readonly #queue = createQueue()
+
+  /** Reads and changes run one after another: a read takes no change that is under way for another writer's, and what puts the files back knows of each. */
+  inOrder<T>(work: () => Promise<T>): Promise<T> {
+    return this.#queue.run(work)
+  }
+
+  settled(): Promise<void> {
+    return this.inOrder(async () => undefined)
+  }
 }
 
 /**
@@ -34,8 +44,10 @@ export class MemoryEdits {
 export async function restoreFiles(
   files: MemoryFiles,
   lock: ConsolidationLock,
-  { before, versions }: MemoryEdits,
+  edits: MemoryEdits,
 ): Promise<readonly string[]> {
+  await edits.settled()
+  const { before, versions } = edits
   const kept: string[] = []
   for (const [name, text] of before) {
     const expect = versions.get(name) ?? null
@@ -56,11 +68,16 @@ export function createTools(deps: ToolDeps, edits: MemoryEdits, signal: AbortSig
   const { files, sessions, lock, rows, review, search } = deps
   const o: CallOptions = { signal }
 
-  /** Neither a lock that is lost nor an agent that goes on after its phase may write. */
-  const checkWrite = async (): Promise<void> => {
-    await lock.check()
-    checkSignal(signal)
-  }
+  /**
+   * Neither a lock that is lost nor an agent that goes on after its phase may write. A change that has begun takes no signal: an aborted
+   * one may still happen, and would not be put back.
+   */
+  const change = (work: () => Promise<void>): Promise<void> =>
+    edits.inOrder(async () => {
+      await lock.check()
+      checkSignal(signal)
+      await work()
+    })
 
   const tools: ConsolidationTools = {
     async listMemory() {
@@ -68,37 +85,41 @@ export function createTools(deps: ToolDeps, edits: MemoryEdits, signal: AbortSig
     },
     async readMemory(name) {
       checkMemoryName(name)
-      const file = await files.read(name, o)
-      if (file?.version === edits.versions.get(name)) return file?.text
-      // Another writer has changed the file, whose change stays.
-      edits.before.delete(name)
-      edits.texts.set(name, file?.text)
-      if (file === undefined) edits.versions.delete(name)
-      else edits.versions.set(name, file.version)
-      return file?.text
+      return edits.inOrder(async () => {
+        const file = await files.read(name, o)
+        if (file?.version === edits.versions.get(name)) return file?.text
+        // Another writer has changed the file, whose change stays.
+        edits.before.delete(name)
+        edits.texts.set(name, file?.text)
+        if (file === undefined) edits.versions.delete(name)
+        else edits.versions.set(name, file.version)
+        return file?.text
+      })
     },
     async writeMemory(name, text) {
       checkMemoryName(name)
       checkMemoryText(name, text)
-      await checkWrite()
-      const version = await files.write(name, text, { ...o, expect: edits.versions.get(name) ?? null })
-      edits.versions.set(name, version)
-      if (!edits.before.has(name)) edits.before.set(name, edits.texts.get(name))
-      edits.written.add(name)
-      edits.deleted.delete(name)
+      await change(async () => {
+        const version = await files.write(name, text, { expect: edits.versions.get(name) ?? null })
+        edits.versions.set(name, version)
+        if (!edits.before.has(name)) edits.before.set(name, edits.texts.get(name))
+        edits.written.add(name)
+        edits.deleted.delete(name)
+      })
     },
     async deleteMemory(name) {
       checkMemoryName(name)
-      await checkWrite()
-      const version = edits.versions.get(name)
-      if (version === undefined) {
-        throw new StorageError("conflict", `${name} was not read, or does not exist: read it before you delete it.`)
-      }
-      await files.delete(name, { ...o, expect: version })
-      edits.versions.delete(name)
-      if (!edits.before.has(name)) edits.before.set(name, edits.texts.get(name))
-      edits.deleted.add(name)
-      edits.written.delete(name)
+      await change(async () => {
+        const version = edits.versions.get(name)
+        if (version === undefined) {
+          throw new StorageError("conflict", `${name} was not read, or does not exist: read it before you delete it.`)
+        }
+        await files.delete(name, { expect: version })
+        edits.versions.delete(name)
+        if (!edits.before.has(name)) edits.before.set(name, edits.texts.get(name))
+        edits.deleted.add(name)
+        edits.written.delete(name)
+      })
     },
     async listSessions() {
       checkSignal(signal)
