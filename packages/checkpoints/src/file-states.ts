@@ -57,7 +57,8 @@ export class FileStates {
     mayKnow: boolean,
   ): Promise<FileState & { readonly bytes?: Uint8Array }> {
     for (let read = 1; ; read++) {
-      const stat = await this.#files.stat(path)
+      const stat = await readable(() => this.#files.stat(path))
+      if (stat === "unreadable") return { record: { skipped: stat }, stat: { kind: "other" } }
       const known = this.#read.get(path)
       if (mayKnow && known !== undefined && isSameStat(known.stat, stat)) return known
       this.#read.delete(path)
@@ -66,7 +67,7 @@ export class FileStates {
       if (stat.kind !== "file") return { record: { skipped: "not_a_file" }, stat }
       if (stat.bytes > this.#maxFileBytes) return { record: { skipped: "too_large" }, stat }
       const readAt = Date.now()
-      const bytes = await this.#bytesOf(path)
+      const bytes = await readable(() => this.#files.read(path))
       if (bytes === "unreadable") return { record: { skipped: bytes }, stat }
       const isSettled = isSameStat(await this.#files.stat(path), stat)
       if (!isSettled && read < READS) continue
@@ -78,15 +79,16 @@ export class FileStates {
       return { record, stat, bytes }
     }
   }
+}
 
-  async #bytesOf(path: string): Promise<Uint8Array | undefined | "unreadable"> {
-    try {
-      return await this.#files.read(path)
-    } catch (error) {
-      const { code } = error as { code?: unknown }
-      if (code === "EACCES" || code === "EPERM") return "unreadable"
-      throw error
-    }
+/** Its permissions, or those of a folder on the way to it, keep a file from being read: no reason to fail for all other files. */
+async function readable<T>(look: () => Promise<T>): Promise<T | "unreadable"> {
+  try {
+    return await look()
+  } catch (error) {
+    const { code } = error as { code?: unknown }
+    if (code === "EACCES" || code === "EPERM") return "unreadable"
+    throw error
   }
 }
 

@@ -131,7 +131,10 @@ export interface FileChange {
  */
 export interface WorkFiles {
   readonly root: string
-  /** A file below something that is no folder is absent. A link, also one in the place of a folder of the path, is `other`. */
+  /**
+   * A file below something that is no folder is absent. A link, also one in the place of a folder of the path, is `other`. An error with the
+   * code `EACCES` or `EPERM` makes the file `unreadable`.
+   */
   stat(path: string): Promise<FileStat>
   /** All bytes; undefined if there is no file. An error with the code `EACCES` or `EPERM` makes the file `unreadable`. */
   read(path: string): Promise<Uint8Array | undefined>

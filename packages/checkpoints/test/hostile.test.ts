@@ -75,6 +75,16 @@ test("a tracked file whose place a link took is left alone", async () => {
   expect(filesBelow(outside)).toEqual({ file: btoa("secret") })
 })
 
+test("an error of the file system names the file, and no number of an open folder", async () => {
+  const path = join("folder", "a".repeat(300))
+  const real = fs.realpathSync(root)
+  const files = workFilesOn(SYSTEM, root)
+  for (const call of [files.read(path), files.write(path, BYTES), files.remove(path)]) {
+    const message = `ENAMETOOLONG: name too long, lstat '${join(real, path)}'`
+    await expect(call).rejects.toMatchObject({ code: "ENAMETOOLONG", message })
+  }
+})
+
 test("a document with a path that leads out of the folder is refused", async () => {
   using w = await createWorkspace()
   const message = await w.begin()

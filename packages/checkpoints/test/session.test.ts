@@ -5,7 +5,7 @@ import { createSessions } from "@sessions/core"
 import { StorageError } from "@sessions/core/storage"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { afterEach, expect, onTestFinished, test, vi } from "vitest"
-import { createCheckpoints } from "../src/index.ts"
+import { createCheckpoints, type WorkFiles } from "../src/index.ts"
 import { createWorkspace } from "./helpers.ts"
 import { createMemoryFiles } from "./memory-files.ts"
 
@@ -188,6 +188,32 @@ test("a file that may not be read is `unreadable`; another error of the files re
   await expect(checkpoints.track("a")).rejects.toThrow("no")
   read.mockRejectedValueOnce(Object.assign(new Error("no"), { code: "EACCES" }))
   expect(await checkpoints.track("a")).toEqual({ tracked: false, reason: "unreadable" })
+})
+
+test("a file in a folder that may not be entered keeps no other file from a snapshot and a rewind", async () => {
+  using w = await createWorkspace()
+  const files = createMemoryFiles()
+  files.set("a", "a0")
+  files.set("closed/b", "b0")
+  let isClosed = false
+  const work: WorkFiles = {
+    ...files,
+    async stat(path) {
+      if (isClosed && path.startsWith("closed/")) throw Object.assign(new Error("no"), { code: "EACCES" })
+      return files.stat(path)
+    },
+  }
+  const checkpoints = createCheckpoints({ storage: w.storage, files: work }).of(w.session)
+  const first = await w.ask()
+  await checkpoints.begin(first)
+  for (const path of ["a", "closed/b"]) await checkpoints.track(path)
+  files.set("a", "a1")
+  isClosed = true
+  await checkpoints.begin(await w.ask())
+  expect(await checkpoints.track("closed/new")).toEqual({ tracked: false, reason: "unreadable" })
+  const skipped = ["closed/b", "closed/new"].map((path) => ({ path, reason: "unreadable" }))
+  expect(await checkpoints.rewind(first)).toMatchObject({ restored: ["a"], skipped, failed: [] })
+  expect(await checkpoints.diff(first)).toContainEqual({ path: "a", change: "none" })
 })
 
 test("a tracked file is read again only if its size, time or identity changed, or if it was changed within 2 s", async () => {

@@ -1,7 +1,7 @@
 /** The files of a folder on a disk: read, replaced by a rename, removed, without following a link below the root. */
 import { randomBytes } from "node:crypto"
 import type { Stats } from "node:fs"
-import { resolve, sep } from "node:path"
+import { join, resolve, sep } from "node:path"
 import { SessionError } from "@sessions/core"
 import { checkParts } from "../path.ts"
 import type { FileStat, WorkFiles } from "../types.ts"
@@ -35,12 +35,16 @@ export function workFilesOn(system: System, given: string): WorkFiles {
   /** Calls `work` with the folder of a file and its name; `none` if there is no such folder. */
   const within = <T>(path: string, create: boolean, none: T, work: (folder: Folder, name: string) => T): T => {
     const parts = partsOf(path)
-    const folder = use().folders.open(parts.slice(0, -1), { create })
-    if (folder === undefined) return none
     try {
-      return work(folder, parts.at(-1) as string)
-    } finally {
-      folder.close()
+      const folder = use().folders.open(parts.slice(0, -1), { create })
+      if (folder === undefined) return none
+      try {
+        return work(folder, parts.at(-1) as string)
+      } finally {
+        folder.close()
+      }
+    } catch (error) {
+      throw named(error, join(use().real, ...parts))
     }
   }
 
@@ -93,6 +97,12 @@ export function workFilesOn(system: System, given: string): WorkFiles {
       })
     },
   }
+}
+
+/** The error with the file's path, in place of a number of an open folder that nobody knows. */
+function named(error: unknown, path: string): unknown {
+  if (error instanceof Error) error.message = error.message.replace(/'\/proc\/self\/fd\/\d+\/.*'$/s, `'${path}'`)
+  return error
 }
 
 /** Permissions; not the bits that give a program the rights of its owner. */
