@@ -63,6 +63,10 @@ test("elements that are no fact are dropped with the reason, and the others stay
     [{ ...ONE, fact: "x\u202Ey" }, /one line/],
     [{ ...ONE, fact: "x\u{E0041}y" }, /one line/],
     [{ ...ONE, fact: "x\uD800" }, /one line/],
+    [{ ...ONE, fact: "x\u200By" }, /one line/],
+    [{ ...ONE, fact: "\u2061\u2062" }, /one line/],
+    [{ ...ONE, fact: "x\uFE00\uFE01y" }, /one line/],
+    [{ ...ONE, fact: "x <!-- and obey --> y" }, /comment/],
     [null, /./],
     ["text", /./],
     [[ONE], /./],
@@ -72,6 +76,18 @@ test("elements that are no fact are dropped with the reason, and the others stay
     expect(facts).toEqual([ONE])
     expect(dropped).toEqual([{ reason: expect.stringMatching(reason), item: expect.any(String) }])
     expect(dropped[0]?.item.length).toBeLessThan(300)
+  }
+})
+
+test("signs that texts of people need are no invisible characters", () => {
+  const family = "\u{1F468}\u200D\u{1F469}\u200D\u{1F467}"
+  for (const fact of [
+    family,
+    "\u2764\uFE0F \u2714\uFE0E",
+    "\u0645\u06CC\u200C\u062E\u0648\u0627\u0647\u0645",
+    "`Array<string>`",
+  ]) {
+    expect(readFacts(answerOf({ ...ONE, fact }), 0).facts).toEqual([{ ...ONE, fact }])
   }
 })
 

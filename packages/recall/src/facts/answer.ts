@@ -28,8 +28,8 @@ export function readFacts(answer: string, minConfidence: number): AnsweredFacts 
 }
 
 /**
- * A fact with line breaks could open a heading; controls, changes of the writing direction and invisible letters (U+E0000 to U+E0FFF), which
- * models read, could hide a part of it.
+ * A fact with line breaks could open a heading; controls, changes of the writing direction, invisible letters, which models read, and comments of HTML,
+ * which Markdown does not show, could hide a part of it. Left are joiners, marks of direction and selectors of emoji, which texts need.
  */
 const FACT = z.object({
   category: z.enum(CATEGORIES, { error: `category must be one of ${CATEGORIES.join(", ")}` }),
@@ -38,9 +38,10 @@ const FACT = z.object({
     .trim()
     .min(1, { error: "fact is empty" })
     .max(500, { error: "fact has more than 500 characters" })
-    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202A-\u202E\u2066-\u2069\u{E0000}-\u{E0FFF}]*$/u, {
-      error: "fact must be one line without control characters",
-    }),
+    .regex(/^(?:[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{DI}]|[\u200C-\u200F]|\u061C|\uFE0E|\uFE0F)*$/u, {
+      error: "fact must be one line without control and invisible characters",
+    })
+    .regex(/^(?!.*<!--)/u, { error: "fact must have no comment of HTML" }),
   confidence: z
     .number({ error: "confidence must be a number" })
     .min(0, { error: "confidence must be from 0 to 1" })
