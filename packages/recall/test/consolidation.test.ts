@@ -111,6 +111,30 @@ test("a session in a turn does not count, until its last message is an hour old"
   expect(await consolidation.shouldConsolidate()).toBe(true)
 })
 
+test("a session that was in use is shown next time, also without a new message; then it is forgotten", async () => {
+  const w = await createScope()
+  await addSession(w.sessions, "current")
+  const cut = await w.sessions.create({ id: "cut", cwd: SCOPE })
+  await cut.append([user("go on"), call("a")])
+  await addSession(w.sessions, "deleted")
+  await (await w.sessions.open("deleted")).append(user("more"))
+  const shown: string[][] = []
+  const run = inPhase("gather", async (tools) => {
+    shown.push((await tools.listSessions()).map(({ id }) => id).sort())
+  })
+  const consolidation = createConsolidation({ ...w.options, run })
+  w.now += MINUTE
+  await consolidation.consolidate({ current: "current" })
+  expect(shown).toEqual([["s0", "s1", "s2", "s3", "s4"]])
+  await w.sessions.delete("deleted")
+  w.now += MINUTE
+  await consolidation.consolidate({ current: "current", force: true })
+  w.now += 2 * HOUR
+  for (let n = 0; n < 2; n++) await consolidation.consolidate({ force: true })
+  expect(shown.slice(1)).toEqual([[], ["current", "cut"], []])
+  expect(JSON.parse((await w.files.read(STATE))?.text ?? "")).not.toHaveProperty("left_out")
+})
+
 test("the gates are asked cheapest first, and the first closed one ends it: counted in calls of the storage", async () => {
   const w = await createScope(12)
   const calls: string[] = []

@@ -9,8 +9,8 @@ import { signalOf } from "../signal.ts"
 import { hasMemory, problemsOf } from "./check.ts"
 import { HeldLock, isLockFree, takeLock } from "./lock.ts"
 import { PHASE_PROMPTS, type PhaseFacts, phasePrompt } from "./prompts.ts"
-import { newSessions } from "./reviewed.ts"
-import { lastConsolidation, writeState } from "./state.ts"
+import { newSessions, sessionsOf } from "./reviewed.ts"
+import { lastConsolidation, leftOutSessions, writeState } from "./state.ts"
 import { createTools, MemoryEdits, restoreFiles, type ToolDeps } from "./tools.ts"
 import type {
   ConsolidateGateOptions,
@@ -91,9 +91,18 @@ class ScopeConsolidation implements Consolidation {
 
   async updateState(lock: ConsolidationLock, o: CallOptions & { readonly at?: number } = {}): Promise<void> {
     checkSignal(o.signal)
+    await this.#done(lock, o.at ?? this.#now(), undefined, o)
+  }
+
+  async #done(
+    lock: ConsolidationLock,
+    at: number,
+    leftOut: readonly string[] | undefined,
+    o: CallOptions,
+  ): Promise<void> {
     await lock.check()
     checkSignal(o.signal)
-    await writeState(this.#files, o.at ?? this.#now())
+    await writeState(this.#files, at, leftOut)
   }
 
   async releaseLock(lock: ConsolidationLock): Promise<void> {
@@ -127,8 +136,8 @@ class ScopeConsolidation implements Consolidation {
     const { hours, minSessions, sessions } = this.#options
     const last = await this.#last(o)
     if (last !== undefined && this.#now() - last < hours * HOUR_MS) return "too_soon"
-    const found = await newSessions(sessions, last, minSessions, { ...o, ...this.#review })
-    return found.length < minSessions ? "few_sessions" : undefined
+    const { rows } = await newSessions(sessions, last, minSessions, { ...o, ...this.#review })
+    return rows.length < minSessions ? "few_sessions" : undefined
   }
 
   #last(o: CallOptions): Promise<number | undefined> {
@@ -142,12 +151,17 @@ class ScopeConsolidation implements Consolidation {
     // Messages that arrive during the run belong to the next one.
     const startedAt = this.#now()
     const last = await this.#last(o)
-    const rows = await newSessions(sessions, last, MAX_SESSIONS, { ...o, ...this.#review })
+    const review = { ...o, ...this.#review }
+    const found = await newSessions(sessions, last, MAX_SESSIONS, review)
+    const known = new Set([...found.rows.map(({ id }) => id), ...found.leftOut])
+    const earlier = (await leftOutSessions(this.#files, signalOf(o))).filter((id) => !known.has(id))
+    const again = await sessionsOf(sessions, earlier, review)
+    const rows = [...found.rows, ...again.rows]
     const deps: ToolDeps = { files: this.#files, sessions, lock, rows, review: this.#review, search }
     const edits = new MemoryEdits()
     try {
       await this.#runPhases(run, lock, { rows: rows.length, last, deps, edits }, o)
-      await this.updateState(lock, { ...signalOf(o), at: startedAt })
+      await this.#done(lock, startedAt, [...found.leftOut, ...again.leftOut], o)
     } catch (error) {
       const kept = await restoreFiles(this.#files, lock, edits)
       if (kept.length === 0 || !(error instanceof RecallError) || error.code !== "consolidation_failed") throw error

@@ -21,29 +21,57 @@ export interface ReviewOptions extends CallOptions {
 /** An answer that is missing for longer is not being made: its process was killed. */
 const TURN_MS = 3_600_000
 
-/** Newest first, without the current session, those in a turn, and those that are deleted meanwhile. `since`: milliseconds; undefined: all. At most `most`, and then it stops. */
+export interface NewSessions {
+  /** Newest first. */
+  readonly rows: readonly SessionRow[]
+  /** Ids of the current session and of those in a turn. They may get no message later. */
+  readonly leftOut: readonly string[]
+}
+
+/** Those with messages since a time in milliseconds, or all; without those that are deleted meanwhile. Stops at `most` rows. */
 export async function newSessions(
   sessions: Sessions,
   since: number | undefined,
   most: number,
   { filter, now, current, ...o }: ReviewOptions & { readonly current?: string | undefined },
-): Promise<readonly SessionRow[]> {
+): Promise<NewSessions> {
   const call = signalOf(o)
   const rows: SessionRow[] = []
+  const leftOut: string[] = []
   let cursor: string | undefined
   do {
     const limit = Math.min(most + 1, 200)
     const page = await sessions.list({ ...filter, ...call, limit, ...(cursor !== undefined && { cursor }) })
     for (const info of page.sessions) {
       const at = Date.parse(info.lastMessageAt)
-      if (since !== undefined && at <= since) return rows
-      if (info.id === current || info.messageCount === 0) continue
-      if (now() - at < TURN_MS && (await isInTurnOrDeleted(sessions, info.id, call))) continue
-      if (rows.push(toRow(info)) >= most) return rows
+      if (since !== undefined && at <= since) return { rows, leftOut }
+      if (info.messageCount === 0) continue
+      const state = info.id === current ? "busy" : await stateOf(sessions, info, now(), call)
+      if (state === "busy") leftOut.push(info.id)
+      else if (state === "rests" && rows.push(toRow(info)) >= most) return { rows, leftOut }
     }
     cursor = page.next
   } while (cursor !== undefined)
-  return rows
+  return { rows, leftOut }
+}
+
+/** The same for sessions with these ids, whatever the time of their messages. */
+export async function sessionsOf(
+  sessions: Sessions,
+  ids: readonly string[],
+  { filter, now, current, ...o }: ReviewOptions & { readonly current?: string | undefined },
+): Promise<NewSessions> {
+  const call = signalOf(o)
+  const rows: SessionRow[] = []
+  const leftOut: string[] = []
+  for (const id of ids) {
+    const info = await infoOf(sessions, id, filter, call)
+    if (info === undefined) continue
+    const state = id === current ? "busy" : await stateOf(sessions, info, now(), call)
+    if (state === "busy") leftOut.push(id)
+    else if (state === "rests") rows.push(toRow(info))
+  }
+  return { rows, leftOut }
 }
 
 /** A page of the conversation, with the time of each message. Rejects with `not_found` for a session of another scope. */
@@ -75,6 +103,16 @@ export async function belongs(
   filter: ReviewOptions["filter"],
   o: CallOptions,
 ): Promise<boolean> {
+  return (await infoOf(sessions, id, filter, o)) !== undefined
+}
+
+/** Undefined if there is no such session in the scope. */
+async function infoOf(
+  sessions: Sessions,
+  id: string,
+  filter: ReviewOptions["filter"],
+  o: CallOptions,
+): Promise<SessionInfo | undefined> {
   // The id may be the prefix of others.
   let cursor: string | undefined
   do {
@@ -85,27 +123,35 @@ export async function belongs(
       limit: 200,
       ...(cursor !== undefined && { cursor }),
     })
-    if (page.sessions.some((info) => info.id === id)) return true
+    const found = page.sessions.find((info) => info.id === id)
+    if (found !== undefined) return found
     cursor = page.next
   } while (cursor !== undefined)
-  return false
+  return undefined
 }
 
 function toRow({ id, title, lastMessageAt, messageCount }: SessionInfo): SessionRow {
   return { id, ...(title !== undefined && { title }), at: lastMessageAt, messages: messageCount }
 }
 
-/** Whether the last message waits for an answer, or for the result of a call; or the session was deleted since it was listed. */
-async function isInTurnOrDeleted(sessions: Sessions, id: string, o: CallOptions): Promise<boolean> {
+/** `busy` if the last message waits for an answer, or for the result of a call; `gone` if the session was deleted since it was listed. */
+async function stateOf(
+  sessions: Sessions,
+  { id, lastMessageAt }: SessionInfo,
+  now: number,
+  o: CallOptions,
+): Promise<"rests" | "busy" | "gone"> {
+  if (now - Date.parse(lastMessageAt) >= TURN_MS) return "rests"
   try {
     return await opened(sessions, id, o, async (session) => {
       const { messages } = await session.messages({ ...o, limit: 1 })
       const last = messages.at(-1)?.message
-      if (last?.role !== "assistant") return last !== undefined
-      return last.content.some(({ type }) => type === "toolCall")
+      if (last === undefined) return "rests"
+      const isBusy = last.role !== "assistant" || last.content.some(({ type }) => type === "toolCall")
+      return isBusy ? "busy" : "rests"
     })
   } catch (error) {
-    if (hasCode(error, "not_found")) return true
+    if (hasCode(error, "not_found")) return "gone"
     throw error
   }
 }
