@@ -1,5 +1,5 @@
 /** What the index in SQLite keeps: nothing that was deleted, nothing for other users; and what it does with damaged and newer files. */
-import { appendFileSync, readFileSync, readdirSync, statSync } from "node:fs"
+import { appendFileSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { createSessions } from "@sessions/core"
@@ -103,6 +103,7 @@ describe("the index in SQLite", () => {
     ["a missing table", "DROP TABLE log"],
     ["missing words", "DROP TABLE word"],
     ["an older version", "PRAGMA user_version = -1"],
+    ["tables without a version", "PRAGMA user_version = 0"],
   ])("is built again if it has %s", async (_, sql) => {
     const location = createMemoryLocation()
     const sessions = createSessions({ storage: createMemoryStorage({ location }) })
@@ -121,6 +122,21 @@ describe("the index in SQLite", () => {
     expect((await search.search("word")).hits.map(({ entryId }) => entryId)).toEqual([id])
     await search.close()
     expect(place.files().some((name) => name === file)).toBe(false)
+  })
+
+  test("is built again if its file says that SQLite cannot read it", async () => {
+    const first = createWorld({ index: place.open() })
+    const id = await say(await first.sessions.create(), "word")
+    await first.search.catchUp()
+    await first.search.close()
+    const [file] = place.files() as [string]
+    const bytes = readFileSync(file)
+    // The number of the format of tables.
+    bytes[47] = 0x84
+    writeFileSync(file, bytes)
+    const search = createSearch({ storage: first.storage, index: place.open() })
+    expect((await search.search("word")).hits.map(({ entryId }) => entryId)).toEqual([id])
+    await search.close()
   })
 
   test("of a newer version is left alone, with an error that says what to do", async () => {

@@ -121,8 +121,9 @@ class DamagedFile extends Error {
   }
 }
 
-/** Messages of SQLite about a file that lacks tables, or was cut off while it is open, beside the codes for a damaged one. */
-const DAMAGE = /no such table|no such column|vtable constructor failed|SQL logic error|disk I\/O error/
+/** Messages of SQLite about a file that lacks tables, has them without the version that they are made with, or was cut off while it is open, beside the codes for a damaged one. */
+const DAMAGE =
+  /no such table|already exists|unsupported file format|no such column|vtable constructor failed|SQL logic error|disk I\/O error/
 
 /** Errors of SQLite that a sound file does not cause, and those of the checks of rows. */
 function isDamage(error: unknown): boolean {
