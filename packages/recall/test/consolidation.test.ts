@@ -1,5 +1,5 @@
 /** Consolidation: its gates, the lock, the four phases, and what the agent may do. */
-import { createSessions, type Sessions } from "@sessions/core"
+import { createSessions, SessionError, type Sessions } from "@sessions/core"
 import { type SessionStorage, StorageError } from "@sessions/core/storage"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test, vi } from "vitest"
@@ -109,6 +109,23 @@ test("a session in a turn does not count, until its last message is an hour old"
   expect(await consolidation.shouldConsolidate()).toBe(false)
   w.now += HOUR
   expect(await consolidation.shouldConsolidate()).toBe(true)
+})
+
+test("a session that cannot be read keeps no other from its review", async () => {
+  const w = await createScope()
+  await addSession(w.sessions, "newer")
+  const open: Sessions["open"] = async (id, o) => {
+    if (id === "newer") throw new SessionError("newer_version", "Its log is of a newer version.")
+    return w.sessions.open(id, o)
+  }
+  const texts: unknown[] = []
+  const run = inPhase("gather", async (tools) => {
+    for (const { id } of await tools.listSessions()) texts.push(await tools.readSession(id).catch(codeOf))
+  })
+  w.now = NOW + MINUTE
+  const consolidation = createConsolidation({ ...w.options, sessions: { ...w.sessions, open }, run })
+  expect(await consolidation.consolidate()).toMatchObject({ sessions: 6 })
+  expect(texts.filter((one) => typeof one === "string")).toEqual(["newer_version"])
 })
 
 test("a session that was in use is shown next time, also without a new message; then it is forgotten", async () => {

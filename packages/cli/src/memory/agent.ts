@@ -8,6 +8,12 @@ import { runShellCommand } from "../shell-command.ts"
 /** UTF-16 units of a session, its newest messages. A hundred sessions are then at most 5 MB. */
 const MAX_SESSION_UNITS = 50_000
 
+/**
+ * Errors of one session: it was deleted since it was listed, for example while the command worked on an earlier phase; or its log cannot be
+ * read, which `verify` reports.
+ */
+const LEFT_OUT = ["not_found", "corrupt", "not_a_session", "newer_version", "older_version"] as const
+
 /** The command has no tools: it gets the files and the sessions, and answers with the files to write and to delete. */
 export function commandAgent(command: string, io: Pick<Io, "cwd" | "env">): RunPhase {
   return async ({ phase, prompt, tools, signal }) => {
@@ -36,8 +42,7 @@ async function readSessions(tools: ConsolidationTools): Promise<readonly unknown
     try {
       sessions.push({ id, title, at, text: await newestText(tools, id) })
     } catch (error) {
-      // It was deleted since it was listed, for example while the command worked on an earlier phase.
-      if (!hasCode(error, "not_found")) throw error
+      if (!LEFT_OUT.some((code) => hasCode(error, code))) throw error
     }
   }
   return sessions

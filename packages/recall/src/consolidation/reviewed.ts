@@ -18,6 +18,9 @@ export interface ReviewOptions extends CallOptions {
   readonly now: () => number
 }
 
+/** Errors of one log: no reason to review no other session. */
+const UNREADABLE = ["corrupt", "not_a_session", "newer_version", "older_version"] as const
+
 /** An answer that is missing for longer is not being made: its process was killed. */
 const TURN_MS = 3_600_000
 
@@ -152,6 +155,8 @@ async function stateOf(
     })
   } catch (error) {
     if (hasCode(error, "not_found")) return "gone"
+    // The agent is told when it reads it.
+    if (UNREADABLE.some((code) => hasCode(error, code))) return "rests"
     throw error
   }
 }
