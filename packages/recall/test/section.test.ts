@@ -90,10 +90,11 @@ test("removing the last fact removes the heading, and a file with nothing else b
   expect(removeFacts(`${FACT}\n`)).toEqual({ text: `${FACT}\n`, removed: 0 })
 })
 
-test("a full stop and quotes do not make another fact, other signs do", () => {
+test("a full stop, quotes and composed accents do not make another fact, other signs do", () => {
   const key = (text: string): string => factKey({ category: "Decision", fact: text, confidence: 1 })
   for (const text of ["Uses pnpm.", "uses `pnpm`", "Uses “pnpm” !", "Uses pnpm …"])
     expect(key(text)).toBe(key("Uses pnpm"))
+  expect(key("Sp\u00e4te Abgabe")).toBe(key("Spa\u0308te Abgabe"))
   expect(new Set(["Uses C", "Uses C#", "Uses C++", "Uses .c", "Uses --c", "Uses c?"].map(key)).size).toBe(6)
 })
 

@@ -48,7 +48,9 @@ const LINE =
   /^[-*] \[(preference|project|pattern|decision|constraint)\] (.*?)( \(confidence [\d.]+, \d{4}-\d\d-\d\d\))?$/
 
 function keyOf(label: string, fact: string): string {
+  // An editor may store accents as letters of their own.
   const words = fact
+    .normalize("NFC")
     .toLowerCase()
     .replace(/[`"'*“”‘’«»]/gu, "")
     .replace(/\s+/g, " ")
