@@ -77,7 +77,7 @@ class StorageSearch implements Search {
     this.#index = options.index
     this.#catchUp = new CatchUp(options)
     const changed = ({ session }: { readonly session: string }): void => void this.#changed.add(session)
-    this.hooks = { save: changed, create: changed, delete: changed }
+    this.hooks = { save: changed, create: changed, merge: changed, delete: changed }
   }
 
   search(text: string, o: FindOptions = {}): Promise<SearchPage> {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createSessions, type Entry, type Session } from "@sessions/core"
 import type { SessionStorage } from "@sessions/core/storage"
+import { mergeSession } from "@sessions/core/transfer"
 import { createFileStorage } from "@sessions/fs"
 import { createMemoryLocation, createMemoryStorage } from "@sessions/memory"
 import { describe, expect, onTestFinished, test } from "vitest"
@@ -128,6 +129,20 @@ describe("catching up", () => {
     expect(calls).toEqual(["head a", "read a 1-3", "head a"])
     await sessions.delete("a")
     expect(await find("word", { catchUp: "own" })).toEqual([])
+  })
+
+  test("with `own` finds what this process has merged from another storage", async () => {
+    const { sessions, search, find } = createWorld()
+    const session = await sessions.create({ id: "a" })
+    const there = createMemoryStorage()
+    await mergeSession(sessions, "a", there)
+    await search.catchUp()
+    const theirs = await createSessions({ storage: there }).open("a")
+    const id = await say(theirs, "word")
+    await theirs.close()
+    await mergeSession(sessions, "a", there)
+    expect(await find("word", { catchUp: "own" })).toEqual([id])
+    await session.close()
   })
 
   test("with `own` gives no hit that another process has hidden or deleted", async () => {

@@ -173,6 +173,7 @@ const HOOKS: OptionChecks<Hooks> = {
   append: isFunction,
   save: isFunction,
   create: isFunction,
+  merge: isFunction,
   delete: isFunction,
   compact: COMPACT_HOOKS,
 }

@@ -24,6 +24,8 @@ export interface Hooks {
   readonly save?: (saved: { readonly session: string; readonly ids: readonly string[]; readonly head: Head }) => unknown
   /** Runs for each session that this repository created: by `create`, `openOrCreate`, `continueRecent`, `fork` or `import`. */
   readonly create?: (made: { readonly session: string; readonly header: Header }) => unknown
+  /** Runs after `mergeSession` has brought entries into a log of this repository, or may have, because it failed. `save` does not. */
+  readonly merge?: (merged: { readonly session: string }) => unknown
   readonly delete?: (deleted: { readonly session: string }) => unknown
   readonly compact?: {
     readonly before?: (about: { readonly session: string; readonly prompt: string }) => unknown

@@ -61,8 +61,9 @@ export interface SessionsInside {
   readonly flush: (id: string) => Promise<void>
   /** The information of a session whose head was listed. */
   readonly infoOf: (id: string, head: HeadInfo, o: CallOptions) => Promise<SessionInfo>
-  /** Called for each session that was created, and for each that was deleted. */
+  /** Called for each session that was created, into which entries were merged, and that was deleted. */
   readonly created: (id: string, header: Header) => void
+  readonly merged: (id: string) => void
   readonly deleted: (id: string) => void
 }
 

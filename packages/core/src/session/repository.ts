@@ -79,7 +79,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
   const flush = async (id: string): Promise<void> => {
     await (await open.find(id)?.catch(() => undefined))?.drain()
   }
-  const runHooks = (name: "create" | "delete", run: (hook: Hooks) => unknown): void => {
+  const runHooks = (name: "create" | "merge" | "delete", run: (hook: Hooks) => unknown): void => {
     for (const hook of hooks) runHook(name, () => run(hook), onHookFailed)
   }
   const created = (session: string, header: Header): void =>
@@ -110,6 +110,7 @@ export function createSessions<Own extends OwnEntry = AnyOwnEntry, Metadata exte
     flush,
     infoOf: lists.infoOf,
     created,
+    merged: (session) => runHooks("merge", (hook) => hook.merge?.({ session })),
     deleted,
   }
 

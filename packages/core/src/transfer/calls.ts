@@ -128,9 +128,18 @@ export async function mergeSession(
 ): Promise<MergeResult> {
   checkCallOptions("mergeSession", o, CALL)
   checkStorage("mergeSession", other)
-  const { options, check, find } = insideOfSessions("mergeSession", sessions)
+  const { options, check, find, merged } = insideOfSessions("mergeSession", sessions)
   check(id)
-  const merge = (): Promise<MergeResult> => mergeStored(sessions.storage, id, other, { ...options, ...signalOf(o) })
+  const merge = async (): Promise<MergeResult> => {
+    let mayHaveWritten = true
+    try {
+      const result = await mergeStored(sessions.storage, id, other, { ...options, ...signalOf(o) })
+      mayHaveWritten = result.received > 0
+      return result
+    } finally {
+      if (mayHaveWritten) merged(id)
+    }
+  }
   const live = await find(id)?.catch(() => undefined)
   if (live === undefined) return merge()
   return live.turns.run(async () => {

@@ -36,6 +36,23 @@ async function texts(sessions: Sessions): Promise<string[]> {
   return messages.map(({ message }) => (message.content as readonly { text?: string }[])[0]?.text ?? "")
 }
 
+test("the hook `merge` runs if entries came, or may have, and `save` does not", async () => {
+  const fuse: Fuse = { left: Number.POSITIVE_INFINITY, arrives: true }
+  const { a, b, there } = await twoCopies({ fuse })
+  const ran: string[] = []
+  const note = (name: string) => (about: { readonly session: string }) => void ran.push(`${name} ${about.session}`)
+  const sessions = sessionsIn(a, { hooks: { merge: note("merge"), save: note("save") } })
+  await mergeSession(sessions, "s", b)
+  expect(ran).toEqual([])
+  await add(there, "more")
+  await mergeSession(sessions, "s", b)
+  expect(ran).toEqual(["merge s"])
+  await add(there, "and more")
+  fuse.left = 1
+  expect(await codeOf(mergeSession(sessions, "s", b))).toBe("closed")
+  expect(ran).toEqual(["merge s", "merge s"])
+})
+
 test("a session that is missing in the other storage is copied; a second merge writes nothing", async () => {
   const { a, b, here } = await twoCopies()
   expect(await linesIn(b, "s")).toEqual(await linesIn(a, "s"))
