@@ -8,7 +8,9 @@ import type { Io } from "./io.ts"
 export async function checkpointsOf(sessions: Sessions, session: Session, root: string): Promise<Checkpoints> {
   const { createCheckpoints } = await import("@sessions/checkpoints")
   const { createWorkFiles } = await import("@sessions/checkpoints/node")
-  return createCheckpoints({ storage: sessions.storage, files: createWorkFiles(root) }).of(session)
+  // How many snapshots are kept is up to the agent's program, whose number is not known here: nothing may be evicted.
+  const options = { storage: sessions.storage, files: createWorkFiles(root), maxSnapshots: Number.MAX_SAFE_INTEGER }
+  return createCheckpoints(options).of(session)
 }
 
 /** The folder that the agent worked in: the one that is given, else that of the session, else the current one. */

@@ -72,6 +72,20 @@ test("rewind returns the files, and prints the snapshot that undoes it", async (
   expect((await cli("checkpoints", "s")).stdout).toContain("before a rewind to this message")
 })
 
+test("rewind evicts no snapshot: the agent's program may keep more than this one would", async () => {
+  await cli.use(async (sessions) => {
+    const session = await sessions.open("s")
+    const { storage } = sessions
+    const files = createWorkFiles(folder)
+    const checkpoints = createCheckpoints({ storage, files, maxSnapshots: 1_000 }).of(session)
+    const entry = { type: "message", message: { role: "user", content: "go on" } } as const
+    const { ids } = await session.append(Array.from({ length: 105 }, () => entry))
+    for (const id of ids) await checkpoints.begin(id)
+  })
+  await cli("rewind", "s", message, "--yes")
+  expect(await cli.json("checkpoints", "s")).toMatchObject({ snapshots: { length: 107 } })
+})
+
 test("rewind --dry-run only shows what it would do", async () => {
   const { stdout } = await cli("rewind", "s", message, "--dry-run")
   expect(stdout).toBe(`restore a\nremove new\n0 files of ${folder} unchanged\n`)
