@@ -135,7 +135,8 @@ class ScopeRecall implements Recall {
     const call = signalOf(o)
     const deleted: string[] = []
     let facts = 0
-    for (const name of all ? await this.#files.list(call) : this.#names()) {
+    // All files: another program, or an earlier one, may have written to other targets.
+    for (const name of await this.#files.list(call)) {
       if (!all) facts += await clearFacts(this.#files, name, call)
       else if ((await deleteFile(this.#files, name, call)) > 0) deleted.push(name)
     }

@@ -71,8 +71,8 @@ export interface Recall {
    */
   text(o?: CallOptions): Promise<string>
   /**
-   * Removes the facts below the heading of `MEMORY.md` and of the targets; everything else in these files stays. `all`: deletes all memory
-   * files of the scope and the time of its last consolidation. What sessions have said before is not extracted again.
+   * Removes the facts below the heading in all files of the scope; everything else in these files stays. `all`: deletes all memory files of
+   * the scope and the time of its last consolidation. What sessions have said before is not extracted again.
    */
   clear(o?: CallOptions & { readonly all?: boolean }): Promise<Cleared>
   status(sessionId: string): ExtractionStatus

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
 import { CONSOLIDATION_FILES, createDocumentMemory, createRecall } from "../src/index.ts"
-import { answerOf, createWorld, fact, talk } from "./helpers.ts"
+import { answerOf, createWorld, fact, SCOPE, talk } from "./helpers.ts"
 import { runs } from "../../../.config/runs.ts"
 
 test("the text is fenced; whatever the files have, nothing in it opens a tag or closes the fence", async () => {
@@ -71,6 +71,17 @@ test("facts of one scope never reach the text of another", async () => {
   expect(await other.text()).toBe("")
   await other.clear({ all: true })
   expect(await recall.text()).toContain("of a")
+})
+
+test("clear removes the facts in every file, also those that another program has written to targets of its own", async () => {
+  const target = (): string => "own-file.md"
+  const { session, recall, files, storage } = await createWorld({ answers: [answerOf(fact("one"))], target })
+  await talk(session, 20)
+  await recall.extract(session)
+  await files.write("other.md", "- [project] by hand\n", { expect: null })
+  const plain = createRecall({ files: createDocumentMemory(storage), scope: SCOPE })
+  expect(await plain.clear()).toEqual({ facts: 1, files: [] })
+  expect(await files.list()).toEqual(["other.md"])
 })
 
 test("clear removes facts and leaves what was written by hand; with `all` every file of the scope is deleted", async () => {
