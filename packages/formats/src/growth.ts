@@ -29,11 +29,15 @@ export class Growth {
   readonly #stored = new Map<string, Stored>()
   /** The last imported entries: more may have come to them, or they may have become others. */
   readonly #tail = new Map<string, Entry>()
+  /** The contents that each of them has had: files of several ages may come in any order. */
+  readonly #contents = new Map<string, unknown[]>()
   /** The ids of entries that another entry has the id of: a boundary was stored before its summary came. */
   readonly #renamed = new Map<string, string>()
   /** Ends of branches, and for each annotation the entry that it hangs on. */
   readonly #tips = new Set<string>()
   readonly #anchors = new Map<string, string | null>()
+  /** For each entry beside the conversation, the entry of the conversation that it is behind. */
+  readonly #places = new Map<string, string | null>()
   /** What continues an entry that was completed, or behind which the user added something: the edit. */
   readonly #edits = new Map<string, string>()
   /** What the user added beside the conversation: edits, deletions, settings. */
@@ -88,16 +92,23 @@ export class Growth {
       const known = this.#stored.get(completion.id)
       if (known !== undefined) known.count = linesOf(completion)
       if (this.#tail.has(completion.id)) this.#tail.set(completion.id, completion)
+      this.#contents.get(completion.id)?.push(contentOf(completion))
       if (entry.parentId !== null) this.#edits.set(entry.parentId, id)
     }
     this.#stored.set(id, { seq, type, count: source?.at.length ?? 0 })
     if (source?.id !== undefined) this.#renamed.set(source.id, id)
     hang(entry, this.#tips, this.#anchors)
+    place(entry, this.#places)
     if (source === undefined && CONVERSATION.has(type)) this.#hasOwn = true
     if (source === undefined && !CONVERSATION.has(type) && type !== "leaf") this.#own.push(entry)
     if (source !== undefined && completion === undefined) {
       this.#tail.set(id, entry)
-      if (this.#tail.size > TAIL) this.#tail.delete(this.#tail.keys().next().value as string)
+      this.#contents.set(id, [contentOf(entry)])
+      if (this.#tail.size > TAIL) {
+        const oldest = this.#tail.keys().next().value as string
+        this.#tail.delete(oldest)
+        this.#contents.delete(oldest)
+      }
       for (const at of source.at) this.#lastLine = Math.max(this.#lastLine, at)
     }
     if (isPrompt(entry)) this.#prompt = entry.timestamp
@@ -157,9 +168,12 @@ export class Growth {
     const renamed = new Map(this.#renamed)
     const tips = new Set(this.#tips)
     const anchors = new Map(this.#anchors)
+    const places = new Map(this.#places)
     let next = this.#stored.size + 1
     let end = this.#leaf
     let isMoved = false
+    /** Where the log stands: its last line is the leaf, also one beside the conversation that hangs on an older message. */
+    let here = end?.id ?? null
     const seqOf = (id: string): number | undefined => seqs.get(id) ?? this.#stored.get(id)?.seq
     const after = (id: string): string => followed(renamed.get(id) ?? id, edits)
     const placed = (entry: Entry): Entry => {
@@ -167,6 +181,8 @@ export class Growth {
       seqs.set(entry.id, seq)
       end = leafAfter(entry, end)
       hang(entry, tips, anchors)
+      place(entry, places)
+      here = placeOf(entry.id, places)
       return withSeqs({ ...entry, seq }, seqOf)
     }
     for (const entry of this.#replaced) yield placed(replacement(entry, this.#leaf))
@@ -195,18 +211,19 @@ export class Growth {
       if (!this.#hasMore(entry, known)) continue
       const target = this.#leaf === undefined || !this.#continues ? entry.id : (end?.id ?? entry.id)
       const whole = this.#shifted(entry)
-      const edit = placed(editOf(whole, after(target), this.#sources))
+      const edit = placed(editOf(whole, after(target), this.#sources, (id) => seqOf(id) !== undefined))
       edits.set(edit.parentId as string, edit.id)
       isMoved = true
       yield edit
     }
     const { id: leafId = null, timestamp } = this.#leafHere() ?? {}
     const leaf = leafId === null ? null : after(leafId)
-    if (!isMoved || timestamp === undefined) return
+    const isAstray = here !== (end?.id ?? null)
+    if ((!isMoved && !isAstray) || timestamp === undefined) return
     // The file's branches were left knowingly.
     const path = leaf === null ? null : (anchors.get(leaf) ?? leaf)
     const settles = [...tips].filter((id) => id !== path)
-    if (leaf === (end?.id ?? null) && settles.length === 0) return
+    if (leaf === (end?.id ?? null) && settles.length === 0 && !isAstray) return
     const fields = { id: `${String(leaf)}#leaf-${next}`, parentId: leaf, seq: 0, timestamp, source: { at: [] } }
     yield placed({ type: "leaf", ...fields, ...(settles.length === 0 ? {} : { settles }) } as unknown as Entry)
   }
@@ -231,12 +248,15 @@ export class Growth {
     return type !== entry.type && isAside(before)
   }
 
-  /** A message of more lines than before, or one at the end of what was imported with another content. */
+  /**
+   * A message of more lines than before, or one at the end of what was imported with a content that it never had. An older copy of the
+   * file has fewer lines of it, or its beginning.
+   */
   #hasMore(entry: Entry, { count, type, seq }: Stored): boolean {
     if (type !== "message" || entry.type !== "message" || this.#isTouched(seq)) return false
-    if (linesOf(entry) > count) return true
-    const before = this.#tail.get(entry.id)
-    return before?.type === "message" && contentOf(before) !== contentOf(entry)
+    if (linesOf(entry) !== count) return linesOf(entry) > count
+    const contents = this.#contents.get(entry.id)
+    return contents !== undefined && !contents.some((known) => isBeginning(contentOf(entry), known))
   }
 
   /** What the user edited or deleted stays so, whatever comes to it; not what was edited elsewhere, or whose edit was deleted. */
@@ -298,6 +318,16 @@ function hang({ id, type, parentId }: Entry, tips: Set<string>, anchors: Map<str
   tips.add(id)
 }
 
+/** Keeps where each entry beside the conversation is. */
+function place(entry: Entry, places: Map<string, string | null>): void {
+  const { id, type, parentId } = entry
+  if (type === "leaf" || isAnnotationType(type) || isAside(entry)) places.set(id, placeOf(parentId, places))
+}
+
+function placeOf(id: string | null, places: ReadonlyMap<string, string | null>): string | null {
+  return id === null ? null : places.has(id) ? (places.get(id) ?? null) : id
+}
+
 /** The entry with the ids that its references have in the log. `id`: that of the file, if it has another one. */
 function withIds(entry: Entry, renamed: ReadonlyMap<string, string>, id: string | undefined): Entry {
   if (renamed.size === 0) return entry
@@ -314,7 +344,12 @@ function withIds(entry: Entry, renamed: ReadonlyMap<string, string>, id: string 
 /** The entry that continues one: the last of the edits that completed entries behind it, or itself. */
 function followed(id: string, edits: ReadonlyMap<string, string>): string {
   let last = id
-  for (let edit = edits.get(last); edit !== undefined; edit = edits.get(last)) last = edit
+  // In a damaged log two edits may have the same id, and lead back to themselves.
+  const passed = new Set([id])
+  for (let edit = edits.get(last); edit !== undefined && !passed.has(edit); edit = edits.get(last)) {
+    passed.add(edit)
+    last = edit
+  }
   return last
 }
 
@@ -326,9 +361,21 @@ function linesOf(entry: Entry): number {
   return readSource(entry)?.at.length ?? 0
 }
 
-function contentOf({ message }: Entry & { readonly type: "message" }): string {
-  const { content } = fieldsOf(message)
-  return jsonOf(content ?? null)
+function contentOf(entry: Entry): unknown {
+  return fieldsOf(fieldsOf(entry)["message"])["content"] ?? null
+}
+
+/** Whether a content of text and blocks is another or goes on as it: its last text begins the other's, all before is the same. */
+function isBeginning(part: unknown, whole: unknown): boolean {
+  if (typeof part === "string") return typeof whole === "string" && whole.startsWith(part)
+  if (part === whole) return true
+  if (!Array.isArray(part) || !Array.isArray(whole) || part.length > whole.length) return false
+  const last = part.length - 1
+  return part.every((block, at) => {
+    if (jsonOf(block) === jsonOf(whole[at])) return true
+    const [some, all] = [fieldsOf(block), fieldsOf(whole[at])]
+    return at === last && some["type"] === all["type"] && isBeginning(some["text"], all["text"])
+  })
 }
 
 function isUnreadable(entry: Entry): entry is Entry & { readonly type: "custom" } {
@@ -343,7 +390,12 @@ function isPrompt(entry: Entry): boolean {
   return entry.type === "message" && entry.message.role === "user" && entry.message.synthetic !== true
 }
 
-function editOf(entry: Entry, parentId: string, sources: ReadonlyMap<string, Source>): Entry {
+function editOf(
+  entry: Entry,
+  parentId: string,
+  sources: ReadonlyMap<string, Source>,
+  isTaken: (id: string) => boolean,
+): Entry {
   const { id: targetId, timestamp } = entry
   const { content } = fieldsOf(fieldsOf(entry)["message"])
   const others = [...sources].filter(([id]) => id !== targetId)
@@ -352,9 +404,13 @@ function editOf(entry: Entry, parentId: string, sources: ReadonlyMap<string, Sou
     entry,
     ...(others.length === 0 ? {} : { sources: Object.fromEntries(others) }),
   }
+  const name = `${targetId}#${linesOf(entry)}-${jsonOf(content).length}`
+  let id = name
+  // Another content may have the same length.
+  for (let n = 2; isTaken(id); n++) id = `${name}-${n}`
   return {
     type: "context_edit",
-    id: `${targetId}#${linesOf(entry)}-${jsonOf(content).length}`,
+    id,
     parentId,
     seq: 0,
     timestamp,

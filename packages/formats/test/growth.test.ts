@@ -194,3 +194,32 @@ test("a file goes on behind an edit of the user, which stays in force", async ()
   const again = await importText(claude, { text: await written(claude, session) })
   expect((await again.session.context()).messages.map(({ message }) => message.content)).toEqual(contents)
 })
+
+test.each(files)("an older copy of %s, after the whole one, changes no message", async (_name, format, golden) => {
+  const { session, sessions } = await importText(format, golden)
+  const { messages } = await session.context()
+  await session.close()
+  const lines = golden.text.split(/(?<=\n)/)
+  for (let count = 1; count < lines.length; count++) {
+    const text = lines.slice(0, count).join("")
+    const older = await importText(format, { text }, sessions).catch(() => undefined)
+    if (older?.session.id !== session.id) continue
+    expect((await older.session.context()).messages, `${count} lines`).toEqual(messages)
+    await older.session.close()
+  }
+})
+
+test("files whose last message has another content each are one session, however often they come", async () => {
+  const contents = ["one", "two", "three", "on"]
+  const sessions = createSessions({ storage: createMemoryStorage() })
+  for (const [n, content] of [...contents, ...contents, ...contents].entries()) {
+    const text = said("u1", null, "go") + answered("a1", "u1", "m1", { type: "text", text: content })
+    const { session, added } = await importText(claude, { text }, sessions)
+    // The beginning of what it was is an older copy.
+    expect(added).toBe(n < 3)
+    const { messages } = await session.context()
+    expect(messages[1]?.message.content).toEqual([{ type: "text", text: contents[Math.min(n, 2)] }])
+    expect((await verifySession(sessions, session.id)).diagnostics).toEqual([])
+    await session.close()
+  }
+})
