@@ -47,7 +47,10 @@ export interface Invocation<O extends OptionSpecs = OptionSpecs> {
   /** Resolves an id, a unique prefix of one, or `@last` to a session id. */
   readonly resolveSession: (ref: string) => Promise<string>
   /** Opens another store than the one of `--store`. Default: to write to it, and creates it if it is not there. */
-  readonly openTarget: (url: string, o?: { readonly create: boolean }) => Promise<SessionStorage>
+  readonly openTarget: (
+    url: string,
+    o?: { readonly create: boolean; readonly option?: string },
+  ) => Promise<SessionStorage>
 }
 
 export interface Command<O extends OptionSpecs = OptionSpecs> {

@@ -1,7 +1,11 @@
 import { type Command, defineCommand } from "../command.ts"
+import { UsageError } from "../errors.ts"
 import { ageOption } from "../option-values.ts"
 import { formatBytes, formatCount } from "../output/format.ts"
 import { collect } from "@sessions/core/transfer"
+
+/** That of `collect`, whose error names options of the library. */
+const LEAST_AGE = 2 * 3_600_000
 
 export const gc: Command = defineCommand({
   name: "gc",
@@ -21,6 +25,8 @@ export const gc: Command = defineCommand({
   async run({ sessions, values, callOptions, progress }) {
     const dryRun = values["dry-run"] === true
     const olderThan = ageOption("older-than", values["older-than"])
+    if (olderThan !== undefined && olderThan < LEAST_AGE)
+      throw new UsageError("--older-than must be at least 2h: a writer may be about to mention a younger blob.")
     progress.update(() => "reading all sessions for the blobs that they mention")
     const withoutSessions = values["without-sessions"] === true
     const { removed, bytes, swept } = await collect(sessions, {

@@ -18,14 +18,14 @@ export const merge: Command = defineCommand({
   },
   notes: [
     "A session that is missing there is copied; one that was deleted there after a merge is reported and does not come back.",
-    "Sessions that only the other store has are not fetched: copy them from there.",
+    "Both stores have to be there: copy --to creates one. Sessions that only the other store has are not fetched: copy them from there.",
     "With --all, a session that cannot be merged is reported, the others are merged, and the exit status is 1.",
   ],
   examples: ["merge @last --with file:/mnt/laptop/sessions", "merge --all --with sqlite:./sessions.db"],
   async run({ sessions, resolveSession, openTarget, args: [ref], values, callOptions, progress }) {
     if (values.with === undefined) throw new UsageError("merge needs --with URL, the other store.")
     if ((ref === undefined) !== (values.all === true)) throw new UsageError("merge needs either an ID or --all.")
-    const other = await openTarget(values.with)
+    const other = await openTarget(values.with, { create: false, option: "--with" })
     try {
       if (ref !== undefined) {
         const id = await resolveSession(ref)

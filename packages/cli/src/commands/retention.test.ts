@@ -31,6 +31,14 @@ test("retention deletes what is older, the oldest first, and --dry-run nothing",
   expect(await ids()).toEqual(["d1"])
 })
 
+test("retention takes a folder as the shell completes it, and one that is relative", async () => {
+  const { cli } = await withSessions(40, 90)
+  for (const folder of ["/old/", "."]) {
+    const argv = ["retention", "--older-than", "30d", "--cwd", folder, "--dry-run"]
+    expect((await cli.with({ cwd: "/old" }, ...argv)).stdout).toMatch(/^d90 .*\nwould delete 1 session /)
+  }
+})
+
 test("on a terminal retention asks, unless --yes is given or nothing is old", async () => {
   const { cli, ids } = await withSessions(1, 40)
   const no = await cli.with({ terminal: 80, stdin: "n\n" }, "retention", "--older-than", "30d")
@@ -56,7 +64,7 @@ test("without a terminal, and with --json, retention needs --yes or --dry-run", 
 
 test("gc takes an age from two hours on", async () => {
   const { cli } = await withSessions(1)
-  expect((await cli("gc", "--older-than", "1h")).stderr).toContain("2 hours")
+  expect((await cli("gc", "--older-than", "1h")).stderr).toContain("--older-than must be at least 2h")
   expect((await cli("gc", "--older-than", "2h")).exit).toBe(0)
 })
 

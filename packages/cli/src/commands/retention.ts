@@ -5,6 +5,7 @@ import { CommandError, EXIT_FAILED, UsageError } from "../errors.ts"
 import { ageOption, choiceOption } from "../option-values.ts"
 import { formatBytes, formatCount } from "../output/format.ts"
 import { type Line, styled } from "../output/lines.ts"
+import { absoluteFolder } from "../store/resolve.ts"
 
 const SOURCES = ["interactive", "cron"] as const
 
@@ -14,7 +15,7 @@ export const retention: Command = defineCommand({
   args: [],
   options: {
     "older-than": { type: "string", value: "AGE", help: "age of the last message, such as 12h, 30d or 8w" },
-    cwd: { type: "string", value: "PATH", help: "only sessions of this working directory" },
+    cwd: { type: "string", value: "PATH", help: "only sessions of this folder (. is the current one)" },
     source: { type: "string", value: "SOURCE", choices: SOURCES, help: "only interactive or cron sessions" },
     "dry-run": { type: "boolean", help: "only print what would be deleted" },
     yes: { type: "boolean", help: "do not ask" },
@@ -29,7 +30,7 @@ export const retention: Command = defineCommand({
     if (olderThan === undefined || olderThan === 0)
       throw new UsageError("retention needs --older-than AGE, such as 30d.")
     const source = choiceOption("source", values.source, SOURCES, undefined)
-    const cwd = values.cwd
+    const cwd = values.cwd === undefined ? undefined : absoluteFolder(values.cwd, io.cwd)
     const options = {
       ...callOptions,
       olderThan,

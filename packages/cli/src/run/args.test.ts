@@ -53,6 +53,18 @@ test("a missing or superfluous option value is refused", async () => {
   expect(await refused("list", "--all=yes")).toMatch(/^--all takes no value; /)
 })
 
+test("an empty path is no path, and not the current folder", async () => {
+  const needs = (name: string, option: string) =>
+    `--${option} needs a value: --${option} PATH; see "sessions ${name} --help".`
+  for (const name of ["list", "history", "resume", "discover"])
+    expect(await refused(name, "--cwd", "")).toBe(needs(name, "cwd"))
+  expect(await refused("retention", "--older-than", "1d", "--cwd=", "--yes")).toBe(needs("retention", "cwd"))
+  expect(await refused("export", "x", "--out", "")).toMatch(/^--out needs a value: --out FILE; /)
+  expect(await refused("import", "")).toBe('FILE of import is empty; see "sessions import --help".')
+  expect(await refused("import", "a.jsonl", "b.jsonl", "")).toMatch(/^FILE of import is empty; /)
+  expect(await refused("move", "x", "")).toMatch(/^PATH of move is empty; /)
+})
+
 test("missing and superfluous arguments are named", async () => {
   expect(await refused("show")).toBe('show needs ID; see "sessions show --help".')
   expect(await refused("label")).toBe('label needs ID and ENTRY; see "sessions label --help".')

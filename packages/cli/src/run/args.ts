@@ -53,12 +53,35 @@ function parseOptions(
       options: parserOptions(options),
       allowPositionals: true,
     })
+    checkEmpty(command, options, values as ParsedArguments["values"], positionals)
     return { values: values as ParsedArguments["values"], positionals }
   } catch (error) {
     const { code, message } = error as Error & { code?: unknown }
     if (typeof code !== "string" || !code.startsWith("ERR_PARSE_ARGS")) throw error
     throw new UsageError(optionError(command, options, code, message))
   }
+}
+
+/** A variable of a shell that is not set gives an empty text, which as a path would be the current folder. */
+function checkEmpty(
+  { name, args }: Command,
+  options: OptionSpecs,
+  values: ParsedArguments["values"],
+  given: readonly string[],
+): void {
+  const option = Object.keys(values).find((key) => values[key] === "")
+  if (option !== undefined) throw new UsageError(needsValue(name, option, options[option]?.value))
+  const at = given.indexOf("")
+  const arg = args[Math.min(at, args.length - 1)]?.replace(/\W+$/, "")
+  if (at >= 0 && arg !== undefined && !OWN_ERROR.has(arg))
+    throw new UsageError(`${arg} of ${name} is empty; see "sessions ${name} --help".`)
+}
+
+/** Arguments of which the command itself says what an empty text is. */
+const OWN_ERROR: ReadonlySet<string> = new Set(["ID", "TITLE", "LABEL", "WORDS"])
+
+function needsValue(command: string, option: string, value: string | undefined): string {
+  return `--${option} needs a value: --${option} ${value ?? "…"}; see "sessions ${command} --help".`
 }
 
 /** Replaces the parser's message, which gives advice about `--` that fits no command here. */
@@ -75,9 +98,7 @@ function optionError({ name, args }: Command, options: OptionSpecs, code: string
   }
   const option = /--([a-z-]+)/.exec(message)?.[1] ?? ""
   const { type, value } = options[option] ?? { type: "string" }
-  return type === "boolean"
-    ? `--${option} takes no value; ${help}`
-    : `--${option} needs a value: --${option} ${value ?? "…"}; ${help}`
+  return type === "boolean" ? `--${option} takes no value; ${help}` : needsValue(name, option, value)
 }
 
 function checkCount(command: Command, given: readonly string[]): void {

@@ -47,8 +47,8 @@ async function dispatch(
   const store = String(parsed.values["store"] ?? (io.env["SESSIONS_STORE"] || DEFAULT_STORE))
   const create = command.createsStore?.(parsed.args, parsed.values) ?? false
   const { env } = io
-  const openTarget: Invocation["openTarget"] = (url, { create: mayCreate } = { create: true }) =>
-    openStore(url, io.cwd, { create: mayCreate, env, beside: store }, stores)
+  const openTarget: Invocation["openTarget"] = (url, o = { create: true }) =>
+    openStore(url, io.cwd, { ...o, env, beside: store }, stores)
   const maxSessionBytes = command.maxSessionBytes?.(parsed.values)
   const limit = maxSessionBytes === undefined ? {} : { maxSessionBytes }
   const storage = usesStore

@@ -2,7 +2,7 @@
  * Opens the storage that `--store` names. A store with a path and the tables of a database are created only by commands that can create a
  * session in them; all others fail if there is nothing, so a misspelt path or schema is an error and leaves nothing behind.
  */
-import { statSync } from "node:fs"
+import { type Stats, statSync } from "node:fs"
 import { isAbsolute, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { SessionStorage } from "@sessions/core/storage"
@@ -14,6 +14,8 @@ import { type HttpStoreOptions, openHttpStore } from "./http.ts"
 export interface StoreOptions extends HttpStoreOptions {
   /** The command can create sessions in the store, so it may create the store too. */
   readonly create: boolean
+  /** The option that names the store, for messages. Default: `--store`. */
+  readonly option?: string
   /** The largest log, in bytes. Default: the storage's, 200 MB. */
   readonly maxSessionBytes?: number
 }
@@ -30,10 +32,13 @@ export const DEFAULT_STORE = "file:./.sessions"
 /** All but `file:` and `memory:` load their packages when they are used. */
 export const STORES: Readonly<Record<string, StoreFactory>> = {
   file: (address, cwd, options) =>
-    createFileStorage({ root: usable(pathOf("file", address, cwd, "./.sessions"), options), ...limitOf(options) }),
+    createFileStorage({
+      root: usable(pathOf("file", address, cwd, "./.sessions"), "folder", options),
+      ...limitOf(options),
+    }),
   memory: (_address, _cwd, options) => createMemoryStorage({ limits: limitOf(options) }),
   async sqlite(address, cwd, options) {
-    const path = usable(pathOf("sqlite", address, cwd, "./sessions.db"), options)
+    const path = usable(pathOf("sqlite", address, cwd, "./sessions.db"), "file", options)
     const { createSqliteStorage } = await import("@sessions/sqlite")
     return createSqliteStorage({ path, ...limitOf(options) })
   },
@@ -133,11 +138,30 @@ function pathOf(scheme: string, address: string, cwd: string, example: string): 
   }
 }
 
-function usable(path: string, { create }: StoreOptions): string {
-  if (create || !isMissing(path)) return path
+/** `kind`: what a store of this kind is. */
+function usable(path: string, kind: "folder" | "file", { create, option = "--store" }: StoreOptions): string {
+  const found = statOf(path)
+  if (kind === "folder" && found?.isFile() === true)
+    throw new CommandError(
+      `${path} is a file, and a store of files is a folder; for a database of SQLite write sqlite:${path}.`,
+    )
+  if (kind === "file" && found?.isDirectory() === true)
+    throw new CommandError(
+      `${path} is a folder, and a database of SQLite is a file; for a store of files write file:${path}.`,
+    )
+  if (create || found !== undefined || !isMissing(path)) return path
   throw new CommandError(
-    `there is no store at ${path}; name another one with --store. "sessions import" and "sessions copy --to" create stores.`,
+    `there is no store at ${path}; name another one with ${option}. "sessions import" and "sessions copy --to" create stores.`,
   )
+}
+
+/** Undefined if there is nothing, or that cannot be found out. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
 }
 
 /** False if that cannot be found out: the storage then says why. */

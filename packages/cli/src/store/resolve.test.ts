@@ -101,6 +101,12 @@ test("a folder is made absolute, unless it is absolute on this or another system
   expect(absoluteFolder("sub", "/project")).toBe("/project/sub")
   expect(absoluteFolder("/x", "/project")).toBe("/x")
   expect(absoluteFolder("C:\\x", "/project")).toBe("C:\\x")
+  expect(absoluteFolder("sub/", "/project")).toBe("/project/sub")
+  expect(absoluteFolder("/x/y/../", "/project")).toBe("/x")
+  expect(absoluteFolder("/", "/project")).toBe("/")
+  expect(absoluteFolder("c:/x/y/", "/project")).toBe("C:\\x\\y")
+  expect(absoluteFolder("C:\\", "/project")).toBe("C:\\")
+  expect(absoluteFolder("\\\\host\\share\\x\\", "/project")).toBe("\\\\host\\share\\x")
 })
 
 test("the id that an agent has given a session is taken as ours is, and is in lists", async () => {

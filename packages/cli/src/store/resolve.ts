@@ -1,5 +1,5 @@
 /** Resolves session references and folders from the command line. */
-import { isAbsolute, posix, resolve, win32 } from "node:path"
+import { posix, resolve, win32 } from "node:path"
 import { hasCode, type Sessions } from "@sessions/core"
 import { checkSessionId, isSessionId } from "@sessions/core/storage"
 import { continueRecent } from "@sessions/core/transfer"
@@ -64,11 +64,15 @@ export function newId(id: string | undefined): { id?: string } {
   return { id }
 }
 
-/** Makes a folder absolute. One that is absolute on any system stays as it is: it may belong to another machine. */
+/**
+ * Makes a folder absolute, as sessions have it: shells complete a folder with a slash at its end. One that is absolute on any system stays
+ * there: it may belong to another machine.
+ */
 export function absoluteFolder(path: string, cwd: string): string {
-  // As imported sessions have it: agents write the drive and the slashes of one folder in several ways.
-  if (/^[a-zA-Z]:[\\/]/.test(path)) return `${path.slice(0, 1).toUpperCase()}${path.slice(1).replaceAll("/", "\\")}`
-  return isAbsolute(path) || posix.isAbsolute(path) || win32.isAbsolute(path) ? path : resolve(cwd, path)
+  // Agents write the drive and the slashes of one folder in several ways.
+  if (/^[a-zA-Z]:[\\/]/.test(path)) return win32.resolve(`${path.slice(0, 1).toUpperCase()}${path.slice(1)}`)
+  if (posix.isAbsolute(path)) return posix.resolve(path)
+  return win32.isAbsolute(path) ? win32.normalize(path).replace(/(?<=.)\\$/, "") : resolve(cwd, path)
 }
 
 async function lastSession(sessions: Sessions): Promise<string> {

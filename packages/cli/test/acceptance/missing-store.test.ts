@@ -56,6 +56,23 @@ test.each(["./new", "file:./new/deeper", "sqlite:./new.db"])(
   },
 )
 
+test("merge creates no store at a path that is misspelt", async () => {
+  const { cli, cwd, file } = createWorkspace()
+  await cli("import", file("in.jsonl", log("a")), "--id", "a")
+  for (const store of ["./typo", "sqlite:./typo.db"]) {
+    const { exit, stderr } = await cli("merge", "a", "--with", store)
+    expect({ exit, stderr }).toEqual({ exit: 1, stderr: expect.stringContaining("; name another one with --with.") })
+  }
+  expect(Object.keys(contentsOf(cwd)).filter((path) => path.includes("typo"))).toEqual([])
+})
+
+test("a file is no store of files, and a folder no database: the error names the other kind", async () => {
+  const { cli, cwd, file } = createWorkspace()
+  file("sessions.db", "")
+  expect((await cli("list", "--store", "sessions.db")).stderr).toContain(`write sqlite:${join(cwd, "sessions.db")}.`)
+  expect((await cli("list", "--store", "sqlite:.")).stderr).toContain(`write file:${cwd}.`)
+})
+
 test("an empty folder is a store without sessions", async () => {
   const { cli } = createWorkspace()
   expect(await cli("list", "--store", ".")).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^No sessions/) })
