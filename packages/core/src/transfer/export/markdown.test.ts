@@ -122,6 +122,33 @@ test("text can neither close nor hide its surroundings", () => {
   expect(inlineText("a\n# b `c` <i>")).toBe("a \\# b \\`c\\` \\<i\\>")
 })
 
+test("a fence in a list or a quotation hides nothing, and HTML begins no block", () => {
+  expect(blockText("    ```\na")).toBe("```\na\n```")
+  // The end of the list ends its fence, so that a fence behind it would begin one.
+  expect(blockText("- a\n\n  ```\n<details>")).toBe("- a\n\n  ```\n  ```\n&lt;details>")
+  expect(blockText("1. a\n   ```html\n   <script>\n   ```\nb")).toBe("1. a\n   ```html\n   <script>\n   ```\nb")
+  expect(blockText("- ```\n  a\n  ```\n  <details>")).toBe("- ```\n  a\n  ```\n  &lt;details>")
+  expect(blockText("- a\n\n  ```\n     ```\n  <details>")).toBe("- a\n\n  ```\n  ```\n  &lt;details>")
+  expect(blockText("<div>\n```\n\n<details>")).toBe("&lt;div>\n```\n\n<details>\n```")
+  expect(blockText("<https://example.com> <plaintext>")).toBe("<https://example.com> &lt;plaintext>")
+})
+
+test("HTML in a span of code is shown as it is, unless something else may end the span", () => {
+  expect(blockText("use `<script>` or ``a ` <details>``")).toBe("use `<script>` or ``a ` <details>``")
+  expect(blockText("a ` b\n` <details> `x`")).toBe("a ` b\n` &lt;details> `x`")
+  expect(blockText("\\` <details> `")).toBe("\\` &lt;details> `")
+  expect(blockText('<b title="`"> <details> `')).toBe('&lt;b title="`"> &lt;details> `')
+})
+
+test("text has no headings like those of the document", () => {
+  const heading = "User · 2026-01-31 09:30:00 UTC"
+  expect(blockText(`a\n## ${heading}\n\nI agree`)).toBe(`a\n\\## ${heading}\n\nI agree`)
+  expect(blockText(`${heading}\n---\nI agree`)).toBe(`${heading}\n\\---\nI agree`)
+  expect(blockText(`${heading}\nso\n===`)).toBe(`${heading}\nso\n\\===`)
+  expect(blockText(`a <h2>${heading}</h2>`)).toBe(`a &lt;h2>${heading}&lt;/h2>`)
+  expect(blockText("## What I did\n---")).toBe("## What I did\n---")
+})
+
 test("control characters are made visible", () => {
   expect(blockText("a\u001b[31mb\u0007\tc\r\nd\re")).toBe("a␛[31mb␇\tc\nd␍e")
   expect(blockText("a\u009b31m\u202eb\u007f")).toBe("a<U+009B>31m<U+202E>b␡")
