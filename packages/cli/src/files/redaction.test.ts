@@ -28,6 +28,14 @@ test("a rule is not changed by what it replaced before, and `$` in a text means 
   for (const text of ["secret", "SECRET $&", "secret"]) expect(redact(text)).toBe(text.replace(/secret/i, "[redacted]"))
 })
 
+test("a rule with other flags is no pattern of its slashes, and a file in UTF-16 no rules that match nothing", async () => {
+  expect((await rules("/secret/gi"))("a Secret")).toBe("a [redacted]")
+  for (const rule of ["/secret/I", "/secret/y", "/secret/iv"])
+    await expect(rules(rule), rule).rejects.toThrow(/^line 1 of rules.txt has the flags .*: use i, m, s and u/)
+  expect((await rules("\\/home\\/mys"))("in /home/mys")).toBe("in [redacted]")
+  await expect(rules("s\0e\0c\0")).rejects.toThrow(/rules.txt is no text in UTF-8/)
+})
+
 test("a file without rules, a wrong pattern, one that matches nothing at all, and a missing file are refused", async () => {
   await expect(rules("# only a comment\n")).rejects.toThrow(/has no rules/)
   await expect(rules("good\n(")).rejects.toThrow(/line 2 of rules.txt is no regular expression/)
