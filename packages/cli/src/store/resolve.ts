@@ -83,7 +83,7 @@ async function lastSession(sessions: Sessions): Promise<string> {
   } catch (error) {
     if (!hasCode(error, "not_found")) throw error
     throw new CommandError(
-      `${sessions.storage.description} has no session yet, apart from those with a kind, of a schedule or without a message, so @last is undefined; "sessions import FILE" creates one.`,
+      `${sessions.storage.description} has no session yet, apart from those with a kind, of a schedule, without a message, or that cannot be read, so @last is undefined; "sessions import FILE" creates one.`,
     )
   }
 }
