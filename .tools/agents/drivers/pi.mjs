@@ -33,7 +33,7 @@ export const pi = {
   format: "pi",
   title: "pi",
   package: "@earendil-works/pi-coding-agent",
-  program: (folder) => packageFile(folder, "@earendil-works", "pi-coding-agent", "dist", "cli.js"),
+  program: (folder) => packageFile(folder, "@earendil-works", "pi-coding-agent", "dist", "bundle", "cli.js"),
   prepare({ home, url }) {
     const agent = join(home, "agent")
     mkdirSync(agent)
