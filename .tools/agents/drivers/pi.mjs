@@ -71,10 +71,11 @@ export const pi = {
     compact: (o) => withServer(o, ({ call }) => call({ type: "compact" })),
     rename: (o) => withServer(o, ({ call }) => call({ type: "set_session_name", name: o.step.to })),
     rewind: (o) =>
-      withServer(o, async ({ call }) => {
+      withServer(o, async ({ call, until }) => {
         const { messages } = await call({ type: "get_fork_messages" })
         await call({ type: "fork", entryId: messages.at(-1).entryId })
         await call({ type: "prompt", message: "in place of it" })
+        await until(({ type }) => type === "agent_end")
       }),
     queue: (o) =>
       withServer(o, async ({ call, until }) => {
