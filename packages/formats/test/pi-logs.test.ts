@@ -1,6 +1,6 @@
 /**
  * Random logs that pi's own code writes have the same context in core as in pi, in the three versions of its format. `PI_PACKAGE` names a
- * folder in which `@earendil-works/pi-coding-agent` 0.87 is installed.
+ * folder in which `@earendil-works/pi-coding-agent` 1.6 is installed.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -14,7 +14,7 @@ import { expect, test } from "vitest"
 
 const packageFolder = process.env["PI_PACKAGE"]
 if (packageFolder === undefined)
-  console.info("Skipped: logs of pi. PI_PACKAGE names no folder with @earendil-works/pi-coding-agent 0.87.")
+  console.info("Skipped: logs of pi. PI_PACKAGE names no folder with @earendil-works/pi-coding-agent 1.6.")
 
 const RUNS = Number(process.env["FC_RUNS"] ?? 300)
 

@@ -17,7 +17,7 @@ import { runs } from "../../../.config/runs.ts"
 
 const packageFolder = process.env["PI_PACKAGE"]
 if (packageFolder === undefined)
-  console.info("Skipped: pi as the judge. PI_PACKAGE names no folder with @earendil-works/pi-coding-agent 0.87.")
+  console.info("Skipped: pi as the judge. PI_PACKAGE names no folder with @earendil-works/pi-coding-agent 1.6.")
 
 type Line = Readonly<Record<string, unknown>>
 

@@ -5,4 +5,4 @@ import { write } from "./write.ts"
 
 export { piPathOf } from "./place.ts"
 
-export const pi: Writer = { format: "pi", title: "pi", versions: "1 to 4", write: wellFormedWriter("pi", write) }
+export const pi: Writer = { format: "pi", title: "pi", versions: "1 to 3", write: wellFormedWriter("pi", write) }
