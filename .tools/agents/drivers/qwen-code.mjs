@@ -85,6 +85,7 @@ export const qwenCode = {
       withServer(o, ({ call, sessionId }) => call("renameSession", { sessionId, cwd: o.place.work, title: o.step.to })),
     rewind: (o) =>
       withServer(o, async ({ call, sessionId }) => {
+        // The second prompt: the last one of the scene.
         await call("rewindSession", { sessionId, targetTurnIndex: 1 })
         await call("session/prompt", { sessionId, prompt: [{ type: "text", text: "in place of it" }] })
       }),
