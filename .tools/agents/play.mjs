@@ -44,7 +44,7 @@ export async function play(agent, scene, targets, { check, failed, left }) {
     const context = await session.context({ repair: "none" })
     const ours = {
       rows: cleaned(agent, rowsOfContext(context.messages)),
-      isStopped: scene.steps.some(({ stop }) => stop !== undefined),
+      isCutShort: scene.steps.some(cutsShort),
     }
     const sent = await resumedRows(agent, place, id)
     check(`what ${agent.title} sends when it resumes its own session`, ...compared(ours, sent, place, place))
@@ -93,6 +93,11 @@ function callFor(agent, { work }, block) {
   const [kind] = Object.keys(agent.tools).filter((name) => block[name] !== undefined)
   const value = kind === "read" ? join(work, block.read) : block[kind]
   return agent.tools[kind](value)
+}
+
+/** A stop leaves a turn without an answer, and so does a model that says nothing: agents add their `repairs` to both. */
+function cutsShort({ stop, answers = [] }) {
+  return stop !== undefined || answers.some((blocks) => blocks.every((block) => block === ""))
 }
 
 function leave({ root, model }, left) {
@@ -185,10 +190,10 @@ function cleaned({ added = [], interrupted, once = false }, rows) {
 }
 
 /**
- * The rows of both, without the agent's own words, and without what it says of an interruption when it resumes a session: results of calls that have none
- * in our context, and what it answers itself, its `repairs`.
+ * The rows of both, without the agent's own words, and without what it says of a turn that was cut short when it resumes a session: results of calls that
+ * have none in our context, and what it answers itself, its `repairs`.
  */
-function compared({ rows, isStopped }, sent, from, { agent: { repairs = [] }, work }) {
+function compared({ rows, isCutShort }, sent, from, { agent: { repairs = [] }, work }) {
   const expected = rows.flatMap(({ row, isOwn }) => (isOwn ? [] : [row.replaceAll(from.work, "WORK")]))
   const answered = new Set(rows.flatMap(({ id, row }) => (row.startsWith("result ") ? [id] : [])))
   let open = rows.filter(({ id, row }) => row.startsWith("call ") && !answered.has(id)).length
@@ -199,8 +204,8 @@ function compared({ rows, isStopped }, sent, from, { agent: { repairs = [] }, wo
     const isOurs = row === next
     // What a person types meanwhile, and what background tasks report, is sent among the agent's own words.
     if (isOwn && next?.startsWith("user ") && row.includes(next.slice("user ".length))) kept.push(next)
-    else if (isOwn || (isStopped && !isOurs && repairs.includes(row))) continue
-    else if (isStopped && !isOurs && row.startsWith("result ") && open > 0) open--
+    else if (isOwn || (isCutShort && !isOurs && repairs.includes(row))) continue
+    else if (isCutShort && !isOurs && row.startsWith("result ") && open > 0) open--
     else kept.push(row)
   }
   return from.work === work ? [expected, kept] : [callsFirst(expected), callsFirst(kept)]

@@ -30,9 +30,6 @@ export const claudeCode = {
     }),
   },
   repairs: ["assistant No response requested."],
-  cannot: {
-    move: "a session belongs to its folder, and --resume looks for it in the folder in which it is called",
-  },
   command({ work, prompt, id, model = "claude-sonnet-4-5", fork, file, image }) {
     const asked = file === undefined ? prompt : `${prompt} @${file}`
     const session = id === undefined ? [] : ["--resume", id, ...(fork ? ["--fork-session"] : [])]

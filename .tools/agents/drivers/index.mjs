@@ -5,8 +5,8 @@
 // - `tools`: the call that the model makes for what a scene asks of a tool; `cannot`: why a feature of scenes is not there
 // - `command({ program, url, work, prompt, id, … })`: how it is asked; with `id` it resumes that session
 // - `acts`: what is no prompt
-// - `added`: what it puts into messages; `repairs`: what it says itself of an interruption when it resumes a session, and `interrupted`: results for which it
-//   sends other words than it keeps; `once`: it sends the results of its own sessions twice when it resumes them
+// - `added`: what it puts into messages; `repairs`: what it says itself of a turn that was cut short when it resumes a session, and `interrupted`:
+//   results for which it sends other words than it keeps; `once`: it sends the results of its own sessions twice when it resumes them
 // - `sessions(place)`: its sessions, if `discover` does not list them
 import { claudeCode } from "./claude-code.mjs"
 import { codex } from "./codex.mjs"
