@@ -214,6 +214,19 @@ test("messages that a skill or the autopilot wrote are synthetic, and images of 
   expect(messagesOf(entries)[0]?.content?.[1]).toEqual({ type: "image", mimeType: "image/png", data: "AAAA" })
 })
 
+test("what Copilot keeps of its requests and of their usage is shown as no message", async () => {
+  const snapshot = { kind: "messages_snapshot", messages: [{ role: "user", content: "hello to you" }] }
+  const text = file(
+    start,
+    user("hello to you"),
+    ["session.usage_record", { usage: { model: "m", modelDisplayName: "the model" } }],
+    ["model.messages_snapshot", snapshot],
+  )
+  const { session } = await importText(copilot, { text })
+  const { messages } = await session.messages({ limit: 10 })
+  expect(messages.map(({ message }) => message.role)).toEqual(["user"])
+})
+
 test("the model and the title of a session are entries", async () => {
   const text = file(start, ["session.model_change", { newModel: "n" }], ["session.title_changed", { title: "Files" }])
   const { session, entries } = await importText(copilot, { text })
