@@ -22,13 +22,15 @@ import { rowsOf } from "./apis.mjs"
 import { startModel } from "./model.mjs"
 import { inOrderOfCalls, rowsOfContext, withSummaries } from "./rows.mjs"
 import { runProgram } from "./run-program.mjs"
-import { featuresOf, HANG, NOTES, PICTURE } from "./scenes.mjs"
+import { featuresOf, HANG, NOTES, PICTURE, SKILL } from "./scenes.mjs"
 
 const NEXT = "NEXT question"
 
 /** Why the agent does not play the scene. */
 export function absenceOf(agent, scene) {
-  const missing = featuresOf(scene).find((feature) => agent.cannot?.[feature] !== undefined)
+  const features = featuresOf(scene)
+  if (features.includes("skill") && agent.skills === undefined) return "skill: the driver knows no folder of skills"
+  const missing = features.find((feature) => agent.cannot?.[feature] !== undefined)
   return missing === undefined ? undefined : `${missing}: ${agent.cannot[missing]}`
 }
 
@@ -81,6 +83,11 @@ async function newPlace(agent, { steps }) {
   writeFileSync(join(work, PICTURE), Buffer.from(PIXEL, "base64"))
   // A tool that says that it runs, and never ends by itself.
   writeFileSync(join(work, HANG), `await fetch("${place.model.url}/held")\n`)
+  if (agent.skills !== undefined) {
+    const folder = join(work, agent.skills, SKILL)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, "SKILL.md"), `---\nname: ${SKILL}\ndescription: knows pears\n---\n\nPears are green.\n`)
+  }
   place.env = agent.env({ home, work, url: place.model.url, program: agent.at })
   agent.prepare?.({ home, work, url: place.model.url })
   return place

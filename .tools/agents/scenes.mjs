@@ -1,8 +1,8 @@
 // What is tried with each agent, as data: each driver plays what its agent can. A scene is a list of steps:
 //
 // - `ask`: a prompt; the program is started for it, and resumes the session of the scene if there is one. `answers`: what the model says, one list of blocks
-//   for each of its steps. A block is a text, `{ thinking }`, or what a tool is asked: `{ read: FILE }`, `{ shell: COMMAND }`, `{ subagent: PROMPT }`.
-//   `{ hold: true }`: here the model says no more; `cut` of a block: in its middle
+//   for each of its steps. A block is a text, `{ thinking }`, or what a tool is asked: `{ read: FILE }`, `{ shell: COMMAND }`, `{ skill: NAME }`,
+//   `{ subagent: PROMPT }`. `{ hold: true }`: here the model says no more; `cut` of a block: in its middle
 // - `stop`: the signal that the program gets at the hold; `SIGINT` is what Ctrl-C in a terminal sends
 // - `file`, `image`: attached to the prompt. `model`: another one. `fork`: the session goes on as a copy. `name`: the session gets it
 // - `act`: `compact`, `rewind` (to before the last prompt), `queue` (a second prompt while the first is answered), `move` (the folder)
@@ -11,6 +11,8 @@
 export const NOTES = "notes.txt"
 export const PICTURE = "picture.png"
 export const HANG = "hang.mjs"
+/** The name of a skill that the folder has. */
+export const SKILL = "pears"
 
 const read = { read: NOTES }
 /** Agents stop a model that says the same again and again. */
@@ -176,6 +178,10 @@ export const SCENES = [
     ],
   },
   {
+    name: "a skill",
+    steps: [{ ask: "use the skill", answers: [[{ skill: SKILL }], ["Pears are green."]] }, { ask: "and now?" }],
+  },
+  {
     name: "a compaction",
     steps: [
       { ask: "first question" },
@@ -218,7 +224,7 @@ export function featuresOf({ steps }) {
     if (step.act !== undefined) found.add(step.act)
     if (step.stop !== undefined) found.add("stop")
     for (const block of (step.answers ?? []).flat())
-      for (const name of ["read", "shell", "subagent", "thinking", "unknown"])
+      for (const name of ["read", "shell", "skill", "subagent", "thinking", "unknown"])
         if (block[name] !== undefined) found.add(name)
     if (/[\u2028\u2029]/.test(JSON.stringify(step))) found.add("separators")
   }

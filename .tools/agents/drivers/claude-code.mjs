@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { runProgram, talkTo } from "../run-program.mjs"
 import { platformFile } from "./programs.mjs"
 
-const TOOLS = "Bash,Read,Task"
+const TOOLS = "Bash,Read,Skill,Task"
 const STREAM = ["--print", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]
 
 const commonArgs = (model) => ["--tools", TOOLS, "--allowedTools", TOOLS, "--model", model]
@@ -24,11 +24,13 @@ export const claudeCode = {
   tools: {
     read: (file_path) => ({ name: "Read", input: { file_path } }),
     shell: (command) => ({ name: "Bash", input: { command, description: "a command" } }),
+    skill: (skill) => ({ name: "Skill", input: { skill } }),
     subagent: (prompt) => ({
       name: "Task",
       input: { description: "a task", prompt, subagent_type: "general-purpose" },
     }),
   },
+  skills: ".claude/skills",
   repairs: ["assistant No response requested."],
   command({ work, prompt, id, model = "claude-sonnet-4-5", fork, file, image }) {
     const asked = file === undefined ? prompt : `${prompt} @${file}`

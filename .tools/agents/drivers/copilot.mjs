@@ -20,8 +20,10 @@ export const copilot = {
   tools: {
     read: (path) => ({ name: "view", input: { path } }),
     shell: (command) => ({ name: "bash", input: { command, description: "a command" } }),
+    skill: (skill) => ({ name: "skill", input: { skill } }),
     subagent: (prompt) => ({ name: "task", input: { description: "a task", prompt, agent_type: "general-purpose" } }),
   },
+  skills: ".github/skills",
   cannot: {
     fork: "a session goes on in its own folder",
     rewind: "/rewind is a screen of its terminal",

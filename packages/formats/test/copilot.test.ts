@@ -2,6 +2,7 @@
 import { createSessions, type Entry, type Session } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import { expect, test } from "vitest"
+import { textOf } from "../src/base/values.ts"
 import { encode } from "../src/copilot/codec.ts"
 import { copilot } from "../src/copilot/index.ts"
 import { testFixtures } from "./fixtures.ts"
@@ -212,6 +213,43 @@ test("messages that a skill or the autopilot wrote are synthetic, and images of 
   const { entries } = await importText(copilot, { text })
   expect(messagesOf(entries).map(({ synthetic }) => synthetic)).toEqual([undefined, true, true])
   expect(messagesOf(entries)[0]?.content?.[1]).toEqual({ type: "image", mimeType: "image/png", data: "AAAA" })
+})
+
+test("the text of a skill that the model asked for is a synthetic message behind the result, also of an event that names it", async () => {
+  // The digest of "Pears are green.\n", as Copilot CLI 1.0.102 writes it.
+  const contentId = "sha256:2209c70098903657ff2c904928ff14abb0e5c76f8fd112aa2eeba4bc567e55ad"
+  const wrapper = { source: "skill-pears", prefix: "<skill-context>\n", suffix: "\n</skill-context>" }
+  const invoked = { name: "pears", path: "/work/SKILL.md" }
+  const text = file(
+    start,
+    user("use it"),
+    answer("", asks("c1")),
+    done("c1", { success: true, result: { content: "loaded" } }),
+    ["skill.invoked", { ...invoked, content: "Pears are green.\n" }],
+    ["skill.context_delivered_ref", { ...wrapper, contentId }],
+    answer("They are green."),
+    ["skill.invoked", { ...invoked, content: "Pears are ripe.\n" }],
+    ["skill.context_delivered", { source: "skill-pears", content: "Pears are ripe." }],
+    ["skill.invoked_ref", { ...invoked, contentId }],
+    ["skill.context_delivered_ref", { ...wrapper, contentId }],
+    ["skill.context_delivered_ref", { ...wrapper, contentId: "sha256:0" }],
+    user("and now?"),
+  )
+  const { session } = await importText(copilot, { text })
+  const { messages } = await session.context()
+  const rows = messages.map(({ message: { role, synthetic, content } }) => [role, synthetic, textOf(content)])
+  const green = ["user", true, "<skill-context>\nPears are green.\n\n</skill-context>"]
+  expect(rows).toEqual([
+    ["user", undefined, "use it"],
+    ["assistant", undefined, ""],
+    ["toolResult", undefined, "loaded"],
+    green,
+    ["assistant", undefined, "They are green."],
+    ["user", true, "Pears are ripe."],
+    green,
+    ["user", undefined, "and now?"],
+  ])
+  expect(recordsOf(await written(copilot, session))).toEqual(recordsOf(text))
 })
 
 test("what Copilot keeps of its requests and of their usage is shown as no message", async () => {

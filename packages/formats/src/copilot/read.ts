@@ -1,5 +1,6 @@
 /** Reads the events of a session of Copilot: one entry for each event, except that a response in several parts is one message. */
 import type { Entry, Header, ImageBlock } from "@sessions/core"
+import { sha256Hex } from "@sessions/core/storage"
 import { sourceOf } from "../base/codec.ts"
 import type { Format, Note, ReadOptions, ReadSource } from "../base/format.ts"
 import { sessionIdOf } from "../base/ids.ts"
@@ -23,6 +24,7 @@ export async function* read({ main }: ReadSource, { note }: ReadOptions): Return
   for await (const lines of readJsonLines(main, note)) {
     for (const line of lines) {
       if (events !== undefined) {
+        await events.learn(line)
         yield* events.read(line)
         continue
       }
@@ -31,7 +33,10 @@ export async function* read({ main }: ReadSource, { note }: ReadOptions): Return
       const header = await headerOfLines(before)
       yield header
       events = new Events(header, note)
-      for (const first of before) yield* events.read(first)
+      for (const first of before) {
+        await events.learn(first)
+        yield* events.read(first)
+      }
     }
   }
   if (events !== undefined) yield* events.end()
@@ -52,11 +57,16 @@ async function headerOfLines(lines: readonly SourceLine[]): Promise<Header> {
   return headerOf({ format: FORMAT, version: VERSION, id, timestamp }, more)
 }
 
+/** Events with the text of a skill, which those that end in `_ref` name. */
+const SKILLS: ReadonlySet<unknown> = new Set(["skill.invoked", "skill.context_delivered"])
+
 class Events {
   readonly #log: LogBuilder
   readonly #usage = new UsageDifferences()
   readonly #toolNames = new Map<string, string>()
   readonly #assets = new Map<string, ImageBlock>()
+  /** The texts of skills by their ids: later events name a text that was there. */
+  readonly #skills = new Map<string, string>()
   readonly #parents = new Map<string, string | null>()
   /** The parts of a response that is not complete. */
   #parts: JsonLine[] = []
@@ -66,6 +76,13 @@ class Events {
 
   constructor(header: Header, note: Note) {
     this.#log = new LogBuilder(header, note, kindOfEvent)
+  }
+
+  /** Keeps the text of a skill. Those of subagents are in the same file, and may be named as well. */
+  async learn({ value }: SourceLine): Promise<void> {
+    if (value === undefined || !SKILLS.has(value["type"])) return
+    const text = stringOf(fieldsOf(value["data"])["content"])
+    if (text !== undefined) this.#skills.set(`sha256:${await sha256Hex(text)}`, text)
   }
 
   *read(line: SourceLine): Generator<Entry, void, undefined> {
@@ -96,6 +113,11 @@ class Events {
       case "tool.execution_complete":
         yield* this.#response()
         yield this.#result(line, data)
+        return
+      case "skill.context_delivered":
+      case "skill.context_delivered_ref":
+        yield* this.#response()
+        yield this.#skill(line, data)
         return
       case "system.message":
         yield this.#add([line], { type: "session_init", systemPrompt: stringOf(data["content"]) ?? "", tools: [] })
@@ -161,6 +183,17 @@ class Events {
     const toolName = this.#toolNames.get(stringOf(data["toolCallId"]) ?? "")
     // The user may run a tool as well: no message of the model has the call.
     return toolName === undefined ? this.#aside(line) : this.#message([line], toolResult(data, toolName, this.#assets))
+  }
+
+  /** What the model gets of a skill that it asked for: it is sent behind the result, which does not have it. */
+  #skill(line: JsonLine, data: Fields): Entry {
+    const { contentId, content, prefix, suffix } = data
+    const text = this.#skills.get(stringOf(contentId) ?? "")
+    const named = text === undefined ? undefined : `${stringOf(prefix) ?? ""}${text}${stringOf(suffix) ?? ""}`
+    const said = stringOf(content) ?? named
+    return said === undefined
+      ? this.#aside(line)
+      : this.#message([line], userMessage({ content: said, source: data["source"] ?? "skill" }, this.#assets))
   }
 
   #message(lines: readonly JsonLine[], message: Fields): Entry {

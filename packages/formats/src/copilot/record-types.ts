@@ -10,7 +10,7 @@ const of = (kind: "content" | "state" | "annotation", names: string): RecordType
 
 export const RECORD_TYPES: RecordTypes = {
   ...of("content", "user.message assistant.message tool.execution_complete session.compaction_complete"),
-  ...of("content", "session.context_cleared"),
+  ...of("content", "session.context_cleared skill.context_delivered skill.context_delivered_ref"),
   ...of("state", "system.message session.start session.resume session.model_change session.mode_changed"),
   ...of("state", "session.compaction_start session.truncation session.snapshot_rewind session.binary_asset"),
   ...of(
