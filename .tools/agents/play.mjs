@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { createSessions } from "../../packages/core/src/index.ts"
+import { unknownRecordOf } from "../../packages/formats/src/base/record-types.ts"
 import { createMemoryStorage } from "../../packages/memory/src/index.ts"
 import { describe } from "../../packages/cli/src/agents/session-files.ts"
 import { AGENTS as KNOWN, TARGETS } from "../../packages/cli/src/agents/table.ts"
@@ -35,14 +36,17 @@ export function absenceOf(agent, scene) {
 }
 
 /**
- * Plays the scene, and compares. `check(name, expected, found)` is called for each comparison, `failed(error)` if it could not be played to its end, and
- * `left(folder)` at last for each folder: whether it stays, with the requests that its model got.
+ * Plays the scene, and compares. `check(name, expected, found)` is called for each comparison, and if the file has records of types that our table does not
+ * have; `failed(error)` if it could not be played to its end, and `left(folder)` at last for each folder: whether it stays, with the requests that its model
+ * got.
  */
 export async function play(agent, scene, targets, { check, failed, left }) {
   const place = await newPlace(agent, scene)
   try {
     for (const step of scene.steps) await take(agent, place, step, scene)
     const { session, id } = await imported(agent, place)
+    const unknown = await unknownTypes(session)
+    if (unknown.length > 0) check("the types of records that our table does not have", [], unknown)
     const context = await session.context({ repair: "none" })
     const ours = {
       rows: cleaned(agent, rowsOfContext(context.messages)),
@@ -237,6 +241,16 @@ async function imported(agent, place) {
   if (result.from.format !== agent.format)
     throw new Error(`The session of ${agent.title} was taken for one of ${result.from.format}.`)
   return { session: await sessions.open(result.id), id }
+}
+
+/** Records of a type that the table of the format does not have are shown as messages. */
+async function unknownTypes(session) {
+  const found = new Set()
+  for await (const entry of session.entries()) {
+    const record = unknownRecordOf(entry)
+    if (record !== undefined) found.add(record.customType)
+  }
+  return [...found]
 }
 
 const HANDED_OVER = "01a2030c-fea7-4193-8a6e-fdda384b770f"
