@@ -182,6 +182,16 @@ export const SCENES = [
     steps: [{ ask: "use the skill", answers: [[{ skill: SKILL }], ["Pears are green."]] }, { ask: "and now?" }],
   },
   {
+    name: "a skill among other tools",
+    steps: [
+      {
+        ask: "use the skill",
+        answers: [[{ shell: "sleep 1; echo one" }, { skill: SKILL }, read], [{ skill: SKILL }], ["Pears are green."]],
+      },
+      { ask: "and now?" },
+    ],
+  },
+  {
     name: "a compaction",
     steps: [
       { ask: "first question" },

@@ -55,6 +55,9 @@ export class Growth {
   #promptOfFile: string | undefined
   /** The sources of entries that are encoded differently since another one was completed. */
   readonly #sources = new Map<string, Source>()
+  /** Results that have come before what other calls at once gave, see {@link Late}; by the first and by the last of them. */
+  readonly #late = new Map<string, Late>()
+  readonly #lateEnds = new Map<string, Late>()
   #isShifted = false
   /** Entries that lines were which were not complete. */
   #replaced: readonly Entry[] = []
@@ -134,6 +137,8 @@ export class Growth {
     const lines = new Set<number>()
     const found = new Set<string>()
     const all = new Set<number>()
+    const results = new Map<string, string | null>()
+    let late: Late | undefined
     for await (const entry of entriesOf(this.#read())) {
       this.#leafOfFile = leafAfter(entry, this.#leafOfFile)
       if (followed(this.#renamed.get(entry.id) ?? entry.id, this.#edits) === this.#leaf?.id) this.#continues = true
@@ -145,9 +150,11 @@ export class Growth {
         else {
           found.add(entry.id)
           this.#refresh(entry)
+          late = this.#lateBefore(entry, results, late)
         }
         continue
       }
+      if (isResult(entry)) results.set(entry.id, entry.parentId)
       if (isPrompt(entry)) this.#promptOfFile = entry.timestamp
       for (const at of readSource(entry)?.at ?? []) lines.add(at)
     }
@@ -159,6 +166,32 @@ export class Growth {
         const isGone = isAside(entry) && !found.has(entry.id) && !this.#stored.has(replacedId(entry.id))
         return isGone && more.length === 0 && all.has(at ?? 0)
       })
+  }
+
+  /** The results that have come before this stored entry; of those before an earlier one, whether it follows them, too. */
+  #lateBefore(entry: Entry, results: ReadonlyMap<string, string | null>, late: Late | undefined): Late | undefined {
+    const { id, parentId: last } = entry
+    if (late !== undefined && last !== null && late.passed.includes(last)) {
+      if (isSide(entry)) {
+        late.passed.push(id)
+        return late
+      }
+      // The conversation went on: the results are those of another file.
+      this.#late.delete(late.first)
+      this.#lateEnds.delete(late.last)
+    }
+    if (last === null || !results.has(last) || !isSide(entry)) return undefined
+    let first = last
+    for (
+      let parent = results.get(first);
+      typeof parent === "string" && results.has(parent);
+      parent = results.get(first)
+    )
+      first = parent
+    const found: Late = { first, last, passed: [id] }
+    this.#late.set(first, found)
+    this.#lateEnds.set(last, found)
+    return found
   }
 
   /** The entries to append, in order. Their parents and targets are before them. */
@@ -197,13 +230,17 @@ export class Growth {
         const id = known === undefined ? entry.id : otherId(entry)
         if (known !== undefined) renamed.set(entry.id, id)
         if (this.#stored.has(id)) continue
-        const parentId = entry.parentId === null ? null : after(entry.parentId)
+        const before = this.#late.get(entry.id)?.passed.at(-1) ?? entry.parentId
+        const parentId = before === null ? null : after(before)
         const added = this.#shifted(
           withIds({ ...entry, id, parentId }, renamed, known === undefined ? undefined : entry.id),
         )
         if (isEndOfFile(added)) waiting = added
         else {
           if (!isAnnotationType(added.type) && !isAside(added)) isMoved = true
+          // What continues any of those continues the results.
+          for (const passed of this.#lateEnds.get(entry.id)?.passed ?? [])
+            if (after(passed) !== added.id) edits.set(after(passed), added.id)
           yield placed(added)
         }
         continue
@@ -271,6 +308,16 @@ export class Growth {
     const at = source.at.map((line) => line + this.#lastLine)
     return { ...entry, [sourceField(entry.type)]: { ...source, at } satisfies Source }
   }
+}
+
+/**
+ * Results of calls at once, and the stored entries behind them, which another call gave besides its result: a file has these before the results, and
+ * the session got them before. A stored entry is not moved, so that the results follow the last of them.
+ */
+interface Late {
+  readonly first: string
+  readonly last: string
+  readonly passed: string[]
 }
 
 interface Stored {
@@ -384,6 +431,17 @@ function isUnreadable(entry: Entry): entry is Entry & { readonly type: "custom" 
 
 function isAside(entry: Entry): boolean {
   return entry.type === "custom" || unknownRecordOf(entry) !== undefined
+}
+
+function isResult(entry: Entry): boolean {
+  return entry.type === "message" && entry.message.role === "toolResult"
+}
+
+/** What the agent said for the user, or what is no message. */
+function isSide(entry: Entry): boolean {
+  return (
+    isAside(entry) || (entry.type === "message" && entry.message.role === "user" && entry.message.synthetic === true)
+  )
 }
 
 function isPrompt(entry: Entry): boolean {

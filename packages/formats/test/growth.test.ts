@@ -107,6 +107,49 @@ test("a message of which more lines come is completed by an edit, and its result
   expect((await importText(claude, { text: whole }, sessions)).added).toBe(false)
 })
 
+test("the text of a skill is behind the results of all calls at once, and loses none that comes with a later import", async () => {
+  const callOf = (id: string) => ({ type: "tool_use", id, name: "Skill", input: {} })
+  const resultOf = (id: string) => [{ type: "tool_result", tool_use_id: id, content: id }]
+  const lines = [
+    said("u1", null, "go"),
+    answered("a1", "u1", "m1", callOf("t1")),
+    answered("a2", "a1", "m1", callOf("t2")),
+    answered("a3", "a2", "m1", callOf("t3")),
+    said("r1", "a1", resultOf("t1")),
+    line({ ...(JSON.parse(said("s1", "r1", "skill one")) as object), isMeta: true, sourceToolUseID: "t1" }),
+    said("r2", "a2", resultOf("t2")),
+    line({ ...(JSON.parse(said("s2", "r2", "skill two")) as object), isMeta: true, sourceToolUseID: "t2" }),
+    line({
+      ...place,
+      type: "attachment",
+      uuid: "x1",
+      parentUuid: "s2",
+      timestamp: TIME,
+      attachment: { type: "command_permissions" },
+    }),
+    said("r3", "a3", resultOf("t3")),
+    answered("a4", "r3", "m2", text("ok")),
+  ]
+  const whole = lines.join("")
+  const rowsOf = async (session: Session) =>
+    (await session.context()).messages.map(({ message: { role, content } }) =>
+      [role, ...content.map((block) => block["text"] ?? block["id"])].join(" "),
+    )
+  const expected = ["user go", "assistant t1 t2 t3", "toolResult t1", "toolResult t2", "toolResult t3"]
+  const { session } = await importText(claude, { text: whole })
+  expect(await rowsOf(session)).toEqual([...expected, "user skill one", "user skill two", "assistant ok"])
+  expect(recordsOf(await written(claude, session))).toEqual(recordsOf(whole))
+  for (const count of lines.keys()) {
+    const before = lines.slice(0, count).join("")
+    const { session: later, sessions } = await grown(claude, { text: whole }, [before.length])
+    const rows = await rowsOf(later)
+    expect(rows.slice(0, 5), `cut behind line ${count}`).toEqual(expected)
+    expect(recordsOf(await written(claude, later)), `cut behind line ${count}`).toEqual(recordsOf(whole))
+    expect(rows.toSorted(), `cut behind line ${count}`).toEqual([...(await rowsOf(session))].toSorted())
+    expect((await importText(claude, { text: whole }, sessions)).added, `cut behind line ${count}`).toBe(false)
+  }
+})
+
 test("titles and labels of the session do not keep a file from going on, but messages do", async () => {
   const first = said("u1", null, "go") + answered("a1", "u1", "m1", text("one"))
   const more = said("u2", "a1", "next")

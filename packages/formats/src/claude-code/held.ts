@@ -15,6 +15,8 @@ export interface Held {
   /** The names of the tools that the message calls, by the ids of the calls. */
   readonly calls: Map<string, string>
   readonly results: JsonLine[]
+  /** What calls gave the model besides their results, as the text of a skill: it is sent behind all results. */
+  readonly sides: JsonLine[]
   /** Lines between and after them, which do not end the message. */
   readonly others: SourceLine[]
 }
@@ -32,6 +34,7 @@ export function heldOf(line: JsonLine, uuid: string | undefined): Held {
     uuids: new Set(),
     calls: new Map(),
     results: [],
+    sides: [],
     others: [],
   }
   holdLine(held, line, uuid)
@@ -47,8 +50,10 @@ export function hold(held: Held, line: JsonLine): boolean {
     return true
   }
   if (isUser(line)) {
-    if (held.isBoundary || !isResultOf(held, line)) return false
-    held.results.push(line)
+    if (held.isBoundary) return false
+    if (isResultOf(held, line)) held.results.push(line)
+    else if (isSideOf(held, line)) held.sides.push(line)
+    else return false
     if (uuid !== undefined) held.uuids.add(uuid)
     return true
   }
@@ -77,4 +82,12 @@ function isResultOf({ calls, uuids }: Held, { value }: JsonLine): boolean {
   if (results.some((result) => calls.has(result["tool_use_id"] as string))) return true
   const { sourceToolAssistantUUID: assistant, parentUuid } = value
   return uuids.has(idTextOf(assistant ?? parentUuid))
+}
+
+/** Whether a user line names a call of the held message, and continues a result: of calls at once, each result is a branch of the file. */
+function isSideOf({ calls, results, sides }: Held, { value }: JsonLine): boolean {
+  const { sourceToolUseID: call, parentUuid } = value
+  if (typeof call !== "string" || typeof parentUuid !== "string" || !calls.has(call)) return false
+  const isParent = (line: JsonLine): boolean => uuidOf(line) === parentUuid
+  return results.some(isParent) || sides.some(isParent)
 }

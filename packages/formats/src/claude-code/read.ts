@@ -203,7 +203,7 @@ class Reader {
     }
   }
 
-  #assistant({ lines, calls, results }: Held): void {
+  #assistant({ lines, calls, results, sides }: Held): void {
     this.#sendAbsorbed()
     const { isLast, command } = this.#title
     if (!isLast && command !== undefined) this.#name(command)
@@ -225,15 +225,16 @@ class Reader {
     this.#index.add(entry, uuidOf(first), uuidOf(lines.at(-1) as JsonLine))
     this.#out.push(entry)
     let tail = entry.id
-    for (const result of results) {
-      for (const part of this.#user(result, calls, tail)) {
+    const following = [...results, ...sides]
+    for (const one of following) {
+      for (const part of this.#user(one, calls, tail)) {
         tail = part.id
         this.#out.push(part)
       }
     }
     for (const line of lines) this.#index.addLine(uuidOf(line), entry.id)
     this.#index.setTail(entry.id, tail)
-    for (const line of results) {
+    for (const line of following) {
       const uuid = uuidOf(line)
       if (uuid !== undefined) this.#index.setTail(this.#index.entryOf(uuid), tail)
     }
