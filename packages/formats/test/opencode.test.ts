@@ -150,6 +150,22 @@ test("a message that only opencode wrote is synthetic, and one that failed is ke
   expect(failed.entries.filter(({ customType }) => customType === "opencode/message")).toHaveLength(1)
 })
 
+test("a command that a subagent carries out is in the context as opencode sends it", async () => {
+  const subtask = { type: "subtask", agent: "general", description: "count", command: "count", prompt: "Count them." }
+  const task = {
+    ...tool("c1", { input: { prompt: "Count them." }, status: "completed", output: "Two.", time: { start: TIME } }),
+    tool: "task",
+  }
+  const document = file([user("m1", subtask), assistant("m2", "m1", [task])])
+  const { session } = await importText(opencode, { text: document })
+  expect(await contextOf(session)).toEqual([
+    "user: The following tool was executed by the user",
+    "assistant: toolCall",
+    "toolResult: Two.",
+  ])
+  expect(JSON.parse(await written(opencode, session))).toEqual(JSON.parse(document))
+})
+
 test("a compaction and its summary are a compaction in two messages, which keeps the tail that it names", async () => {
   const none = await importText(opencode, { text: compacted({}) })
   const [question, ...rest] = await contextOf(none.session)

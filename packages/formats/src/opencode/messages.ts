@@ -17,9 +17,13 @@ function isReadFile({ type, mime }: Fields): boolean {
 
 function userBlock(part: Fields): readonly ContentBlock[] {
   if (part["type"] === "text") return typeof part["text"] === "string" ? [textBlock(part["text"])] : []
+  if (part["type"] === "subtask") return [textBlock(SUBTASK)]
   const image = part["type"] === "file" ? imageOfDataUrl(part["url"]) : undefined
   return [image !== undefined && image.mimeType.startsWith("image/") ? image : { type: "opencode:part", part }]
 }
+
+/** What opencode sends of a command that a subagent carries out: its prompt is in the call that follows, which no model has made. */
+const SUBTASK = "The following tool was executed by the user"
 
 /** The parts of an assistant message, in steps: each call of the model is one. */
 export function stepsOf(parts: readonly Fields[]): readonly (readonly Fields[])[] {
