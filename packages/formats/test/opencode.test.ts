@@ -175,6 +175,18 @@ test("a compaction and its summary are a compaction in two messages, which keeps
   expect((await contextOf(tail.session)).slice(1)).toEqual(["assistant: S", "user: q2", "user: q3"])
 })
 
+test("a compaction keeps what follows a message without content, if its tail begins with that", async () => {
+  const document = file([
+    user("m1", text("q1")),
+    assistant("m2", "m1", [start], { error: { name: "MessageAbortedError", data: {} } }),
+    user("m3", text("q2")),
+    user("m4", { type: "compaction", auto: false, tail_start_id: "m2" }),
+    summary("m5", "m4"),
+  ])
+  const { session } = await importText(opencode, { text: document })
+  expect((await contextOf(session)).slice(1)).toEqual(["assistant: S", "user: q2"])
+})
+
 test("a result that opencode cleared is cleared in the context, and complete in the history", async () => {
   const cleared = tool("c1", { status: "completed", output: "long", time: { start: TIME, end: TIME, compacted: TIME } })
   const { session, entries } = await importText(opencode, {

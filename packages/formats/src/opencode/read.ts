@@ -74,8 +74,10 @@ class Transcript {
   readonly #info: Fields
   readonly #messages: readonly unknown[]
   readonly #rest: Fields
-  /** The first entry of each message. */
+  /** The first entry of each message, or of the one behind it if it has none. */
   readonly #firsts = new Map<string, string>()
+  /** Messages without an entry so far. */
+  readonly #waiting: string[] = []
   /** The entry before each message and before the step of each part. */
   readonly #before = new Map<string, string | null>()
   /** The last entry of the conversation. */
@@ -111,6 +113,7 @@ class Transcript {
   *#message(message: ExportedMessage): Generator<Entry, void, undefined> {
     const { info, parts } = message
     this.#before.set(idTextOf(info["id"]), this.#leaf)
+    this.#waiting.push(idTextOf(info["id"]))
     if (info["role"] === "user") {
       const isCompaction = parts.some(({ type }) => type === "compaction")
       // The summary that answers it becomes the compaction.
@@ -159,7 +162,7 @@ class Transcript {
   #said({ info }: ExportedMessage, message: Fields, suffix: string, timestamp?: string): Entry {
     const id = idTextOf(info["id"])
     const entry = this.#add({ type: "message", message }, `${id}${suffix}`, info, timestamp)
-    if (suffix === "") this.#firsts.set(id, entry.id)
+    for (const waiting of this.#waiting.splice(0)) this.#firsts.set(waiting, entry.id)
     this.#leaf = entry.id
     return entry
   }
