@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import type { ServerResponse } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createSessions, type Session } from "@sessions/core"
+import { createSessions, type ModelMessage, type Session } from "@sessions/core"
 import { createMemoryStorage } from "@sessions/memory"
 import { connect } from "@sessions/sqlite/driver"
 import { expect, test } from "vitest"
@@ -124,6 +124,93 @@ test.skipIf(program === undefined)(
     ])
   },
 )
+
+const said = (role: string, id: string, parts: readonly object[], fields: object = {}) => {
+  const made =
+    role === "user"
+      ? { agent: "build", model: { providerID: "fake", modelID: "m" } }
+      : {
+          mode: "build",
+          agent: "build",
+          providerID: "fake",
+          modelID: "m",
+          path: { cwd: "/", root: "/" },
+          cost: 0,
+          tokens: { input: 0, output: 0, reasoning: 0, cache: { read: 0, write: 0 } },
+        }
+  return {
+    info: { id, role, sessionID: "ses_1", time: { created: 1_795_347_673_596 }, ...made, ...fields },
+    parts: parts.map((part, i) => ({ id: `prt_${id}_${i}`, sessionID: "ses_1", messageID: id, ...part })),
+  }
+}
+const text = (value: string) => ({ type: "text", text: value })
+const failed = { error: { name: "MessageAbortedError", data: { message: "Aborted" } } }
+const start = { type: "step-start" }
+const summarized = (tail: string) => [
+  said("user", "msg_4", [{ type: "compaction", auto: false, tail_start_id: tail }]),
+  said("assistant", "msg_5", [start, text("SUM")], { parentID: "msg_4", summary: true, finish: "stop" }),
+]
+const task = {
+  type: "tool",
+  tool: "task",
+  callID: "c1",
+  state: {
+    status: "completed",
+    input: { prompt: "Count." },
+    output: "Two.",
+    title: "",
+    metadata: {},
+    time: { start: 1, end: 2 },
+  },
+}
+
+const DOCUMENTS: Readonly<Record<string, readonly object[]>> = {
+  "a command of a subagent": [
+    said("user", "msg_1", [
+      { type: "subtask", agent: "general", description: "count", command: "count", prompt: "Count." },
+    ]),
+    said("assistant", "msg_2", [task], { parentID: "msg_1", finish: "tool-calls" }),
+    said("assistant", "msg_3", [start, text("There are two.")], { parentID: "msg_1", finish: "stop" }),
+  ],
+  "a compaction that was stopped": [
+    said("user", "msg_1", [text("q1")]),
+    said("user", "msg_2", [{ type: "compaction", auto: false }]),
+    said("assistant", "msg_3", [start, text("Half")], { parentID: "msg_2", summary: true, ...failed }),
+    said("user", "msg_4", [text("q2")]),
+    said("assistant", "msg_5", [start, text("a2")], { parentID: "msg_4", finish: "stop" }),
+  ],
+  "a tail that begins with an answer that was stopped": [
+    said("user", "msg_1", [text("q1")]),
+    said("assistant", "msg_2", [start], { parentID: "msg_1", ...failed }),
+    said("user", "msg_3", [text("q2")]),
+    ...summarized("msg_2"),
+  ],
+}
+
+test.skipIf(program === undefined).each(Object.entries(DOCUMENTS))(
+  "opencode sends what the context has of %s",
+  { timeout: 300_000 },
+  async (_, messages) => {
+    const info = { id: "ses_1", slug: "s", projectID: "global", directory: "/", title: "T", version: "1.18.33" }
+    const time = { created: 1_795_347_673_596, updated: 1_795_347_673_596 }
+    const { session } = await importText(opencode, { text: JSON.stringify({ info: { ...info, time }, messages }) })
+    const { sent } = await judged(session, "ses_1")
+    const rows = (await session.context({ repair: "none" })).messages.flatMap(({ message }) => rowsOf(message))
+    expect(rows.slice(1)).toEqual(sent.slice(1, -1))
+    expect(sent.at(-1)).toBe("user NEXT")
+  },
+)
+
+/** As {@link shown}. The first rows may be the words around a summary, of core and of opencode. */
+function rowsOf({ role, content, ...more }: ModelMessage): readonly string[] {
+  const texts = content.flatMap((block) => (block.type === "text" ? [block.text] : []))
+  if (role === "toolResult") return [`result ${String(more["toolCallId"])} ${texts.join("")}`]
+  const calls = content.flatMap((block) => (block.type === "toolCall" ? [block] : []))
+  return [
+    ...texts.map((value) => `${role} ${value}`),
+    ...calls.map((call) => `call ${call.id} ${JSON.stringify(call.arguments)}`),
+  ]
+}
 
 interface Document {
   readonly messages: readonly object[]

@@ -187,6 +187,35 @@ test("a compaction keeps what follows a message without content, if its tail beg
   expect((await contextOf(session)).slice(1)).toEqual(["assistant: S", "user: q2"])
 })
 
+const aborted = { summary: true, finish: undefined, error: { name: "MessageAbortedError", data: {} } }
+const halfSummary = (fields: object) => [
+  user("m1", text("q1")),
+  user("m2", { type: "compaction", auto: false }),
+  assistant("m3", "m2", [start, text("Half")], fields),
+]
+
+test("a compaction that was stopped is a question and what was said of the summary", async () => {
+  const stopped = ["user: q1", "user: What did we do so far?", "assistant: Half"]
+  const { session, entries } = await importText(opencode, { text: file(halfSummary(aborted)) })
+  expect(await contextOf(session)).toEqual(stopped)
+  expect(messagesOf(entries).map(({ synthetic }) => synthetic)).toEqual([undefined, true, undefined])
+  // A program that was killed in it has written no error.
+  const killed = halfSummary({ summary: true, finish: undefined })
+  const { sessions } = await importText(opencode, { text: file(killed) })
+  const grown = await importText(opencode, { text: file([...killed, user("m4", text("q2"))]) }, sessions)
+  expect(await contextOf(grown.session)).toEqual([...stopped, "user: q2"])
+})
+
+test("a compaction whose summary is still being written is in the log once the summary is whole", async () => {
+  const { sessions, session } = await importText(opencode, {
+    text: file(halfSummary({ summary: true, finish: undefined })),
+  })
+  expect(await contextOf(session)).toEqual(["user: q1"])
+  const whole = file([...halfSummary({ summary: true }), user("m4", text("q2"))])
+  const grown = await importText(opencode, { text: whole }, sessions)
+  expect((await contextOf(grown.session)).slice(1)).toEqual(["assistant: Half", "user: q2"])
+})
+
 test("a result that opencode cleared is cleared in the context, and complete in the history", async () => {
   const cleared = tool("c1", { status: "completed", output: "long", time: { start: TIME, end: TIME, compacted: TIME } })
   const { session, entries } = await importText(opencode, {

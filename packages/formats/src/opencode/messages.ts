@@ -6,7 +6,7 @@ export function userMessage(parts: readonly Fields[]): Fields {
   const shown = parts.filter((part) => part["ignored"] !== true && !isReadFile(part))
   const content = shown.flatMap(userBlock)
   // Files that the user named are read by opencode into texts of its own.
-  const isMade = shown.length > 0 && shown.every(({ synthetic }) => synthetic === true)
+  const isMade = shown.length > 0 && shown.every(({ type, synthetic }) => synthetic === true || type === "compaction")
   return { role: "user", content, ...(isMade ? { synthetic: true } : {}) }
 }
 
@@ -18,12 +18,16 @@ function isReadFile({ type, mime }: Fields): boolean {
 function userBlock(part: Fields): readonly ContentBlock[] {
   if (part["type"] === "text") return typeof part["text"] === "string" ? [textBlock(part["text"])] : []
   if (part["type"] === "subtask") return [textBlock(SUBTASK)]
+  if (part["type"] === "compaction") return [textBlock(COMPACTION)]
   const image = part["type"] === "file" ? imageOfDataUrl(part["url"]) : undefined
   return [image !== undefined && image.mimeType.startsWith("image/") ? image : { type: "opencode:part", part }]
 }
 
 /** What opencode sends of a command that a subagent carries out: its prompt is in the call that follows, which no model has made. */
 const SUBTASK = "The following tool was executed by the user"
+
+/** What it sends of a compaction, which was stopped if it has no summary. */
+const COMPACTION = "What did we do so far?"
 
 /** The parts of an assistant message, in steps: each call of the model is one. */
 export function stepsOf(parts: readonly Fields[]): readonly (readonly Fields[])[] {

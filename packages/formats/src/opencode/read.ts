@@ -83,12 +83,14 @@ class Transcript {
   /** The last entry of the conversation. */
   #leaf: string | null = null
   #source: Source | undefined
+  readonly #compactions: Compactions
 
   constructor(header: Header, note: Note, { info, messages, rest }: Document) {
     this.#log = new LogBuilder(header, note, kindOfRecord)
     this.#info = info
     this.#messages = messages
     this.#rest = rest
+    this.#compactions = compactionsOf(messages.map(fieldsOf))
   }
 
   *read(): Generator<Entry, void, undefined> {
@@ -115,11 +117,12 @@ class Transcript {
     this.#before.set(idTextOf(info["id"]), this.#leaf)
     this.#waiting.push(idTextOf(info["id"]))
     if (info["role"] === "user") {
-      const isCompaction = parts.some(({ type }) => type === "compaction")
+      const isCompaction = hasCompaction(message) && !this.#compactions.stopped.has(info["id"])
       // The summary that answers it becomes the compaction.
       yield isCompaction ? this.#custom("compaction", message) : this.#said(message, userMessage(parts), "")
     } else if (info["role"] !== "assistant" || isFailed(message)) yield this.#custom("message", message)
-    else if (info["summary"] === true && typeof info["finish"] === "string") yield* this.#compaction(message)
+    else if (isSummary(message)) yield* this.#compaction(message)
+    else if (info["summary"] === true && isOpen(message, this.#compactions)) yield this.#custom("message", message)
     else yield* this.#steps(message)
   }
 
@@ -178,6 +181,43 @@ class Transcript {
     this.#source = undefined
     return this.#log.add(payload, { id, timestamp, at: source.at[0], source })
   }
+}
+
+/** The summary of a compaction that was not stopped. */
+function isSummary({ info }: Pick<ExportedMessage, "info">): boolean {
+  return info["summary"] === true && typeof info["finish"] === "string" && !isObject(info["error"])
+}
+
+interface Compactions {
+  /** The ids of requests for a summary that get none any more: opencode sends them, and what was said of the summary. */
+  readonly stopped: ReadonlySet<unknown>
+  /** The id of the one that is being answered at the end of the document: its summary is not said before it is whole. */
+  readonly open: unknown
+}
+
+function compactionsOf(messages: readonly Fields[]): Compactions {
+  const stopped = new Set<unknown>()
+  let open: unknown
+  for (const message of messages) {
+    const info = fieldsOf(message["info"])
+    const isFailed = isObject(info["error"])
+    if (info["role"] === "user") {
+      if (open !== undefined) stopped.add(open)
+      open = hasCompaction(message) ? info["id"] : undefined
+    } else if (open !== undefined && info["parentID"] === open && (isFailed || isSummary({ info }))) {
+      if (isFailed) stopped.add(open)
+      open = undefined
+    }
+  }
+  return { stopped, open }
+}
+
+function isOpen({ info: { parentID } }: ExportedMessage, { open }: Compactions): boolean {
+  return open !== undefined && parentID === open
+}
+
+function hasCompaction(message: Fields | ExportedMessage): boolean {
+  return partsOf({ ...message }).some(({ type }) => type === "compaction")
 }
 
 function partsOf(message: Fields | undefined): readonly Fields[] {
