@@ -2,6 +2,16 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { packageFile } from "./programs.mjs"
 
+function configure(home, more = {}) {
+  const settings = {
+    privacy: { usageStatisticsEnabled: false },
+    security: { auth: { selectedType: "gemini-api-key" } },
+    general: { disableAutoUpdate: true },
+    ...more,
+  }
+  writeFileSync(join(home, ".gemini", "settings.json"), JSON.stringify(settings))
+}
+
 export const gemini = {
   format: "gemini",
   title: "Gemini CLI",
@@ -9,12 +19,7 @@ export const gemini = {
   program: (folder) => packageFile(folder, "@google", "gemini-cli", "bundle", "gemini.js"),
   prepare({ home }) {
     mkdirSync(join(home, ".gemini"))
-    const settings = {
-      privacy: { usageStatisticsEnabled: false },
-      security: { auth: { selectedType: "gemini-api-key" } },
-      general: { disableAutoUpdate: true },
-    }
-    writeFileSync(join(home, ".gemini", "settings.json"), JSON.stringify(settings))
+    configure(home)
   },
   env: ({ home, url }) => ({
     HOME: home,
@@ -32,7 +37,6 @@ export const gemini = {
   once: true,
   repairs: ["assistant [The previous response was interrupted before it completed.]"],
   cannot: {
-    compact: "/compress is a command of its terminal, and with --prompt is sent to the model as a prompt",
     fork: "a session goes on in its own file",
     rename: "sessions have no names",
     rewind: "/rewind is a screen of its terminal",
@@ -48,5 +52,15 @@ export const gemini = {
     const args = [...session, "--prompt", asked, "--yolo", "--model", model === "other" ? "gemini-2.5-flash" : model]
     return { program: process.execPath, args: [program, ...args, "--output-format", "json"] }
   },
-  acts: {},
+  acts: {
+    // With --prompt, /compress runs beside a request that has it as a prompt. But from a share of the model's window on, each prompt is preceded by a
+    // compaction, which it takes if the history gets shorter: there must be something long before what it keeps.
+    async compact({ ask, place: { home } }) {
+      await ask(`much to read: ${Array.from({ length: 300 }, (_, i) => `line ${i}`).join(" ")}`)
+      await ask("a question behind it")
+      configure(home, { model: { compressionThreshold: 0.0001 } })
+      await ask("a question that it compacts for")
+      configure(home)
+    },
+  },
 }
