@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import type { Entry, Session } from "@sessions/core"
+import { createSessions, type Entry, type Session } from "@sessions/core"
+import { createMemoryStorage } from "@sessions/memory"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import type { Loss } from "../src/base/format.ts"
@@ -200,6 +201,48 @@ test("a result whose call is in a new list of messages is a result again, once",
     "assistant: One.",
     "user: and?",
   ])
+})
+
+const picture = { inlineData: { mimeType: "image/png", data: "AAAA" } }
+const pictures = [response("c1", "One picture."), picture, response("c2", "text")]
+
+test("pictures behind a response are in its result, and no message of the user", async () => {
+  const asked = lines(header, user("u1", "look"))
+  const results = { id: "u2", ...time(4), type: "user", content: pictures }
+  const inRecord = [call("c1", pictures.slice(0, 2)), call("c2", pictures.slice(2))]
+  // As Gemini CLI writes the calls of a turn when it replaces its list of messages.
+  const inEach = [call("c1", pictures), call("c2", pictures)]
+  const alone = [{ functionCall: inRecord[0] }, { functionCall: inRecord[1] }]
+  for (const record of [
+    model("g1", "", { toolCalls: inRecord }),
+    model("g1", "", { toolCalls: inEach }),
+    model("g1", alone),
+  ]) {
+    const { session } = await importText(gemini, { text: asked + lines(record, results) })
+    expect(await contextOf(session)).toEqual([
+      "user: look",
+      "assistant: toolCall|toolCall",
+      "toolResult: One picture.|image",
+      "toolResult: text",
+    ])
+  }
+})
+
+test("pictures of a result are written behind the response", async () => {
+  const session = await createSessions({ storage: createMemoryStorage() }).create()
+  const block = { type: "toolCall", id: "c1", name: "look", arguments: {} } as const
+  const content = [
+    { type: "text", text: "One picture." },
+    { type: "image", mimeType: "image/png", data: "AAAA" },
+  ] as const
+  await session.append([
+    { type: "message", message: { role: "user", content: [{ type: "text", text: "look" }] } },
+    { type: "message", message: { role: "assistant", content: [block] } },
+    { type: "message", message: { role: "toolResult", toolCallId: "c1", isError: false, content } },
+  ])
+  const records = recordsOf(await written(gemini, session)) as readonly { readonly toolCalls?: unknown }[]
+  const functionResponse = { id: "c1", name: "look", response: { output: "One picture." } }
+  expect(records.at(-1)?.toolCalls).toMatchObject([{ result: [{ functionResponse }, picture] }])
 })
 
 test("a rewind removes the record that it names and all after it; for an unknown id all", async () => {

@@ -35,12 +35,33 @@ function partsOfList(list: readonly unknown[]): readonly Fields[] {
 
 /** A user's message; undefined if the record holds only responses of functions. */
 export function userMessage(record: Fields): Fields | undefined {
-  const parts = partsOf(record["content"]).filter((part) => !isObject(part["functionResponse"]))
-  if (parts.length === 0 && partsOf(record["content"]).length > 0) return undefined
+  const { said: parts, responses } = splitParts(partsOf(record["content"]))
+  if (parts.length === 0 && responses.length > 0) return undefined
   const content = parts.map(blockOf)
   const text = (stringOf(parts[0]?.["text"]) ?? "").trimStart()
   const isMade = text.startsWith("<session_context>") || text.startsWith("<hook_context>")
   return { role: "user", content, ...(isMade ? { synthetic: true } : {}) }
+}
+
+interface SplitParts {
+  /** Each response of a function, and the pictures and files that it gave: most models of Gemini take these behind the response, not in it. */
+  readonly responses: readonly (readonly Fields[])[]
+  readonly said: readonly Fields[]
+}
+
+function splitParts(parts: readonly Fields[]): SplitParts {
+  const [responses, said]: [Fields[][], Fields[]] = [[], []]
+  let open: Fields[] | undefined
+  for (const part of parts) {
+    if (isObject(part["functionResponse"])) {
+      open = [part]
+      responses.push(open)
+    } else {
+      if (!isObject(part["inlineData"]) && !isObject(part["fileData"])) open = undefined
+      ;(open ?? said).push(part)
+    }
+  }
+  return { responses, said }
 }
 
 export function blockOf(part: Fields): ContentBlock {
@@ -118,16 +139,27 @@ export function toolResults(record: Fields): readonly Fields[] {
     const { result, status, name } = call
     if (result === undefined || result === null) return []
     const isError = typeof status === "string" && status !== "success"
-    return [resultOf(partsOf(result), callIdOf(record, call, i), stringOf(name), isError)]
+    const id = callIdOf(record, call, i)
+    return [resultOf(ownParts(partsOf(result), id), id, stringOf(name), isError)]
   })
+}
+
+/** A chat whose list of messages was replaced has the responses of all calls at once in each of them. */
+function ownParts(parts: readonly Fields[], id: string): readonly Fields[] {
+  const { responses } = splitParts(parts)
+  return responses.length > 1 ? (responses.find(([part]) => idOf(part) === id) ?? parts) : parts
+}
+
+function idOf(part: Fields | undefined): string | undefined {
+  return stringOf(fieldsOf(part?.["functionResponse"])["id"])
 }
 
 /** The results in a user's record, each by the id of its call. */
 export function responsesOf(record: Fields): readonly { readonly id: string; readonly message: Fields }[] {
-  return partsOf(record["content"]).flatMap((part) => {
-    const response = fieldsOf(part["functionResponse"])
-    const id = stringOf(response["id"])
-    return id === undefined ? [] : [{ id, message: resultOf([part], id, stringOf(response["name"]), false) }]
+  return splitParts(partsOf(record["content"])).responses.flatMap((parts) => {
+    const id = idOf(parts[0])
+    const name = stringOf(fieldsOf(parts[0]?.["functionResponse"])["name"])
+    return id === undefined ? [] : [{ id, message: resultOf(parts, id, name, false) }]
   })
 }
 

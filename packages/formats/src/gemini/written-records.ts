@@ -3,6 +3,7 @@ import type { AssistantMessage, ContentBlock, ModelMessage, ToolResultMessage } 
 import type { Losses } from "../base/losses.ts"
 import { lostResult } from "../base/lost.ts"
 import { type Fields, fieldsOf, numberOf } from "../base/values.ts"
+import { partsOf } from "./messages.ts"
 import { functionResponseOf, partsOfBlocks } from "./parts.ts"
 
 export interface GeminiRecord extends Fields {
@@ -71,16 +72,16 @@ export class RecordWriter {
     const { toolCallId, isError } = message
     const call = this.#open.get(toolCallId)
     const name = message.toolName ?? (call?.["name"] as string | undefined) ?? "unknown"
-    const part = functionResponseOf(message, name, this.#losses)
+    const parts = resultParts(message, name, this.#losses)
     if (call === undefined) {
       // Gemini CLI itself has the result of a call that is in an earlier part of the file in a record of the user.
-      if (this.#before.delete(toolCallId)) return { id: this.#newId(id), timestamp, type: "user", content: [part] }
+      if (this.#before.delete(toolCallId)) return { id: this.#newId(id), timestamp, type: "user", content: parts }
       lostResult(this.#losses)
       return undefined
     }
     this.#open.delete(toolCallId)
     call["status"] = isError ? "error" : "success"
-    call["result"] = [part]
+    call["result"] = parts
     return undefined
   }
 
@@ -96,6 +97,12 @@ export class RecordWriter {
     this.#ids.add(id)
     return id
   }
+}
+
+/** Pictures stand behind the response: Gemini CLI has them in it for those models alone that take them there. */
+function resultParts(message: ToolResultMessage, name: string, losses: Losses): readonly Fields[] {
+  const { parts, ...functionResponse } = fieldsOf(functionResponseOf(message, name, losses)["functionResponse"])
+  return [{ functionResponse }, ...partsOf(parts)]
 }
 
 /** As core says it of a call without a result. */
