@@ -6,7 +6,7 @@ const BY_TOOLS = ["read", "shell", "subagent"]
 const BY_ACTS = ["compact", "rewind", "rename", "queue"]
 
 test.each(AGENTS)("$title does what a scene asks for, or says why not, and plays at least 20 scenes", (agent) => {
-  const { tools, acts, cannot } = agent
+  const { tools, acts, cannot = {} } = agent
   const isAbsent = (feature) => Object.hasOwn(cannot, feature)
   const lacks = (feature) =>
     (BY_TOOLS.includes(feature) && tools[feature] === undefined) ||

@@ -3,7 +3,7 @@
 // - `format`, `title`: of our format; `package`: its name on the registry; `program(folder)`: the program in the folder of the installation
 // - `env({ home, work, url, program })`: all of its environment beside PATH; `prepare` makes what the agent does not make itself in an empty home
 // - `skills`: the folder of the skills of a project
-// - `tools`: the call that the model makes for what a scene asks of a tool; `cannot`: why a feature of scenes is not there
+// - `tools`: the call that the model makes for what a scene asks of a tool; `cannot`: why a feature of scenes is not there, if any is not
 // - `command({ program, url, work, prompt, id, … })`: how it is asked; with `id` it resumes that session
 // - `acts`: what is no prompt
 // - `added`: what it puts into messages; `repairs`: what it says itself of a turn that was cut short when it resumes a session, and `interrupted`:
