@@ -389,6 +389,7 @@ test("a write that is under way when the caller aborts, or when a phase ends, is
     const w = await createScope()
     await w.files.write("MEMORY.md", "kept", { expect: null })
     const stop = new AbortController()
+    let writing: Promise<void> | undefined
     const { begin, begun } = signalled()
     const late: MemoryFiles = {
       ...w.files,
@@ -404,13 +405,14 @@ test("a write that is under way when the caller aborts, or when a phase ends, is
     }
     const run = inPhase("prune", async (tools) => {
       await tools.readMemory("MEMORY.md")
-      void tools.writeMemory("MEMORY.md", "links to [a](gone.md)")
+      writing = tools.writeMemory("MEMORY.md", "links to [a](gone.md)")
       await begun
     })
     const done = createConsolidation({ ...w.options, files: { of: () => late }, run }).consolidate({
       signal: stop.signal,
     })
     expect(await done.catch(codeOf)).toBe(isAborted ? "aborted" : "consolidation_failed")
+    await writing
     expect(await textsOf(w.files)).toEqual({ "MEMORY.md": "kept" })
   }
 })

@@ -114,6 +114,8 @@ test("a loss that a run meets whose caller has aborted is told by the next call"
   expect(await run).toBe(stop.signal.reason)
   putBack(location, kept)
   release()
-  await expect.poll(() => rejected(calls.resume({}))).toMatchObject({ code: "conflict", lost: [{}, { id: "answer" }] })
+  // Behind the start, which meets the loss.
+  await session.refresh()
+  expect(await rejected(calls.resume({}))).toMatchObject({ code: "conflict", lost: [{}, { id: "answer" }] })
   expect(await calls.resume({})).toEqual([])
 })
