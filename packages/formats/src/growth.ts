@@ -412,17 +412,17 @@ function contentOf(entry: Entry): unknown {
   return fieldsOf(fieldsOf(entry)["message"])["content"] ?? null
 }
 
-/** Whether a content of text and blocks is another or goes on as it: its last text begins the other's, all before is the same. */
+/** Whether a content is another or goes on as it: a text begins the other's, of blocks the last one does, and a block lacks fields at most. */
 function isBeginning(part: unknown, whole: unknown): boolean {
   if (typeof part === "string") return typeof whole === "string" && whole.startsWith(part)
-  if (part === whole) return true
-  if (!Array.isArray(part) || !Array.isArray(whole) || part.length > whole.length) return false
-  const last = part.length - 1
-  return part.every((block, at) => {
-    if (jsonOf(block) === jsonOf(whole[at])) return true
-    const [some, all] = [fieldsOf(block), fieldsOf(whole[at])]
-    return at === last && some["type"] === all["type"] && isBeginning(some["text"], all["text"])
-  })
+  if (Array.isArray(part)) {
+    if (!Array.isArray(whole) || part.length > whole.length) return false
+    const last = part.length - 1
+    return part.every((one, at) => jsonOf(one) === jsonOf(whole[at]) || (at === last && isBeginning(one, whole[at])))
+  }
+  if (typeof part !== "object" || part === null) return part === whole
+  const all = fieldsOf(whole)
+  return Object.entries(part).every(([name, value]) => isBeginning(value, all[name]))
 }
 
 function isUnreadable(entry: Entry): entry is Entry & { readonly type: "custom" } {

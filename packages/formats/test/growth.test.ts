@@ -266,3 +266,35 @@ test("files whose last message has another content each are one session, however
     await session.close()
   }
 })
+
+const GROWN: Readonly<Record<string, readonly [object, object, object]>> = {
+  "the arguments of a call": [
+    { ...call, input: {} },
+    { ...call, input: { command: "ls" } },
+    { ...call, input: { command: "pwd" } },
+  ],
+  thinking: [
+    { type: "thinking", thinking: "Perhaps", signature: "a" },
+    { type: "thinking", thinking: "Perhaps so", signature: "ab" },
+    { type: "thinking", thinking: "No", signature: "c" },
+  ],
+}
+
+test.each(Object.entries(GROWN))(
+  "%s of the last message that have grown or changed since are taken over, and no beginning of them",
+  async (_, blocks) => {
+    const sessions = createSessions({ storage: createMemoryStorage() })
+    const textOf = (block: object): string => said("u1", null, "go") + answered("a1", "u1", "m1", block)
+    const added: boolean[] = []
+    for (const block of [...blocks, ...blocks]) {
+      const file = await importText(claude, { text: textOf(block) }, sessions)
+      added.push(file.added)
+      await file.session.close()
+    }
+    expect(added).toEqual([true, true, true, false, false, false])
+    const { session } = await importText(claude, { text: textOf(blocks[0]) }, sessions)
+    const { session: last } = await importText(claude, { text: textOf(blocks[2]) })
+    const contentIn = async (one: Session) => (await one.context()).messages[1]?.message.content
+    expect(await contentIn(session)).toEqual(await contentIn(last))
+  },
+)
