@@ -107,6 +107,31 @@ test("an answer that the log does not take stays in the document, whole, for the
   expect([await kept(), await textsOf(session)]).toEqual([undefined, ["Where?", "In France."]])
 })
 
+test("an answer whose append may still arrive is not put behind itself", async () => {
+  const inner = createMemoryStorage()
+  let isDown = false
+  const down = (): never => {
+    throw new StorageError("indeterminate", "It may have been written.")
+  }
+  const storage = {
+    ...inner,
+    capabilities: inner.capabilities,
+    append: async (...given: Parameters<typeof inner.append>) => (isDown ? down() : inner.append(...given)),
+    head: async (...given: Parameters<typeof inner.head>) => (isDown ? down() : inner.head(...given)),
+  }
+  const session = await createSessions({ storage }).openOrCreate(ID)
+  const keep = keepAnswers(storage, ID, { every })
+  await ask(session)
+  isDown = true
+  const appended = appendOpenAIChatStream(session, answer(Promise.resolve()), { keep })
+  await expect(appended).rejects.toMatchObject({ code: "indeterminate" })
+  isDown = false
+  expect(await keep.restore(session)).toBe(false)
+  // The session still has the answer, and writes it with the next append.
+  await ask(session)
+  expect(await textsOf(session)).toEqual(["Where?", "In France.", "Where?"])
+})
+
 test("a conversation that has gone on gets nothing of it, and the document is deleted", async () => {
   const location = createMemoryLocation()
   await killed(location)

@@ -55,12 +55,22 @@ export async function appendStream<E>(
 ): Promise<AssistantMessage> {
   let failed: { readonly error: unknown } | undefined
   let last: AssistantMessage | undefined
+  /** The leaf before an append whose success is not known: the session may have its entries, but what is kept goes in their place. */
+  let before: string | null | undefined
+  const place = {
+    get leafId(): string | null {
+      return before === undefined ? (session.leafId ?? null) : before
+    },
+    append: (entries: readonly StreamedEntry[]) => session.append(entries),
+  }
   const append = async (entries: readonly StreamedEntry[]) => {
     if (entries.length === 0) return
+    before = place.leafId
     await session.append(entries)
+    before = undefined
     for (const { message } of entries) if (message.role === "assistant") last = message
   }
-  const kept = keep?.begin(session, () => accumulator.entries().map((entry) => interrupted(entry, undefined, signal)))
+  const kept = keep?.begin(place, () => accumulator.entries().map((entry) => interrupted(entry, undefined, signal)))
   try {
     for await (const event of await stream) {
       accumulator.add(event)
