@@ -81,6 +81,19 @@ test("a page that has read a session reads it anew when a copy with as many line
   expect((await whole("s")).head).toBe(end.head)
 })
 
+test("a page shows a log that was put back to an older state while it is open, and those who have it open learn of it", async () => {
+  const location = createMemoryLocation()
+  const { sessions, send } = server({}, createMemoryStorage({ location }))
+  const session = await sessions.create({ id: "s" })
+  const log = location.logs.get("s")
+  const kept = log?.lines.length ?? 0
+  await session.append({ type: "message", message: { role: "user", content: "gone" } })
+  if (log !== undefined) log.lines.length = kept
+  const answer = await send("/api/sessions/s")
+  expect([answer.status, (await answer.text()).includes("gone")]).toEqual([200, false])
+  await expect(session.refresh()).rejects.toMatchObject({ code: "conflict", lost: [{ type: "message" }] })
+})
+
 test("a name that resolves to loopback is refused with and without the token: DNS rebinding", async () => {
   const { send } = server()
   for (const host of [

@@ -1,6 +1,6 @@
 /** The server of the inspector: the page, and a small API from which it reads sessions and, if it may, changes them. */
 import { toJsonText } from "@sessions/core/format"
-import { httpStatus, type Session, SessionError, type Sessions } from "@sessions/core"
+import { hasCode, httpStatus, type Session, SessionError, type Sessions } from "@sessions/core"
 import type { Summarize } from "@sessions/core/compaction"
 import { type CallOptions, isSessionId } from "@sessions/core/storage"
 import { exportSession } from "@sessions/core/transfer"
@@ -139,12 +139,17 @@ function checkId(id: string): void {
   if (!isSessionId(id)) throw new SessionError("invalid", "The session id in the address is not valid.")
 }
 
-/** With what others have written: the session may be open already, for the events of the API. */
+/**
+ * With what others have written: the session may be open already, for the events of the API. That it has lost lines, which this handle has
+ * not seen, is no failure; the other handles learn of it themselves.
+ */
 async function openCurrent(sessions: Sessions, id: string, o: CallOptions): Promise<Session> {
   checkId(id)
   const session = await sessions.open(id, o)
   try {
-    await session.refresh(o)
+    await session.refresh(o).catch((error: unknown) => {
+      if (!hasCode(error, "conflict") || (error as SessionError).lost === undefined) throw error
+    })
     return session
   } catch (error) {
     await session.close()
