@@ -149,8 +149,8 @@ export class SessionFeed {
           at = page.next ?? at
         }
       } catch (error) {
-        // It was opened again while the client took its time.
-        if (!hasCode(error, "closed") || this.ended) throw error
+        // It was opened again while the client took its time, or the repository was closed.
+        if (!hasCode(error, "closed") || this.ended || (await this.#opening) === session) throw error
       }
     }
   }
@@ -161,8 +161,9 @@ export class SessionFeed {
     try {
       for await (const { id } of session.entries({ from: Math.max(0, next - 1), to: next })) return markOf(id)
     } catch (error) {
-      // Closed meanwhile: its last events still come.
       if (!hasCode(error, "closed")) throw error
+      if ((await this.#opening) !== session) return this.markAt(next)
+      // Its last events still come.
     }
     return markOf(undefined)
   }

@@ -272,6 +272,25 @@ test("a connection that is closed, read or not, leaves no handle and no watch op
   await eventually(() => expect(open).toBe(0))
 })
 
+test("a connection that replays the log ends when the repository is closed", async () => {
+  const { client, sessions, call } = serve()
+  const { id } = await client.create()
+  const session = await sessions.open(id)
+  const { log } = session.head
+  // More than a page of events.
+  for (let n = 0; n < 6; n++) await say(session, "x".repeat(400_000))
+  const { body } = await call("GET", `/sessions/${id}/events?after=${log}.1`, undefined, {
+    accept: "text/event-stream",
+  })
+  const events = body?.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]()
+  const first = [await events?.next(), await events?.next()]
+  await sessions.close()
+  let isDone: boolean | undefined = false
+  while (isDone === false) isDone = (await events?.next())?.done
+  expect(first.map((one) => /event: (\w+)/.exec(String(one?.value))?.[1])).toEqual(["state", "appended"])
+  expect(isDone).toBe(true)
+})
+
 test("a client that falls behind the events that are kept is closed, and misses nothing when it connects again", async () => {
   const { client, handler, sessions } = serve()
   const { id } = await client.create()
