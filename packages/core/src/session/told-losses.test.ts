@@ -149,6 +149,22 @@ test("an append that waits for its hook while another one meets a loss is refuse
   expect(await storedIds(location)).toEqual(["a", "e"])
 })
 
+test("an append that a listener makes when it is told of others' entries is refused with the loss that is found with them", async () => {
+  const { location, one, two, writerOne } = await twoWriters({}, [user("start", "a")])
+  const other = await writerOne.sessions.open("s")
+  const restore = backup(location)
+  await one.append([user("b", "b"), user("c", "c")])
+  restore()
+  await two.append(user("x", "x"))
+  let appended: Promise<readonly unknown[]> | undefined
+  other.on("foreign", () => {
+    appended ??= refused(other.append(user("f", "f")))
+  })
+  expect(await refused(one.refresh())).toEqual(LOST)
+  expect(await appended).toEqual(LOST)
+  expect(await storedIds(location)).toEqual(["a", "x"])
+})
+
 test("a refresh that waits behind an append that meets a loss is refused with it", async () => {
   const { location, one, writerOne } = await twoWriters({}, [user("start", "a")])
   const other = await writerOne.sessions.open("s")

@@ -360,16 +360,15 @@ export class WriteQueue {
     const { head } = state
     for (const item of committed) acknowledge(item, head)
     if (ownSeqs.length > 0) context.acknowledged(ownSeqs, head)
+    // Before the listeners, which may append.
+    if (loss !== undefined) context.lost(loss)
     // Before the refusals: a turn whose own append is refused learns of the conflict from that.
     if (foreign.length > 0) context.foreign(foreign)
     const { taken, refused } = change
     const refusal =
       taken === undefined ? otherWriterError(context) : idExistsError(context.id, taken, refused[0]?.committed)
     if (loss === undefined) this.#leaveRefused(refused, refusal)
-    else {
-      context.lost(loss)
-      this.#leave(items, loss)
-    }
+    else this.#leave(items, loss)
     if (divergence !== undefined) context.diverged(divergence)
     return loss
   }
