@@ -67,6 +67,8 @@ export class SessionFeed {
   #opening: Promise<Session> | undefined
   /** The end of the log as the events have told it. */
   #head: Head | undefined
+  /** The mark that was read last: clients that connect again and again ask for the same place. */
+  #marked: { readonly next: Seq; readonly mark: string } | undefined
   /** The log has lost lines, perhaps some of which the events have told. */
   #isPutBack = false
   /** UTF-16 units of the entries told since the session was opened. */
@@ -157,15 +159,20 @@ export class SessionFeed {
 
   /** The mark of the entry before this place. */
   async markAt(next: Seq): Promise<string> {
+    if (this.#marked?.next === next) return this.#marked.mark
     const session = await (this.#opening ??= this.#open())
+    const told = this.#head
+    let mark = markOf(undefined)
     try {
-      for await (const { id } of session.entries({ from: Math.max(0, next - 1), to: next })) return markOf(id)
+      for await (const { id } of session.entries({ from: Math.max(0, next - 1), to: next })) mark = markOf(id)
     } catch (error) {
       if (!hasCode(error, "closed")) throw error
-      if ((await this.#opening) !== session) return this.markAt(next)
-      // Its last events still come.
+      // Unless it was opened again, its last events still come.
+      return (await this.#opening) === session ? mark : this.markAt(next)
     }
-    return markOf(undefined)
+    // Not if the log was put back meanwhile.
+    if (told === this.#head) this.#marked = { next, mark }
+    return mark
   }
 
   /** The queue was read or written here. `own`: by this process; else the log may have grown with it. */
@@ -276,6 +283,7 @@ export class SessionFeed {
     const told = this.#head as Head
     if (head.log !== told.log || this.#isPutBack) {
       this.#head = head
+      this.#marked = undefined
       this.#isPutBack = false
       this.#push({ event: "reset", data: JSON.stringify({ head }), mark: await this.markAt(head.next) })
     } else if (head.next > told.next) {

@@ -272,6 +272,25 @@ test("a connection that is closed, read or not, leaves no handle and no watch op
   await eventually(() => expect(open).toBe(0))
 })
 
+test("a client that connects again at the same place reads nothing of the log for its mark", async () => {
+  const storage = createMemoryStorage()
+  let reads = 0
+  const read: typeof storage.read = (...given) => {
+    reads++
+    return storage.read(...given)
+  }
+  const { client } = serve({ storage: { ...storage, capabilities: storage.capabilities, read } })
+  const { id } = await client.create()
+  const after = (await ask(client, id, "one")).at(-1)?.cursor ?? ""
+  const open = client.events(id, { after })[Symbol.asyncIterator]()
+  await open.next()
+  const before = reads
+  const [state] = await until(client.events(id, { after }), () => true)
+  // The one that shows whether the log is as it was.
+  expect([state?.cursor, reads - before]).toEqual([after, 1])
+  await open.return?.()
+})
+
 test("a connection that replays the log ends when the repository is closed", async () => {
   const { client, sessions, call } = serve()
   const { id } = await client.create()
