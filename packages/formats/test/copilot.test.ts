@@ -219,7 +219,7 @@ test("the text of a skill that the model asked for is a synthetic message behind
   // The digest of "Pears are green.\n", as Copilot CLI 1.0.102 writes it.
   const contentId = "sha256:2209c70098903657ff2c904928ff14abb0e5c76f8fd112aa2eeba4bc567e55ad"
   const wrapper = { source: "skill-pears", prefix: "<skill-context>\n", suffix: "\n</skill-context>" }
-  const invoked = { name: "pears", path: "/work/SKILL.md" }
+  const invoked = { name: "pears", path: "/project/SKILL.md" }
   const text = file(
     start,
     user("use it"),
