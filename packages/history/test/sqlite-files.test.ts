@@ -1,6 +1,7 @@
 /** The files of histories in SQLite: their modes, files of oh-my-pi and of others, deleted text, and the index of words. */
 import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import type { PromptHistory } from "@sessions/history"
 import { createSqliteHistory } from "@sessions/history/sqlite"
 import { connect } from "@sessions/sqlite/driver"
 import { expect, onTestFinished, test, vi } from "vitest"
@@ -196,6 +197,57 @@ test("an index that is missing, that other programs left behind, or that lacks s
     check.exec("INSERT INTO history_fts (history_fts, rank) VALUES ('integrity-check', 1)")
   }
 })
+
+test.each([
+  ["its structure", "id = 10"],
+  ["its words", "id > 10"],
+])("an index with damage in %s is made again by the call that meets it, and no prompt is lost", async (_, where) => {
+  const calls = {
+    // Where SQLite looks at what is in the index: Deno's does not, and the next search finds the damage.
+    add: async (history: PromptHistory) => {
+      history.add("new zebra")
+      await history.flush()
+      return prompts(history.search("new"))
+    },
+    search: (history: PromptHistory) => prompts(history.search("zebra")),
+    delete: async (history: PromptHistory) => {
+      await history.delete(1)
+      return prompts(history.search("zebra"))
+    },
+    clear: async (history: PromptHistory) => {
+      await history.clear()
+      return prompts(history.recent())
+    },
+  }
+  const found: Record<string, readonly string[]> = {}
+  for (const [name, call] of Object.entries(calls)) {
+    const path = newPath()
+    const history = createSqliteHistory({ path })
+    history.add("one zebra")
+    // So that the index is asked.
+    for (let n = 0; n < 2_100; n++) history.add(`later ${n}`)
+    await history.close()
+    damageIndex(path, where)
+    found[name] = await call(openAt(path))
+    if (name !== "add")
+      connectTo(path).exec("INSERT INTO history_fts (history_fts, rank) VALUES ('integrity-check', 1)")
+  }
+  expect(found).toEqual({ add: ["new zebra"], search: ["one zebra"], delete: [], clear: [] })
+})
+
+/** Overwrites the beginnings of blocks of the index, in the file: SQLite refuses to write to the table in which they are. */
+function damageIndex(path: string, where: string): void {
+  const db = connect(path)
+  const blocks = db.query<{ block: Uint8Array }>(`SELECT block FROM history_fts_data WHERE ${where}`).all()
+  db.close()
+  const bytes = readFileSync(path)
+  for (const { block } of blocks) {
+    const at = bytes.indexOf(block.subarray(0, 200))
+    expect(at).toBeGreaterThan(0)
+    bytes.fill(0xff, at, at + Math.min(block.length, 200))
+  }
+  writeFileSync(path, bytes)
+}
 
 test("deleted and cleared prompts are in none of the files, also while others have them open", async () => {
   const path = newPath()

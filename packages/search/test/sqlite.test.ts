@@ -139,6 +139,25 @@ describe("the index in SQLite", () => {
     await search.close()
   })
 
+  test("is built again by a search that meets damage in the index of words", async () => {
+    const first = createWorld({ index: place.open() })
+    const id = await say(await first.sessions.create(), "word")
+    await first.search.catchUp()
+    await first.search.close()
+    const [file] = place.files() as [string]
+    const db = connect(file)
+    // Where the words are: https://sqlite.org/fts5.html#fts5_data_structures.
+    const structure = db.query<{ block: Uint8Array }>("SELECT block FROM word_data WHERE id = 10").get()?.block
+    db.close()
+    const bytes = readFileSync(file)
+    const at = bytes.indexOf(structure as Uint8Array)
+    bytes.fill(0xff, at, at + (structure as Uint8Array).length)
+    writeFileSync(file, bytes)
+    const search = createSearch({ storage: first.storage, index: place.open() })
+    expect((await search.search("word")).hits.map(({ entryId }) => entryId)).toEqual([id])
+    await search.close()
+  })
+
   test("of a newer version is left alone, with an error that says what to do", async () => {
     const first = createWorld({ index: place.open() })
     await first.search.catchUp()

@@ -48,6 +48,12 @@ const WORDS = `
     INSERT INTO history_fts (rowid, prompt) VALUES (new.id, new.prompt);
   END;
 `
+const DROP_WORDS = `
+  DROP TRIGGER IF EXISTS history_ai;
+  DROP TRIGGER IF EXISTS history_ad;
+  DROP TRIGGER IF EXISTS history_au;
+  DROP TABLE IF EXISTS history_fts;
+`
 const NAMES = [
   "idx_history_created_at",
   "idx_history_cwd",
@@ -67,6 +73,13 @@ export function setUp(db: Connection): void {
   checkFile(db)
   db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON")
   if (!isComplete(db)) transaction(db, () => complete(db))
+}
+
+/** Makes the index of words again from the prompts, whatever is in it. */
+export function remakeWords(db: Connection): void {
+  transaction(db, () => {
+    db.exec(`${DROP_WORDS} ${WORDS} INSERT INTO history_fts (history_fts) VALUES ('rebuild')`)
+  })
 }
 
 function checkFile(db: Connection): void {
@@ -132,14 +145,7 @@ function isStale(db: Connection): boolean {
 /** Removes all prompts and all words. One row after the other would take a minute for a million. */
 export function removeAll(db: Connection): number {
   const count = db.query<{ count: number }>("SELECT count(*) AS count FROM history").get()?.count ?? 0
-  db.exec(`
-    DROP TRIGGER history_ai;
-    DROP TRIGGER history_ad;
-    DROP TRIGGER history_au;
-    DROP TABLE history_fts;
-    DELETE FROM history;
-    ${WORDS}
-  `)
+  db.exec(`${DROP_WORDS} DELETE FROM history; ${WORDS}`)
   return count
 }
 

@@ -13,7 +13,7 @@ import {
 } from "@sessions/sqlite/driver"
 import type { NewPrompt, PromptStore } from "../types.ts"
 import { NEWEST_FIRST, type Order, recentPrompts } from "./rows.ts"
-import { hasEachOnce, removeAll, setUp } from "./schema.ts"
+import { hasEachOnce, remakeWords, removeAll, setUp } from "./schema.ts"
 import { searchPrompts } from "./search.ts"
 
 /** Longer than any transaction of a history takes. */
@@ -67,7 +67,25 @@ export function createStore(path: string, library: ConnectOptions["open"]): Prom
     }
   }
 
-  function run<T>(work: (db: Connection, order: Order) => T): Promise<T> {
+  /** Runs `work`, and once more after the index of words is made again if the file is damaged: the index is derived from the prompts. */
+  async function run<T>(work: (db: Connection, order: Order) => T): Promise<T> {
+    try {
+      return await runOnce(work)
+    } catch (error) {
+      if (!(error instanceof StorageError) || error.code !== "corrupt") throw error
+      try {
+        await runOnce(remakeWords)
+      } catch {
+        // Not the index alone is damaged, or it is the file of another program.
+        throw error
+      }
+      // A statement of Node that has failed throws the same once more.
+      close()
+      return runOnce(work)
+    }
+  }
+
+  function runOnce<T>(work: (db: Connection, order: Order) => T): Promise<T> {
     const attempt = (): T => {
       const { db, order } = open()
       return work(db, order)

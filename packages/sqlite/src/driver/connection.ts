@@ -34,7 +34,7 @@ export function createConnection(database: SqliteDatabase): Connection {
     return {
       get: (...values) => statement.get(...values) ?? undefined,
       all: (...values) => statement.all(...values),
-      iterate: (...values) => statement.iterate(...values),
+      iterate: (...values) => ("Deno" in globalThis ? iterateInDeno(statement, values) : statement.iterate(...values)),
     }
   }
 
@@ -55,6 +55,12 @@ export function createConnection(database: SqliteDatabase): Connection {
       database.close()
     },
   }
+}
+
+/** Deno 2.9's `iterate` ends as behind the last row where SQLite reports an error, which `all` throws. */
+function* iterateInDeno(statement: SqliteStatement, values: readonly SqliteValue[]): Iterable<unknown> {
+  yield* statement.iterate(...values)
+  statement.all(...values)
 }
 
 /** Ends a transaction that failed. */
