@@ -1,4 +1,6 @@
 /** Rows that another program or a failing disk has changed. */
+import { readFileSync, writeFileSync } from "node:fs"
+import { connect } from "@sessions/sqlite/driver"
 import { expect, test } from "vitest"
 import { openDatabase, type SqliteDatabase } from "../src/driver/library.ts"
 import { connectTo, fill, linesOf, linesTo, newPath, openAt } from "./helpers.ts"
@@ -142,4 +144,36 @@ function removing(database: SqliteDatabase, remove: () => void): SqliteDatabase 
     },
     close: () => database.close(),
   }
+}
+
+test("a read that meets a damaged page is `corrupt`, and the next read of another session has all its lines", async () => {
+  const path = newPath()
+  const first = openAt(path)
+  const [damaged, whole] = ["a", "b"].map((letter) => Array.from({ length: 60 }, () => letter.repeat(2_000))) as [
+    string[],
+    string[],
+  ]
+  for (const [id, lines] of Object.entries({ a: damaged, b: whole })) {
+    let head = await first.append(id, lines.slice(0, 1), { expect: 0 })
+    for (const line of lines.slice(1)) head = await first.append(id, [line], { expect: head })
+  }
+  await first[Symbol.asyncDispose]()
+  damagePageWith(path, damaged[0] as string)
+  const storage = openAt(path)
+  for (const range of [{}, { before: 60, maxBytes: 200_000 }]) {
+    await expect(linesOf(storage, "a", range)).rejects.toMatchObject({ code: "corrupt" })
+    expect(await linesOf(storage, "b", range)).toEqual(whole)
+  }
+})
+
+/** Overwrites the page in the middle of those that have `text`. */
+function damagePageWith(path: string, text: string): void {
+  const db = connect(path)
+  const size = db.query<{ page_size: number }>("PRAGMA page_size").get()?.page_size ?? 0
+  db.close()
+  const bytes = readFileSync(path)
+  const found: number[] = []
+  for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + text.length)) found.push(at)
+  const page = Math.floor((found[found.length >> 1] as number) / size) * size
+  writeFileSync(path, bytes.fill(0xff, page, page + size))
 }

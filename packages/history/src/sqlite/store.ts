@@ -79,8 +79,6 @@ export function createStore(path: string, library: ConnectOptions["open"]): Prom
         // Not the index alone is damaged, or it is the file of another program.
         throw error
       }
-      // A statement of Node that has failed throws the same once more.
-      close()
       return runOnce(work)
     }
   }

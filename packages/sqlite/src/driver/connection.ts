@@ -34,7 +34,7 @@ export function createConnection(database: SqliteDatabase): Connection {
     return {
       get: (...values) => statement.get(...values) ?? undefined,
       all: (...values) => statement.all(...values),
-      iterate: (...values) => ("Deno" in globalThis ? iterateInDeno(statement, values) : statement.iterate(...values)),
+      iterate: (...values) => iterate(statement, values),
     }
   }
 
@@ -57,10 +57,25 @@ export function createConnection(database: SqliteDatabase): Connection {
   }
 }
 
-/** Deno 2.9's `iterate` ends as behind the last row where SQLite reports an error, which `all` throws. */
-function* iterateInDeno(statement: SqliteStatement, values: readonly SqliteValue[]): Iterable<unknown> {
-  yield* statement.iterate(...values)
-  statement.all(...values)
+/** What SQLite reports while it gives the rows is thrown once: here, and not by the next use of the statement. */
+function* iterate(statement: SqliteStatement, values: readonly SqliteValue[]): Iterable<unknown> {
+  try {
+    yield* statement.iterate(...values)
+    // Deno 2.9 ends as behind the last row where SQLite reports an error, which `all` throws.
+    if ("Deno" in globalThis) statement.all(...values)
+  } catch (error) {
+    clearFailure(statement, values)
+    throw error
+  }
+}
+
+/** Node does not reset a statement that fails here: its next use throws the same error before it runs anything. */
+function clearFailure(statement: SqliteStatement, values: readonly SqliteValue[]): void {
+  try {
+    statement.get(...values)
+  } catch {
+    // The error that was thrown already.
+  }
 }
 
 /** Ends a transaction that failed. */
