@@ -1,5 +1,5 @@
 /** The files of histories in SQLite: their modes, files of oh-my-pi and of others, deleted text, and the index of words. */
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { PromptHistory } from "@sessions/history"
 import { createSqliteHistory } from "@sessions/history/sqlite"
@@ -303,6 +303,28 @@ test("a file that is removed or replaced while it is open is opened again, so no
   expect(await prompts(history.recent())).toEqual(["three", "restored"])
   expect(await prompts(openAt(path).recent())).toEqual(["three", "restored"])
 })
+
+test.each([
+  ["a file", (folder: string) => writeFileSync(folder, "")],
+  ["a link that leads nowhere", (folder: string) => symlinkSync(folder, folder)],
+])(
+  "with %s in the place of its folder a history that is open is `misconfigured`, and goes on when the folder is back",
+  async (_, put) => {
+    const path = newPath()
+    const folder = dirname(path)
+    const history = openAt(path)
+    history.add("one")
+    await history.flush()
+    renameSync(folder, `${folder}.moved`)
+    put(folder)
+    await expect(history.recent()).rejects.toMatchObject({ code: "misconfigured" })
+    rmSync(folder)
+    renameSync(`${folder}.moved`, folder)
+    history.add("two")
+    await history.flush()
+    expect(await prompts(openAt(path).recent())).toEqual(["two", "one"])
+  },
+)
 
 test("a runtime without SQLite gets `unsupported`, with what to do", async () => {
   const lookUp = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)

@@ -1,5 +1,5 @@
 /** Files that are no database, of another program, of other versions, locked, read-only, and missing. */
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { createSqliteStorage, type SqliteDatabase, type SqliteStatement } from "@sessions/sqlite"
 import { expect, onTestFinished, test, vi } from "vitest"
@@ -238,6 +238,27 @@ test("nothing is acknowledged into a file that was removed: the next call uses t
   await fill(storage, "b", 2)
   expect(await linesOf(openAt(path), "b")).toEqual(linesTo(2))
 })
+
+test.each([
+  ["a file", (folder: string) => writeFileSync(folder, "")],
+  ["a link that leads nowhere", (folder: string) => symlinkSync(folder, folder)],
+])(
+  "with %s in the place of its folder an open storage is `misconfigured`, and goes on when the folder is back",
+  async (_, put) => {
+    const path = newPath()
+    const folder = dirname(path)
+    const storage = openAt(path)
+    const head = await fill(storage, "a", 2)
+    renameSync(folder, `${folder}.moved`)
+    put(folder)
+    await expect(storage.head("a")).rejects.toMatchObject({ code: "misconfigured" })
+    await expect(storage.append("a", [lineAt(2)], { expect: head })).rejects.toMatchObject({ code: "misconfigured" })
+    rmSync(folder)
+    renameSync(`${folder}.moved`, folder)
+    await storage.append("a", [lineAt(2)], { expect: head })
+    expect(await linesOf(openAt(path), "a")).toEqual(linesTo(3))
+  },
+)
 
 test("a file that was replaced is read and written from then on, also by a watch; its own files stay whole", async () => {
   const [path, other] = [newPath(), newPath()]

@@ -1,7 +1,7 @@
 /** Opens a file as a connection. A missing file is made with mode 0600. */
 import { closeSync, openSync, statSync } from "node:fs"
 import { type Connection, createConnection } from "./connection.ts"
-import { toStorageError } from "./errors.ts"
+import { toFolderError, toStorageError } from "./errors.ts"
 import { runtimeLibrary, type SqliteDatabase } from "./library.ts"
 
 export interface ConnectOptions {
@@ -41,11 +41,16 @@ export function connectReadOnly(path: string): Connection {
 
 /**
  * Tells the file at a path from one that took its place. Compare it before each use of a connection: SQLite goes on writing to a file that was
- * removed or replaced, which nobody will ever read. Empty if there is no file.
+ * removed or replaced, which nobody will ever read. Empty if there is no file. Throws as {@link toFolderError} if its folder cannot be used.
  */
 export function fileIdentity(path: string): string {
-  const file = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return file === undefined ? "" : `${file.dev}/${file.ino}`
+  try {
+    const file = statSync(path, { bigint: true, throwIfNoEntry: false })
+    return file === undefined ? "" : `${file.dev}/${file.ino}`
+  } catch (error) {
+    // Bun and Node 22 also throw for a file in the place of the folder.
+    throw toFolderError(error, `The folder of ${path}`)
+  }
 }
 
 /**
