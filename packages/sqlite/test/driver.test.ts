@@ -80,6 +80,37 @@ test("a connection that is closed releases each of its statements first, because
   expect(left.size).toBe(0)
 })
 
+test("rows that an error has hidden from Deno's `iterate` follow once the error has passed, and a loop that ends early asks for none", () => {
+  vi.stubGlobal("Deno", {})
+  onTestFinished(() => void vi.unstubAllGlobals())
+  let asked = 0
+  const open = (path: string): SqliteDatabase => {
+    const database = openDatabase(path)
+    return {
+      exec: (sql) => database.exec(sql),
+      close: () => database.close(),
+      prepare(sql) {
+        const statement = database.prepare(sql)
+        return {
+          get: (...values) => statement.get(...values),
+          run: (...values) => statement.run(...values),
+          iterate: () => statement.all().slice(0, 2),
+          all(...values) {
+            asked++
+            return statement.all(...values)
+          },
+        }
+      },
+    }
+  }
+  const db = connect(":memory:", { open })
+  const rows = db.query<{ column1: number }>("VALUES (1), (2), (3)")
+  expect(Array.from(rows.iterate(), ({ column1 }) => column1)).toEqual([1, 2, 3])
+  expect(asked).toBe(1)
+  for (const { column1 } of rows.iterate()) if (column1 === 2) break
+  expect(asked).toBe(1)
+})
+
 test("a transaction that throws leaves nothing, and the next one works", () => {
   const db = opened(newPath())
   db.exec("CREATE TABLE t (a)")

@@ -57,12 +57,18 @@ export function createConnection(database: SqliteDatabase): Connection {
   }
 }
 
-/** What SQLite reports while it gives the rows is thrown once: here, and not by the next use of the statement. */
+/**
+ * What SQLite reports while it gives the rows is thrown once: here, and not by the next use of the statement. Deno 2.9's `iterate` ends as behind the
+ * last row where SQLite reports an error, which `all` throws. An error that has passed by then, such as one of the disk, has hidden rows: they follow.
+ */
 function* iterate(statement: SqliteStatement, values: readonly SqliteValue[]): Iterable<unknown> {
   try {
-    yield* statement.iterate(...values)
-    // Deno 2.9 ends as behind the last row where SQLite reports an error, which `all` throws.
-    if ("Deno" in globalThis) statement.all(...values)
+    let count = 0
+    for (const row of statement.iterate(...values)) {
+      count++
+      yield row
+    }
+    if ("Deno" in globalThis) yield* statement.all(...values).slice(count)
   } catch (error) {
     clearFailure(statement, values)
     throw error
