@@ -1,7 +1,8 @@
 /** Checks what a command needs: the runtime, its own version, the store with the rights in its folder, and the free space. Changes nothing. */
+import { randomUUID } from "node:crypto"
 import { constants } from "node:fs"
-import { access, statfs } from "node:fs/promises"
-import { dirname } from "node:path"
+import { access, rename, stat, statfs } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import { createSessions } from "@sessions/core"
 import { VERSION } from "@sessions/core/format"
 import { piLogs } from "@sessions/core/migrations"
@@ -81,21 +82,42 @@ async function folderChecks(store: string, { cwd }: Io): Promise<Check[]> {
   const folder = place.scheme === "file" ? place.path : dirname(place.path)
   const checks: Check[] = []
   try {
+    // Deno's `access` is content with a link that leads nowhere.
+    await stat(folder)
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    await refuseReadOnly(folder)
     checks.push({ name: "rights", status: "ok", message: `${folder} can be read and written` })
   } catch (error) {
-    const { code } = error as { code?: unknown }
-    if (code === "ENOENT" || code === "ENOTDIR") return []
-    checks.push({
-      name: "rights",
-      status: "failed",
-      message: `${folder} cannot be read and written by this user (${String(code)})`,
-    })
+    if (isMissing(error)) return []
+    const message = `${folder} cannot be read and written by this user (${String(codeOf(error))})`
+    checks.push({ name: "rights", status: "failed", message })
   }
-  const { bavail, bsize } = await statfs(folder)
-  const free = bavail * bsize
-  const status = free < LOW_SPACE ? "warning" : "ok"
-  return [...checks, { name: "space", status, message: `${formatBytes(free)} free in ${folder}` }]
+  try {
+    const { bavail, bsize } = await statfs(folder)
+    const free = bavail * bsize
+    const status = free < LOW_SPACE ? "warning" : "ok"
+    checks.push({ name: "space", status, message: `${formatBytes(free)} free in ${folder}` })
+  } catch (error) {
+    const message = `the free space in ${folder} cannot be found out (${String(codeOf(error))})`
+    checks.push({ name: "space", status: "failed", message })
+  }
+  return checks
+}
+
+/** Deno's `access` does not ask whether the file system is read-only. Linux does so before it looks for the name, which nothing has. */
+async function refuseReadOnly(folder: string): Promise<void> {
+  const nothing = join(folder, `.sessions-${randomUUID()}`)
+  await rename(nothing, nothing).catch((error: unknown) => {
+    if (codeOf(error) !== "ENOENT") throw error
+  })
+}
+
+function isMissing(error: unknown): boolean {
+  return codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR"
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown }).code
 }
 
 const STYLES = { ok: "green", warning: "yellow", failed: "red" } as const

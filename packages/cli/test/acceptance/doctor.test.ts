@@ -1,7 +1,8 @@
 /** `sessions doctor` on stores that are there, missing, and of another program. */
-import { writeFileSync } from "node:fs"
+import { symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
+import { cannotMount, makeReadOnly, mountTmpfs } from "../../../fs/test/tmpfs.ts"
 import { log } from "./logs.ts"
 import { contentsOf, createWorkspace } from "./workspace.ts"
 
@@ -44,3 +45,34 @@ test("fails for a store that is not there and for a file of another program, wit
   }
   expect(contentsOf(cwd)).toEqual(before)
 })
+
+test("a folder that cannot be looked at fails each check of it, and one behind a link that leads nowhere has none", async () => {
+  const { cli, cwd } = createWorkspace()
+  symlinkSync("loop", join(cwd, "loop"))
+  symlinkSync("nowhere", join(cwd, "dangling"))
+  expect(statusesOf(await cli("doctor", "--json", "--store", "./loop"))).toEqual([
+    1,
+    "store failed",
+    "rights failed",
+    "space failed",
+  ])
+  expect(statusesOf(await cli("doctor", "--json", "--store", "./dangling"))).toEqual([1, "store failed"])
+})
+
+test.skipIf(cannotMount())("a store on a read-only file system fails for its rights, and is read", async () => {
+  const { cli, file } = createWorkspace()
+  const folder = mountTmpfs("size=4m")
+  await cli("import", file("in.jsonl", log("a")), "--store", join(folder, "store"))
+  makeReadOnly(folder)
+  expect(statusesOf(await cli("doctor", "--json", "--store", join(folder, "store")))).toEqual([
+    1,
+    "store ok",
+    "rights failed",
+    "space warning",
+  ])
+})
+
+function statusesOf({ exit, stdout }: { readonly exit: number; readonly stdout: string }): readonly unknown[] {
+  const { checks } = JSON.parse(stdout) as Found
+  return [exit, ...checks.slice(2).map(({ name, status }) => `${name} ${status}`)]
+}
