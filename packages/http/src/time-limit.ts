@@ -5,6 +5,8 @@ export interface TimeLimit {
   readonly signal: AbortSignal
   /** Something has arrived: the time begins anew. */
   readonly alive: () => void
+  /** Settles as `work`, or rejects when `signal` fires: a body need not notice that. In Node 22 one does not whose compression is damaged. */
+  readonly within: <T>(work: Promise<T>) => Promise<T>
   readonly end: () => void
 }
 
@@ -23,10 +25,20 @@ export function startTimeLimit(timeout: number, bytes: number, outer: AbortSigna
     timer = setTimeout(() => limit.abort(new Error(`${what} ${ms} ms.`)), ms)
   }
   start(timeout + Math.ceil(bytes / LEAST_BYTES_PER_MS), "There was no answer within")
+  const signal = outer ? AbortSignal.any([outer, limit.signal]) : limit.signal
+  let stop = (): void => undefined
+  const over = new Promise<never>((_, reject) => (stop = () => reject(signal.reason as Error)))
+  over.catch(() => undefined)
+  signal.addEventListener("abort", stop)
+  if (signal.aborted) stop()
   return {
-    signal: outer ? AbortSignal.any([outer, limit.signal]) : limit.signal,
+    signal,
     alive: () => start(timeout, "Nothing more arrived for"),
-    end: () => clearTimeout(timer),
+    within: (work) => Promise.race([work, over]),
+    end() {
+      clearTimeout(timer)
+      signal.removeEventListener("abort", stop)
+    },
   }
 }
 

@@ -309,6 +309,33 @@ test("a request without an answer fails after `timeout`", async () => {
   expect(await codeOf(silent.head("a"))).toBe("unavailable")
 })
 
+test("a call ends after `timeout` or by its signal also if the body of the answer never does", {
+  timeout: 10_000,
+}, async () => {
+  const { storage, fetch } = await wire()
+  for (const status of [200, 500]) {
+    const stuck = createHttpStorage({
+      url: URL_OF_STORAGE,
+      capabilities: storage.capabilities,
+      timeout: 20,
+      // As that of Node 22, whose body does not notice its signal if the compression is damaged.
+      fetch: async (url, init) =>
+        url.endsWith("/capabilities")
+          ? fetch(url, init)
+          : new Response(new ReadableStream({ pull: () => new Promise(() => undefined) }), { status }),
+    })
+    expect(await codeOf(stuck.head("a"))).toBe("unavailable")
+    expect(await codeOf(stuck.append("a", ["x"], { expect: 0 }))).toBe("indeterminate")
+    expect(await codeOf(stuck.blobs.get("0".repeat(64)))).toBe("unavailable")
+    const lines = async (): Promise<void> => {
+      for await (const _ of stuck.read("a")) expect.unreachable()
+    }
+    expect(await codeOf(lines())).toBe("unavailable")
+    expect(await codeOf(stuck.head("a", { signal: AbortSignal.timeout(1) }))).toBe("aborted")
+    await stuck[Symbol.asyncDispose]()
+  }
+})
+
 test("headers may be a function, which is asked for each request", async () => {
   const { handler } = await wire()
   let asked = 0

@@ -91,11 +91,11 @@ async function connect(
   // Of a stream until it begins; then it has limits of its own.
   const time = limit({ ...(signal !== undefined && { signal }) }, stream ? 0 : WAIT_S * 1_000)
   try {
-    const answer = await send("GET", path, { accept, signal: time.signal })
+    const answer = await time.within(send("GET", path, { accept, signal: time.signal }))
     const [type = ""] = (answer.headers.get("content-type") ?? "").split(";")
-    if (!answer.ok || type.trim().toLowerCase() !== accept) return await failureOf("GET", path, answer)
+    if (!answer.ok || type.trim().toLowerCase() !== accept) return await time.within(failureOf("GET", path, answer))
     if (stream && answer.body !== null) return { body: answer.body, asked }
-    const page = parsedPage(await bytesOf(answer, time.alive))
+    const page = parsedPage(await time.within(bytesOf(answer, time.alive)))
     return Array.isArray(page?.events) ? { events: page.events, asked } : await failureOf("GET", path, answer)
   } catch (cause) {
     const error = new SessionApiError("unavailable", `GET ${path} got no answer.`, { cause })

@@ -117,11 +117,11 @@ export function createApiRequests(options: SessionClientOptions): ApiRequests {
     let answer: Response
     let text: string
     const body = o.body === undefined ? undefined : JSON.stringify(o.body)
-    const { signal, alive, end } = limit({ ...o, body })
+    const { signal, alive, within, end } = limit({ ...o, body })
     try {
-      answer = await send(method, path, { body, signal })
-      if (!answer.ok) return await failureOf(method, path, answer)
-      text = new TextDecoder().decode(await bytesOf(answer, alive))
+      answer = await within(send(method, path, { body, signal }))
+      if (!answer.ok) return await within(failureOf(method, path, answer))
+      text = new TextDecoder().decode(await within(bytesOf(answer, alive)))
     } catch (cause) {
       if (o.signal?.aborted === true) throw new SessionApiError("aborted", "The call was aborted.", { cause })
       const error = new SessionApiError(codeOf(method, undefined), `${method} ${path} got no answer.`, { cause })

@@ -78,12 +78,16 @@ export function createRequests(
     return `${url}${path}${searchOf(query)}`
   }
 
-  async function within<T>(ask: Ask, read: Read<T>): Promise<T> {
-    const { signal, alive, end } = startTimeLimit(timeout, ask.body?.length ?? 0, ask.signal)
-    try {
+  async function send<T>(ask: Ask, read: Read<T>): Promise<T> {
+    const { signal, alive, within, end } = startTimeLimit(timeout, ask.body?.length ?? 0, ask.signal)
+    const answered = async (): Promise<T> => {
       const response = await open(ask, signal)
+      alive()
       if (!response.ok && response.status !== ask.allow) throw await refusal(ask, response, { asked: urlOf(ask), url })
-      return await read(response, alive)
+      return read(response, alive)
+    }
+    try {
+      return await within(answered())
     } catch (error) {
       if (error instanceof StorageError) throw error
       throw lostConnectionError(ask, error)
@@ -92,7 +96,7 @@ export function createRequests(
     }
   }
 
-  return { send: within, stream: (ask) => within(ask, async (response) => response), timeout }
+  return { send, stream: (ask) => send(ask, async (response) => response), timeout }
 }
 
 function searchOf(query: NonNullable<Ask["query"]>): string {

@@ -171,6 +171,21 @@ test("`timeout` counts from the last piece of an answer, and a body has time for
   expect((await ended(client.create({ systemPromptOverride: "y".repeat(1_000_000) }))).code).toBe("done")
 })
 
+test("a call ends after `timeout` or by its signal also if the body of the answer never does", async () => {
+  for (const status of [200, 500]) {
+    const client = createSessionClient({
+      url: "http://host",
+      timeout: 1_000,
+      // As that of Node 22, whose body does not notice its signal if the compression is damaged.
+      fetch: async () => new Response(new ReadableStream({ pull: () => new Promise(() => undefined) }), { status }),
+    })
+    expect((await ended(client.rename("a", "b"))).code).toBe("indeterminate")
+    const stop = new AbortController()
+    setTimeout(() => stop.abort(), 500)
+    expect((await ended(client.rename("a", "b", { signal: stop.signal }))).code).toBe("aborted")
+  }
+})
+
 function firing(signal: AbortSignal | null | undefined): Promise<never> {
   return new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error)))
 }
