@@ -78,12 +78,7 @@ function headOf(driver: Driver, session: string): HeadInfo | undefined {
 
 function* linesOf(driver: Driver, sql: string, log: string, from: number, to: number): Iterable<string> {
   const rows = driver.prepare<{ seq: number; line: Uint8Array }>(sql)
-  let count = 0
-  for (const { seq, line } of rows.iterate(log, from, to)) {
-    count++
-    yield fromUtf8(line, `line ${seq} of ${log}`)
-  }
-  if (!("Deno" in globalThis)) return
-  // Deno's `iterate` ends as behind the last row where SQLite reports an error. `all` throws it, or gives the rows that it has hidden.
-  for (const { seq, line } of rows.all(log, from, to).slice(count)) yield fromUtf8(line, `line ${seq} of ${log}`)
+  for (const { seq, line } of rows.iterate(log, from, to)) yield fromUtf8(line, `line ${seq} of ${log}`)
+  // Deno's `iterate` ends as behind the last row where SQLite reports an error, which `all` throws.
+  if ("Deno" in globalThis) rows.all(log, from, to)
 }

@@ -160,7 +160,7 @@ test("a read that meets a damaged page is `corrupt`, and the next read of anothe
   await first[Symbol.asyncDispose]()
   damagePageWith(path, damaged[0] as string)
   const storage = openAt(path)
-  for (const range of [{}, { before: 60, maxBytes: 200_000 }]) {
+  for (const range of [{ from: 0 }, { before: 60, maxBytes: 200_000 }]) {
     await expect(linesOf(storage, "a", range)).rejects.toMatchObject({ code: "corrupt" })
     expect(await linesOf(storage, "b", range)).toEqual(whole)
   }

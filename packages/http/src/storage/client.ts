@@ -261,16 +261,15 @@ function blobs(requests: Requests): StorageAdapter["blobs"] {
       await send({ method: "PUT", path: `/blobs/${hash}`, type: BLOB_TYPE, body: bytes, isUndone }, done)
     },
 
-    get: (hash, { signal }) =>
-      send({ path: `/blobs/${hash}`, allow: 404, signal }, async (response, alive) => {
-        if (response.status === 404) {
-          if ((await errorIn(response))?.code === NO_SUCH_BLOB) return undefined
-          throw new StorageError("unavailable", "The server has no such route; check `url`.")
-        }
-        const bytes = await bytesOf(response, alive)
-        if ((await sha256Hex(bytes)) === hash) return bytes
-        throw new StorageError("unavailable", "The answer is not the blob; repeat the call.")
-      }),
+    async get(hash, { signal }) {
+      const bytes = await send({ path: `/blobs/${hash}`, allow: 404, signal }, async (response, alive) => {
+        if (response.status !== 404) return bytesOf(response, alive)
+        if ((await errorIn(response))?.code === NO_SUCH_BLOB) return undefined
+        throw new StorageError("unavailable", "The server has no such route; check `url`.")
+      })
+      if (bytes === undefined || (await sha256Hex(bytes)) === hash) return bytes
+      throw new StorageError("unavailable", "The answer is not the blob; repeat the call.")
+    },
 
     async delete(hash, { ifPutBefore }) {
       const query = { ifPutBefore: ifPutBefore === Number.POSITIVE_INFINITY ? undefined : ifPutBefore }
