@@ -138,6 +138,25 @@ test("a rollout for Codex to resume has no line that Codex refuses, and the expo
   expect(losses.map(({ what }) => what)).toContain("rebuilt")
 })
 
+test.each([
+  ["of lines", jsonl({ id: "r1", timestamp: TIME, instructions: null }, said("<cwd>/work</cwd>"), said("Q"))],
+  [
+    "that is one document",
+    JSON.stringify({ session: { id: "r1", timestamp: TIME, instructions: "" }, items: [said("Q")] }),
+  ],
+  ["without a folder", jsonl(line(0, "session_meta", { id: "r1" }), line(1, "response_item", said("Q")))],
+])("a rollout of 2025 %s has for Codex to resume all that it requires of a header", async (_, text) => {
+  const { session } = await textsOf({ text })
+  const file = await written(codex, session, { id: "01a22103-3904-7da3-9dd9-000000000000", cwd: "/moved" })
+  const [header] = recordsOf(file) as readonly { type: string; payload: Record<string, unknown> }[]
+  expect(header).toMatchObject({
+    type: "session_meta",
+    payload: { id: "01a22103-3904-7da3-9dd9-000000000000", cwd: "/moved" },
+  })
+  const required = ["id", "timestamp", "cwd", "originator", "cli_version"]
+  expect(required.filter((name) => typeof header?.payload[name] !== "string")).toEqual([])
+})
+
 test("times in seconds are times of today", async () => {
   const text = jsonl(
     { timestamp: 1_788_256_800, type: "session_meta", payload: { id: "t1", cwd: "/work" } },

@@ -1,17 +1,22 @@
 /**
- * Lines of an imported rollout as Codex takes them when it resumes a session. It refuses a file whose last record has no `ordinal` although
- * others have one, and passes over records without a time or with a content of another shape: what it said of them would be lost.
+ * Lines of an imported rollout as Codex takes them when it resumes a session. It refuses a file whose `session_meta` lacks a field, as those of
+ * 2025 do, or whose last record has no `ordinal` although others have one. It passes over records without a time or with a content of another
+ * shape: what it said of them would be lost.
  */
 import type { Losses } from "../base/losses.ts"
 import { type Fields, fieldsOf, isObject, jsonOf, stringOf, timestampOf } from "../base/values.ts"
 import type { PlacedRecord } from "../base/written-lines.ts"
 import { lineOfToday } from "./older.ts"
 
+/** What a `session_meta` says of the program. Codex 0.171 reads none without these, and without `id`, `timestamp` and `cwd`. */
+export const PROGRAM = { originator: "sessions", cli_version: "0.0.0" }
+
 interface Line extends PlacedRecord {
   readonly isNew?: true
 }
 
-export function acceptableLines(lines: readonly Line[], losses: Losses): readonly Line[] {
+/** `cwd` is the folder of a file that names none. */
+export function acceptableLines(lines: readonly Line[], cwd: string, losses: Losses): readonly Line[] {
   const sorted = lines.toSorted((a, b) => a.at - b.at)
   const first = sorted.findIndex(({ record }) => isObject(record) && lineOfToday(record)["type"] === "session_meta")
   const hasOrdinals = sorted.some(({ record }) => isObject(record) && typeof record["ordinal"] === "number")
@@ -28,7 +33,7 @@ export function acceptableLines(lines: readonly Line[], losses: Losses): readonl
     const isInOrder = typeof ordinal === "number" && ordinal > last
     last = isInOrder ? ordinal : last + 1
     timestamp = timeOf(record) ?? timestamp
-    const line = acceptable(record, timestamp)
+    const line = acceptable(record, { timestamp, cwd })
     const numbered = hasOrdinals && !isInOrder ? { ...line, ordinal: last } : line
     if (numbered !== record && isNew !== true) changed(losses, 1)
     return [{ at, record: numbered, ...(isNew === true ? { isNew } : {}) }]
@@ -43,12 +48,28 @@ function timeOf(record: unknown): string | undefined {
   return isObject(record) ? timestampOf(record["timestamp"]) : undefined
 }
 
+interface Known {
+  readonly timestamp: string
+  readonly cwd: string
+}
+
 /** The same record if it is acceptable. */
-function acceptable(record: Fields, timestamp: string): Fields {
+function acceptable(record: Fields, known: Known): Fields {
   const today = lineOfToday(record)
-  const payload = today["type"] === "response_item" ? acceptableItem(fieldsOf(today["payload"])) : today["payload"]
+  const payload = acceptablePayload(today, known)
+  const { timestamp } = known
   if (today === record && payload === record["payload"] && record["timestamp"] === timestamp) return record
   return { ...today, timestamp, payload }
+}
+
+function acceptablePayload({ type, payload }: Fields, known: Known): unknown {
+  if (type === "response_item") return acceptableItem(fieldsOf(payload))
+  return type === "session_meta" ? acceptableMeta(fieldsOf(payload), known) : payload
+}
+
+function acceptableMeta(meta: Fields, known: Known): Fields {
+  const missing = Object.entries({ ...known, ...PROGRAM }).filter(([name]) => typeof meta[name] !== "string")
+  return missing.length === 0 ? meta : { ...meta, ...Object.fromEntries(missing) }
 }
 
 function acceptableItem(item: Fields): Fields {

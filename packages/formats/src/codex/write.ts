@@ -16,7 +16,7 @@ import { type Fields, fieldsOf, isObject, jsonOf, numberOf, stringOf, wellFormed
 import { originalOf, SURROGATES } from "../base/well-formed.ts"
 import { lineOf, orderedLines, type PlacedRecord } from "../base/written-lines.ts"
 import { indexLog, type LogIndex } from "../base/written-path.ts"
-import { acceptableLines } from "./acceptable.ts"
+import { acceptableLines, PROGRAM } from "./acceptable.ts"
 import { encode, FORMAT, ITEM } from "./codec.ts"
 import { isWritable, itemsOfMessage } from "./items.ts"
 import { codexIdOf } from "./place.ts"
@@ -31,7 +31,8 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
   if (!all) losses.add("branches", index.messagesOffPath, (n) => `${n} messages on other branches are not in the file.`)
   const writer = new RolloutWriter(index, losses, { isOwn, restores: isOwn && !isEdited, all, keeps })
   const id = o.id ?? (await codexIdOf(header))
-  const lines: Written[] = isOwn ? [] : [{ at: 0, record: metaOf(header, id, o.cwd ?? header.cwd ?? "/") }]
+  const cwd = o.cwd ?? header.cwd ?? "/"
+  const lines: Written[] = isOwn ? [] : [{ at: 0, record: metaOf(header, id, cwd) }]
   for await (const entry of session.entries()) {
     if (
       isOwn &&
@@ -52,7 +53,7 @@ export async function* write(session: SessionToWrite, o: WriteOptions = {}): Asy
   }
   const ordinals = new Ordinals()
   // What the agent refuses is not written for it to resume; a file that is only copied has its lines as they are.
-  const acceptable = o.id === undefined || !isOwn ? lines : acceptableLines(lines, losses)
+  const acceptable = o.id === undefined || !isOwn ? lines : acceptableLines(lines, cwd, losses)
   const numbered = acceptable
     .toSorted((a, b) => a.at - b.at)
     .map(({ at, record, isNew }) => {
@@ -113,8 +114,7 @@ class Ordinals {
 const APPENDED = Number.MAX_SAFE_INTEGER
 
 function metaOf({ timestamp }: Header, id: string, cwd: string): Fields {
-  const payload = { id, timestamp, cwd, originator: "sessions", cli_version: "0.0.0", source: "cli" }
-  return { timestamp, type: "session_meta", payload }
+  return { timestamp, type: "session_meta", payload: { id, timestamp, cwd, ...PROGRAM, source: "cli" } }
 }
 
 interface LogState {
