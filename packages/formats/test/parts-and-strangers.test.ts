@@ -157,6 +157,18 @@ test.each([
   expect(required.filter((name) => typeof header?.payload[name] !== "string")).toEqual([])
 })
 
+test("the records of a rollout whose history is paginated are numbered for Codex to resume, also if none is in the file", async () => {
+  const lines = [meta("r1", { history_mode: "paginated" }), said("Q"), answered("A")]
+  const text = jsonl(
+    ...lines.map((payload, i) => ({ timestamp: TIME, type: i === 0 ? "session_meta" : "response_item", payload })),
+  )
+  const { session } = await textsOf({ text })
+  const ordinalsOf = async (o: object): Promise<readonly unknown[]> =>
+    (recordsOf(await written(codex, session, o)) as readonly { ordinal?: unknown }[]).map(({ ordinal }) => ordinal)
+  expect(await ordinalsOf({ id: "01a22103-3904-7da3-9dd9-000000000000" })).toEqual([0, 1, 2])
+  expect(await ordinalsOf({})).toEqual([undefined, undefined, undefined])
+})
+
 test("times in seconds are times of today", async () => {
   const text = jsonl(
     { timestamp: 1_788_256_800, type: "session_meta", payload: { id: "t1", cwd: "/work" } },
