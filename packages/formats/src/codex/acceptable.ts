@@ -1,7 +1,7 @@
 /**
  * Lines of an imported rollout as Codex takes them when it resumes a session. It refuses a file whose `session_meta` lacks a field, as those of
- * 2025 do, or whose last record has no `ordinal` although others have one or `history_mode` is "paginated". It passes over records without a time or with a content of another
- * shape: what it said of them would be lost.
+ * 2025 do, or whose last record has no `ordinal` although others have one or the history is paginated. It passes over records without a time or
+ * with a content of another shape: what it said of them would be lost.
  */
 import type { Losses } from "../base/losses.ts"
 import { type Fields, fieldsOf, isObject, jsonOf, stringOf, timestampOf } from "../base/values.ts"
@@ -19,7 +19,10 @@ interface Line extends PlacedRecord {
 export function acceptableLines(lines: readonly Line[], cwd: string, losses: Losses): readonly Line[] {
   const sorted = lines.toSorted((a, b) => a.at - b.at)
   const first = sorted.findIndex(({ record }) => isObject(record) && lineOfToday(record)["type"] === "session_meta")
-  const hasOrdinals = sorted.some(({ record }) => isObject(record) && isNumbered(record))
+  const header = fieldsOf(fieldsOf(sorted[first]?.record)["payload"])
+  const hasOrdinals =
+    header["history_mode"] === "paginated" ||
+    sorted.some(({ record }) => isObject(record) && typeof record["ordinal"] === "number")
   let last = -1
   let timestamp = timeOf(sorted[first]?.record) ?? new Date(0).toISOString()
   const moved = first > 0 ? [sorted[first] as Line, ...sorted.filter((_, i) => i !== first)] : sorted
@@ -38,11 +41,6 @@ export function acceptableLines(lines: readonly Line[], cwd: string, losses: Los
     if (numbered !== record && isNew !== true) changed(losses, 1)
     return [{ at, record: numbered, ...(isNew === true ? { isNew } : {}) }]
   })
-}
-
-/** Whether the record has an `ordinal`, or is the header of a file whose records have one. */
-function isNumbered({ ordinal, payload }: Fields): boolean {
-  return typeof ordinal === "number" || fieldsOf(payload)["history_mode"] === "paginated"
 }
 
 function changed(losses: Losses, count: number): void {
