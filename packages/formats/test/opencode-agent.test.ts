@@ -185,15 +185,37 @@ const DOCUMENTS: Readonly<Record<string, readonly object[]>> = {
     said("user", "msg_3", [text("q2")]),
     ...summarized("msg_2"),
   ],
+  "a session that goes on before a compaction": [
+    said("user", "msg_1", [text("q1")]),
+    said("assistant", "msg_2", [start, text("a1")], { parentID: "msg_1", finish: "stop" }),
+    said("user", "msg_3", [text("q2")]),
+    ...summarized("msg_3"),
+  ],
+  "a session that goes on while its summary is written": [
+    said("user", "msg_1", [text("q1")]),
+    said("assistant", "msg_2", [start, text("a1")], { parentID: "msg_1", finish: "stop" }),
+    said("user", "msg_3", [{ type: "compaction", auto: false }]),
+    said("assistant", "msg_4", [start, text("Half")], { parentID: "msg_3", summary: true }),
+  ],
+}
+/** Where such a session goes on; null: at its end. */
+const GOES_ON: Readonly<Record<string, string | null>> = {
+  "a session that goes on before a compaction": "msg_2",
+  "a session that goes on while its summary is written": null,
 }
 
 test.skipIf(program === undefined).each(Object.entries(DOCUMENTS))(
   "opencode sends what the context has of %s",
   { timeout: 300_000 },
-  async (_, messages) => {
+  async (name, messages) => {
     const info = { id: "ses_1", slug: "s", projectID: "global", directory: "/", title: "T", version: "1.18.33" }
     const time = { created: 1_795_347_673_596, updated: 1_795_347_673_596 }
     const { session } = await importText(opencode, { text: JSON.stringify({ info: { ...info, time }, messages }) })
+    const leaf = GOES_ON[name]
+    if (leaf !== undefined) {
+      if (leaf !== null) await session.branch(leaf)
+      await session.append([say("user", "q3"), say("assistant", "a3")])
+    }
     const { sent } = await judged(session, "ses_1")
     const rows = (await session.context({ repair: "none" })).messages.flatMap(({ message }) => rowsOf(message))
     expect(rows.slice(1)).toEqual(sent.slice(1, -1))

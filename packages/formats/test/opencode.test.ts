@@ -74,6 +74,13 @@ const compacted = (tail: object) =>
     summary("m5", "m4"),
     user("m6", text("q3")),
   ])
+const aborted = { summary: true, finish: undefined, error: { name: "MessageAbortedError", data: {} } }
+const halfSummary = (fields: object) => [
+  user("m1", text("q1")),
+  user("m2", { type: "compaction", auto: false }),
+  assistant("m3", "m2", [start, text("Half")], fields),
+]
+
 const reverted = file(
   [user("m1", text("q1")), assistant("m2", "m1", [start, text("a1"), finish]), user("m3", text("q2"))],
   {
@@ -87,6 +94,9 @@ const goldens = {
   },
   "a session with tools": { text: tools },
   "a session with a compaction": { text: compacted({}) },
+  "a session with a compaction that keeps a question": { text: compacted({ tail_start_id: "m3" }) },
+  "a session with a compaction that was stopped": { text: file([...halfSummary(aborted), user("m4", text("q2"))]) },
+  "a session with a compaction that is not done": { text: file(halfSummary({ summary: true, finish: undefined })) },
   "a session that was reverted": { text: reverted },
 }
 testLaws(opencode, goldens)
@@ -187,13 +197,6 @@ test("a compaction keeps what follows a message without content, if its tail beg
   expect((await contextOf(session)).slice(1)).toEqual(["assistant: S", "user: q2"])
 })
 
-const aborted = { summary: true, finish: undefined, error: { name: "MessageAbortedError", data: {} } }
-const halfSummary = (fields: object) => [
-  user("m1", text("q1")),
-  user("m2", { type: "compaction", auto: false }),
-  assistant("m3", "m2", [start, text("Half")], fields),
-]
-
 test("a compaction that was stopped is a question and what was said of the summary", async () => {
   const stopped = ["user: q1", "user: What did we do so far?", "assistant: Half"]
   const { session, entries } = await importText(opencode, { text: file(halfSummary(aborted)) })
@@ -214,6 +217,41 @@ test("a compaction whose summary is still being written is in the log once the s
   const whole = file([...halfSummary({ summary: true }), user("m4", text("q2"))])
   const grown = await importText(opencode, { text: whole }, sessions)
   expect((await contextOf(grown.session)).slice(1)).toEqual(["assistant: Half", "user: q2"])
+})
+
+test("a request for a summary is in the file only with the summary, or if the context has it", async () => {
+  const went = async (document: string, at: string | undefined, role: "user" | "assistant") => {
+    const { session } = await importText(opencode, { text: document })
+    if (at !== undefined) await session.branch(at)
+    await session.append({ type: "message", message: { role, content: [{ type: "text", text: "t" }] } })
+    const losses: Loss[] = []
+    const out = await written(opencode, session, { note: (loss) => losses.push(loss) })
+    const again = await importText(opencode, { text: out })
+    expect(await contextOf(again.session)).toEqual(await contextOf(session))
+    const { messages } = JSON.parse(out) as { readonly messages: readonly ReturnType<typeof user>[] }
+    const ids = new Set(messages.map((each) => each.info.id))
+    const parents = messages.map((each) => (each.info as { readonly parentID?: string }).parentID)
+    expect(parents.filter((id) => id !== undefined && !ids.has(id))).toEqual([])
+    return { out, losses: losses.filter(({ what }) => what === "compactions") }
+  }
+  const branched = await went(compacted({}), "m3", "user")
+  expect(branched).toEqual({ out: expect.not.stringContaining("compaction"), losses: [] })
+  for (const role of ["user", "assistant"] as const) {
+    const open = await went(file(halfSummary({ summary: true, finish: undefined })), undefined, role)
+    expect(open.out).not.toContain("Half")
+    expect(open.out).not.toContain("compaction")
+    expect(open.losses).toEqual([expect.objectContaining({ count: 1 })])
+    const stopped = file([...halfSummary(aborted), user("m4", text("q2"))])
+    expect((await went(stopped, "m2", role)).losses).toEqual([])
+  }
+})
+
+test("a compaction whose question was edited is written anew, and keeps it", async () => {
+  const { session } = await importText(opencode, { text: compacted({ tail_start_id: "m3" }) })
+  await session.edit("m3", { content: [{ type: "text", text: "edited" }] })
+  const again = await importText(opencode, { text: await written(opencode, session) })
+  expect(await contextOf(again.session)).toEqual(await contextOf(session))
+  expect(await contextOf(again.session)).toContain("user: edited")
 })
 
 test("a result that opencode cleared is cleared in the context, and complete in the history", async () => {

@@ -27,7 +27,7 @@ function userBlock(part: Fields): readonly ContentBlock[] {
 const SUBTASK = "The following tool was executed by the user"
 
 /** What it sends of a compaction, which was stopped if it has no summary. */
-const COMPACTION = "What did we do so far?"
+export const COMPACTION = "What did we do so far?"
 
 /** The parts of an assistant message, in steps: each call of the model is one. */
 export function stepsOf(parts: readonly Fields[]): readonly (readonly Fields[])[] {

@@ -5,6 +5,7 @@ import type { Format, Note, ReadOptions, ReadSource } from "../base/format.ts"
 import { sessionIdOf } from "../base/ids.ts"
 import { headerOf, LogBuilder, type Payload } from "../base/log-builder.ts"
 import { type Fields, fieldsOf, idTextOf, isObject, stringOf, textBlock, timestampOf } from "../base/values.ts"
+import { type Compactions, compactionsOf, hasCompaction, isOpen, isSummary, partsOf } from "./compactions.ts"
 import { stepMessages, stepsOf, userMessage } from "./messages.ts"
 import { kindOfRecord } from "./record-types.ts"
 
@@ -181,48 +182,6 @@ class Transcript {
     this.#source = undefined
     return this.#log.add(payload, { id, timestamp, at: source.at[0], source })
   }
-}
-
-/** The summary of a compaction that was not stopped. */
-function isSummary({ info }: Pick<ExportedMessage, "info">): boolean {
-  return info["summary"] === true && typeof info["finish"] === "string" && !isObject(info["error"])
-}
-
-interface Compactions {
-  /** The ids of requests for a summary that get none any more: opencode sends them, and what was said of the summary. */
-  readonly stopped: ReadonlySet<unknown>
-  /** The id of the one that is being answered at the end of the document: its summary is not said before it is whole. */
-  readonly open: unknown
-}
-
-function compactionsOf(messages: readonly Fields[]): Compactions {
-  const stopped = new Set<unknown>()
-  let open: unknown
-  for (const message of messages) {
-    const info = fieldsOf(message["info"])
-    const isFailed = isObject(info["error"])
-    if (info["role"] === "user") {
-      if (open !== undefined) stopped.add(open)
-      open = hasCompaction(message) ? info["id"] : undefined
-    } else if (open !== undefined && info["parentID"] === open && (isFailed || isSummary({ info }))) {
-      if (isFailed) stopped.add(open)
-      open = undefined
-    }
-  }
-  return { stopped, open }
-}
-
-function isOpen({ info: { parentID } }: ExportedMessage, { open }: Compactions): boolean {
-  return open !== undefined && parentID === open
-}
-
-function hasCompaction(message: Fields | ExportedMessage): boolean {
-  return partsOf({ ...message }).some(({ type }) => type === "compaction")
-}
-
-function partsOf(message: Fields | undefined): readonly Fields[] {
-  const parts = message?.["parts"]
-  return Array.isArray(parts) ? (parts as readonly unknown[]).filter(isObject) : []
 }
 
 /** opencode does not send a message that failed, unless it was aborted when it had content. */

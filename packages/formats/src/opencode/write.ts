@@ -8,9 +8,10 @@ import type { SessionToWrite, WriteOptions } from "../base/format.ts"
 import { lostAside } from "../base/lost.ts"
 import { Losses } from "../base/losses.ts"
 import { modelMessagesOf } from "../base/model-messages.ts"
-import { type Fields, fieldsOf, isObject, jsonOf, stringOf } from "../base/values.ts"
+import { type Fields, fieldsOf, isObject, jsonOf } from "../base/values.ts"
 import { originalOf } from "../base/well-formed.ts"
 import { indexLog, isConversation, type LogIndex } from "../base/written-path.ts"
+import { hasCompaction, idOf, partsOf, type WrittenMessage, withoutOpenRequests } from "./compactions.ts"
 import { AscendingIds, opencodeIdOf, suffixOf } from "./ids.ts"
 import { OpencodeMessages, type Written } from "./parts.ts"
 import { DOCUMENT, FORMAT } from "./read.ts"
@@ -84,8 +85,11 @@ class DocumentWriter {
   readonly #all: boolean
   readonly #messages: OpencodeMessages
   readonly #place: Place
-  /** The messages of the document, with the last entry of the path in each; undefined if no compaction keeps anything of it. */
-  #written: { readonly record: unknown; readonly seq: number | undefined; readonly isSummary?: true }[] = []
+  #written: WrittenMessage[] = []
+  /** Ids of messages of the document that are not written as they were. */
+  readonly #left = new Set<unknown>()
+  /** Ids of its requests whose summaries are not. */
+  readonly #unanswered = new Set<unknown>()
   #info: Fields | undefined
   #rest: Fields = {}
   #title: { readonly text: string; readonly isUser: boolean } | undefined
@@ -113,8 +117,15 @@ class DocumentWriter {
       }
       return
     }
-    if (this.#isRestored(group)) this.#restore(group)
-    else for (const entry of group.entries) if (this.#index.isWritten(entry.seq)) this.#entry(entry, true)
+    const record = recordOf(first)
+    if (this.#isRestored(group, record)) {
+      this.#restore(group, record)
+      return
+    }
+    const id = idOf(record)
+    if (id !== undefined) this.#left.add(id)
+    if (first.type === "compaction") this.#unanswered.add(fieldsOf(fieldsOf(record)["info"])["parentID"])
+    for (const entry of group.entries) if (this.#index.isWritten(entry.seq)) this.#entry(entry, true)
   }
 
   end(
@@ -135,6 +146,8 @@ class DocumentWriter {
     const { revert, ...info }: Fields = this.#info ?? made
     const title = this.#title === undefined ? {} : { title: this.#title.text }
     const isReverted = revert !== undefined && this.#all
+    const { written, unfinished } = withoutOpenRequests(this.#written, this.#unanswered)
+    this.#losses.add("compactions", unfinished, (n) => `${n} compactions without a whole summary are not in the file.`)
     return {
       info: {
         ...info,
@@ -143,7 +156,7 @@ class DocumentWriter {
         ...(o.id === undefined ? {} : { id: sessionID }),
         ...(o.cwd === undefined ? {} : { directory: cwd }),
       },
-      messages: this.#written.map(({ record }) => record),
+      messages: written.map(({ record }) => record),
       rest: this.#rest,
     }
   }
@@ -153,7 +166,8 @@ class DocumentWriter {
     else this.#info = fieldsOf(recordsOf(readSource(entry) ?? { at: [] }, [{}])[0]?.record)
   }
 
-  #isRestored({ entries }: Group): boolean {
+  #isRestored({ entries }: Group, record: unknown): boolean {
+    if (entries[0]?.type === "compaction" && !this.#isWhole(record)) return false
     return entries.every((entry) => {
       const { seq } = entry
       if (this.#index.isDeleted(seq)) return false
@@ -163,18 +177,22 @@ class DocumentWriter {
     })
   }
 
-  #restore({ entries }: Group): void {
-    const [first] = entries.map(originalOf) as [Entry]
-    const source = readSource(first)
-    const found = source === undefined ? undefined : recordsOf(source, [{}])[0]?.record
-    // A record that is no object is in its entry alone.
-    const record = first.type === "custom" && !isObject(first.data) ? first.data : found
+  /** Whether the request of a summary, and the message that its compaction keeps first, are written as they were. */
+  #isWhole(record: unknown): boolean {
+    const { parentID } = fieldsOf(fieldsOf(record)["info"])
+    const request = this.#written.find((written) => idOf(written.record) === parentID)
+    const tails = partsOf(fieldsOf(request?.record)).map(({ tail_start_id: tail }) => tail)
+    return ![parentID, ...tails].some((id) => this.#left.has(id))
+  }
+
+  #restore({ entries }: Group, record: unknown): void {
     const { info, parts } = fieldsOf(record)
     if (isObject(info) && Array.isArray(parts)) this.#time = Math.max(this.#time, this.#messages.saw(info))
     const seq = entries.findLast(
       (entry) => isConversation(entry) && entry.type !== "compaction" && this.#index.isOnPath(entry.seq),
     )?.seq
-    this.#written.push({ record, seq })
+    const isWaiting = entries.some(({ type }) => type === "custom") && hasCompaction(fieldsOf(record))
+    this.#written.push({ record, seq, ...(isWaiting ? { isWaiting } : {}) })
   }
 
   #entry(entry: Entry, isOwn = false): void {
@@ -240,17 +258,17 @@ class DocumentWriter {
       tail === undefined ? this.#written.length : this.#written.findIndex(({ record }) => idOf(record) === tail)
     this.#written = this.#written.filter(({ isSummary }, at) => isSummary !== true || at < kept)
     for (const record of this.#messages.compaction(entry.summary, tail, time))
-      this.#written.push({ record, seq: undefined, isSummary: true })
+      this.#written.push({ record, seq: undefined, isNew: true, isSummary: true })
   }
 
   #push({ seq }: Entry, record: Written | undefined): void {
-    if (record !== undefined) this.#written.push({ record, seq })
+    if (record !== undefined) this.#written.push({ record, seq, isNew: true })
   }
 
   /** The result is in the message of the call. */
   #answered({ seq }: Entry, record: Written | undefined): void {
     const at = this.#written.findLastIndex((written) => written.record === record)
-    if (record !== undefined && at >= 0) this.#written[at] = { record, seq }
+    if (record !== undefined && at >= 0) this.#written[at] = { record, seq, isNew: true }
   }
 
   /** The id of the first message of which a compaction keeps something. */
@@ -270,8 +288,13 @@ class DocumentWriter {
   }
 }
 
-function idOf(record: unknown): string | undefined {
-  return stringOf(fieldsOf(fieldsOf(record)["info"])["id"])
+/** The message of the document of which an entry is the first. */
+function recordOf(entry: Entry): unknown {
+  const first = originalOf(entry)
+  const source = readSource(first)
+  const found = source === undefined ? undefined : recordsOf(source, [{}])[0]?.record
+  // A record that is no object is in its entry alone.
+  return first.type === "custom" && !isObject(first.data) ? first.data : found
 }
 
 /** A record with the id of the written session, and ids of its own: messages of all sessions are in one table of opencode. */
