@@ -1,8 +1,9 @@
 /** The law of writers: an imported export has the context of the session, whether it began here or in a file of the format. */
-import type { Session } from "@sessions/core"
+import { type Session, SessionError } from "@sessions/core"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
 import type { Format, WriteOptions } from "../src/base/format.ts"
+import { fixturesOf } from "./fixtures.ts"
 import { type Golden, importText, seed, written, WRITTEN_RUNS } from "./laws.ts"
 import { contextOf, continued, type Op, ops, sessionOf } from "./random-session.ts"
 
@@ -75,6 +76,22 @@ export function testWritten(
     return session
   }
 
+  test("a session that goes on after its file ended anywhere has the same context when its file is imported", async () => {
+    for (const golden of [...goldens, ...fixturesOf([format.format]).map((one) => one.golden)]) {
+      for (const cut of endingEarlier(golden)) {
+        for (const [role, o] of [
+          ["user", undefined],
+          ["assistant", "path"],
+        ] as const) {
+          const session = await wentOn(cut, [{ op: "say", role, text: "t" }], o).catch(ignoreIfNoSession)
+          if (session === undefined) continue
+          const [expected, found] = await contextsOf(session, o)
+          expect(found, `${cut.text.length} of ${golden.text.length} characters`).toEqual(expected)
+        }
+      }
+    }
+  })
+
   test.each(FOUND)("a compaction that keeps %s has the same context when its file is imported", async (_, list) => {
     for (const o of BRANCHES) {
       const sessions = [await sessionOf(list)]
@@ -106,4 +123,22 @@ export function testWritten(
       { numRuns: WRITTEN_RUNS, seed },
     )
   })
+}
+
+/** The file as it was while its program wrote it: up to each line, or each message of a document. */
+function endingEarlier({ text, beside }: Golden): readonly Golden[] {
+  const more = beside === undefined ? {} : { beside }
+  if (!text.startsWith('{"info"') && !text.startsWith("{\n")) {
+    const lines = text.split("\n").filter((line) => line !== "")
+    return lines.map((_, end) => ({ text: `${lines.slice(0, end + 1).join("\n")}\n`, ...more }))
+  }
+  const { messages, ...document } = JSON.parse(text) as { readonly messages: readonly unknown[] }
+  return messages.map((_, end) => ({
+    text: JSON.stringify({ ...document, messages: messages.slice(0, end + 1) }),
+    ...more,
+  }))
+}
+
+function ignoreIfNoSession(error: unknown): undefined {
+  if (!(error instanceof SessionError)) throw error
 }
