@@ -59,7 +59,7 @@ export async function play(agent, scene, targets, { check, failed, left }) {
         const given = await handOver(session, target, there)
         check(
           `what ${target.title} sends of it`,
-          ...compared(ours, await resumedRows(target, there, given), place, there),
+          ...compared(ours, await resumedRows(target, there, given, agent), place, there),
         )
       } finally {
         leave(there, left)
@@ -167,7 +167,8 @@ async function sessionsOf(agent, place) {
   return found
 }
 
-async function resumedRows(agent, place, id) {
+/** What the agent sends. `writer`: the agent whose session it is. */
+async function resumedRows(agent, place, id, writer = agent) {
   const before = place.model.requests.length
   const command = commandOf(agent, place, { prompt: NEXT, id })
   const output = await runProgram(agent, place, command)
@@ -175,7 +176,8 @@ async function resumedRows(agent, place, id) {
   const request = place.model.requests.slice(before).find((one) => rowsOf(one).some(isNext))
   if (request === undefined)
     throw new Error(`${agent.title} sent no request with the next question: ${output.slice(-800)}`)
-  return cleaned(agent, rowsOf(request)).filter((one) => !isNext(one))
+  const { interrupted = writer.interrupted } = agent
+  return cleaned({ ...agent, interrupted }, rowsOf(request)).filter((one) => !isNext(one))
 }
 
 /** Without what the agent adds to the messages of the user. */
@@ -203,10 +205,13 @@ function cleaned({ added = [], interrupted, once = false }, rows) {
  * The rows of both, without the agent's own words, and without what it says of a turn that was cut short when it resumes a session: results of calls that
  * have none in our context, and what it answers itself, its `repairs`.
  */
-function compared({ rows, isCutShort }, sent, from, { agent: { repairs = [] }, work }) {
-  const expected = rows.flatMap(({ row, isOwn }) => (isOwn ? [] : [row.replaceAll(from.work, "WORK")]))
+function compared({ rows, isCutShort }, sent, from, { agent: { repairs = [], withoutOpenCalls = false }, work }) {
   const answered = new Set(rows.flatMap(({ id, row }) => (row.startsWith("result ") ? [id] : [])))
-  let open = rows.filter(({ id, row }) => row.startsWith("call ") && !answered.has(id)).length
+  const isOpen = ({ id, row }) => row.startsWith("call ") && !answered.has(id)
+  const lastQuestion = rows.findLastIndex(({ row }) => row.startsWith("user "))
+  const sentRows = rows.filter((one, at) => !(withoutOpenCalls && at < lastQuestion && isOpen(one)))
+  const expected = sentRows.filter(({ isOwn }) => !isOwn).map(({ row }) => row.replaceAll(from.work, "WORK"))
+  let open = sentRows.filter(isOpen).length
   const kept = []
   for (const { row: given, isOwn } of sent) {
     const row = given.replaceAll(work, "WORK").replaceAll(from.work, "WORK")

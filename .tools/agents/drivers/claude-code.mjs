@@ -32,6 +32,7 @@ export const claudeCode = {
   },
   skills: ".claude/skills",
   repairs: ["assistant No response requested."],
+  withoutOpenCalls: true,
   command({ work, prompt, id, model = "claude-sonnet-4-5", fork, file, image }) {
     const asked = file === undefined ? prompt : `${prompt} @${file}`
     const session = id === undefined ? [] : ["--resume", id, ...(fork ? ["--fork-session"] : [])]

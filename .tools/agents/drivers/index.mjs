@@ -7,7 +7,8 @@
 // - `command({ program, url, work, prompt, id, … })`: how it is asked; with `id` it resumes that session
 // - `acts`: what is no prompt
 // - `added`: what it puts into messages; `repairs`: what it says itself of a turn that was cut short when it resumes a session, and `interrupted`:
-//   results for which it sends other words than it keeps; `once`: it sends the results of its own sessions twice when it resumes them
+//   results for which it sends other words than it keeps; `withoutOpenCalls`: it does not send calls without a result that a question follows; `once`: it sends the results of
+//   its own sessions twice when it resumes them
 // - `sessions(place)`: its sessions, if `discover` does not list them
 import { claudeCode } from "./claude-code.mjs"
 import { codex } from "./codex.mjs"
